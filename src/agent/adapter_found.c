@@ -1,9 +1,9 @@
 /* Finds agents on this machine without starting them: see adapter.h. */
 #include "agent/adapter.h"
 
-#include "util/fd.h"
+#include "util/file/fd.h"
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/path.h"
 #include "util/process.h"
 
 #include <ctype.h>

@@ -5,7 +5,7 @@
 #include "agent/agent_reader.h"
 #include "util/buffer.h"
 #include "util/mem.h"
-#include "util/text.h"
+#include "util/text/text.h"
 
 #include <jansson.h>
 #include <stdlib.h>

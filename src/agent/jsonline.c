@@ -1,7 +1,7 @@
 /* JSON parsing without a tree: see jsonline.h. */
 #include "agent/jsonline.h"
 
-#include "util/text.h"
+#include "util/text/text.h"
 
 #include <ctype.h>
 #include <string.h>

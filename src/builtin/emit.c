@@ -1,8 +1,8 @@
 /* Prints the event stream: see emit.h. */
 #include "builtin/emit.h"
 
-#include "util/fd.h"
-#include "util/text.h"
+#include "util/file/fd.h"
+#include "util/text/text.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -9,9 +9,9 @@
 #include "builtin/model/session_file.h"
 #include "builtin/tool/tool.h"
 #include "builtin/turn.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
 #include "util/mem.h"
-#include "util/sha256.h"
+#include "util/text/sha256.h"
 
 #include <errno.h>
 #include <fcntl.h>

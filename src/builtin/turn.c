@@ -3,7 +3,7 @@
 
 #include "builtin/emit.h"
 #include "util/mem.h"
-#include "util/sha256.h"
+#include "util/text/sha256.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,9 +2,9 @@
 #include "cli/checkpoints.h"
 
 #include "cli/view/color.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/path.h"
 #include "util/process.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
 
 #include "cli/view/page.h"
 #include "util/mem.h"
-#include "util/text.h"
+#include "util/text/text.h"
 
 #include <ctype.h>
 #include <poll.h>

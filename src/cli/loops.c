@@ -5,7 +5,7 @@
 #include "cli/view/page.h"
 #include "failure/failure.h"
 #include "util/mem.h"
-#include "util/text.h"
+#include "util/text/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,10 +4,10 @@
 #include "config/config_file.h"
 #include "config/trust.h"
 #include "config/yaml.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/path.h"
-#include "util/text.h"
+#include "util/text/text.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

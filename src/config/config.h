@@ -13,7 +13,7 @@
 #include "config/setting.h"
 #include "util/error.h"
 #include "util/list.h"
-#include "util/sha256.h"
+#include "util/text/sha256.h"
 
 #include <stdbool.h>
 #include <stddef.h>

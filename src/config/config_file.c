@@ -1,9 +1,9 @@
 /* Reading configuration files: see config_file.h. */
 #include "config/config_file.h"
 
-#include "util/fd.h"
+#include "util/file/fd.h"
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/path.h"
 
 #include <errno.h>
 #include <fcntl.h>

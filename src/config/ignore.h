@@ -7,8 +7,8 @@
 #define CONFIG_IGNORE_H
 
 #include "config/problem.h"
-#include "util/glob.h"
 #include "util/list.h"
+#include "util/text/glob.h"
 
 #include <stddef.h>
 

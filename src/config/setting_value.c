@@ -2,7 +2,7 @@
 #include "config/setting.h"
 
 #include "util/mem.h"
-#include "util/text.h"
+#include "util/text/text.h"
 
 #include <ctype.h>
 #include <limits.h>

@@ -1,10 +1,10 @@
 /* Agreements of the user: see trust.h. */
 #include "config/trust.h"
 
-#include "util/fd.h"
+#include "util/file/fd.h"
+#include "util/file/path.h"
+#include "util/file/state_folder.h"
 #include "util/mem.h"
-#include "util/path.h"
-#include "util/state_folder.h"
 
 #include <dirent.h>
 #include <errno.h>

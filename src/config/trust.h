@@ -6,7 +6,7 @@
 #define CONFIG_TRUST_H
 
 #include "util/error.h"
-#include "util/sha256.h"
+#include "util/text/sha256.h"
 
 #include <stddef.h>
 #include <stdint.h>

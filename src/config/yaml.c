@@ -2,7 +2,7 @@
 #include "config/yaml.h"
 
 #include "util/mem.h"
-#include "util/text.h"
+#include "util/text/text.h"
 
 #include <stdint.h>
 #include <stdlib.h>

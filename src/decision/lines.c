@@ -1,7 +1,7 @@
 /* Untrusted text, line by line: see lines.h. */
 #include "decision/lines.h"
 
-#include "util/text.h"
+#include "util/text/text.h"
 
 #include <string.h>
 

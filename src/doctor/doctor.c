@@ -5,10 +5,10 @@
 #include "doctor/probe.h"
 #include "fence/fence_limit.h"
 #include "util/buffer.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
+#include "util/file/state_folder.h"
 #include "util/mem.h"
 #include "util/process.h"
-#include "util/state_folder.h"
 
 #include <errno.h>
 #include <fcntl.h>

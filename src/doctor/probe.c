@@ -2,7 +2,7 @@
 #include "doctor/probe.h"
 
 #include "fenced/fenced.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
 #include "util/mem.h"
 
 #include <errno.h>

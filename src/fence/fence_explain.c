@@ -3,9 +3,9 @@
 
 #include "fence/plan/defaults.h"
 #include "fence/watch/verdict.h"
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/path.h"
-#include "util/text.h"
+#include "util/text/text.h"
 
 #include <ctype.h>
 #include <stdlib.h>

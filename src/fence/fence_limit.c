@@ -3,7 +3,7 @@
 
 #include "util/buffer.h"
 #include "util/mem.h"
-#include "util/text.h"
+#include "util/text/text.h"
 
 #include <string.h>
 

@@ -3,9 +3,9 @@
 
 #include "fence/plan/identity.h"
 #include "fence/plan/place.h"
+#include "util/file/path.h"
+#include "util/file/state_folder.h"
 #include "util/mem.h"
-#include "util/path.h"
-#include "util/state_folder.h"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -13,9 +13,9 @@
 #include "fence/plan/ruleset.h"
 #include "fence/plan/scan.h"
 #include "fence/run/run_record.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/path.h"
 #include "util/process.h"
 
 #include <errno.h>

@@ -1,12 +1,12 @@
 /* The report of a run: see fence_report.h. */
 #include "fence/fence_report.h"
 
-#include "util/fd.h"
-#include "util/json.h"
+#include "util/file/fd.h"
+#include "util/file/path.h"
+#include "util/file/state_folder.h"
 #include "util/mem.h"
-#include "util/path.h"
-#include "util/sha256.h"
-#include "util/state_folder.h"
+#include "util/text/json.h"
+#include "util/text/sha256.h"
 
 #include <fcntl.h>
 #include <string.h>

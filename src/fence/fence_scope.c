@@ -7,7 +7,7 @@
 #include "fence/fence_spec.h"
 #include "fence/watch/cgroup.h"
 #include "util/buffer.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
 #include "util/list.h"
 #include "util/mem.h"
 #include "util/process.h"

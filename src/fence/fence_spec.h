@@ -12,9 +12,9 @@
 #include "fence/run/wire.h"
 #include "provider/model_access.h"
 #include "util/error.h"
-#include "util/glob.h"
 #include "util/list.h"
 #include "util/outlet.h"
+#include "util/text/glob.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,7 +3,7 @@
 
 #include "fence/fence_report.h"
 #include "gateway/owner/gateway_outlet.h"
-#include "util/path.h"
+#include "util/file/path.h"
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* The gateway's own sandbox: see gateway_confine.h. */
 #include "gateway/gateway_confine.h"
 
-#include "util/fd.h"
+#include "util/file/fd.h"
 #include "util/mem.h"
 
 #include <fcntl.h>

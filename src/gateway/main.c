@@ -8,7 +8,7 @@
 #include "gateway/gateway_confine.h"
 #include "gateway/model/model_request.h"
 #include "gateway/server.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
 #include "util/mem.h"
 
 #include <errno.h>

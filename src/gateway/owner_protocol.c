@@ -1,7 +1,7 @@
 /* The owner protocol, and the format of the configuration: see owner_protocol.h. */
 #include "gateway/owner_protocol.h"
 
-#include "util/fd.h"
+#include "util/file/fd.h"
 #include "util/mem.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
 
 #include "gateway/proxy/connection.h"
 #include "gateway/proxy/route.h"
-#include "util/base64.h"
+#include "util/text/base64.h"
 
 #include <errno.h>
 #include <fcntl.h>

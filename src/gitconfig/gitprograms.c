@@ -4,11 +4,11 @@
 #include "gitconfig/gitconfig.h"
 #include "gitconfig/gitdir.h"
 #include "util/buffer.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/path.h"
-#include "util/shell.h"
-#include "util/text.h"
+#include "util/text/shell.h"
+#include "util/text/text.h"
 
 #include <errno.h>
 #include <fnmatch.h>

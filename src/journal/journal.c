@@ -3,7 +3,7 @@
 
 #include "util/buffer.h"
 #include "util/mem.h"
-#include "util/sha256.h"
+#include "util/text/sha256.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -11,9 +11,9 @@
 #include "loop/supervise/keeper.h"
 #include "util/buffer.h"
 #include "util/clock.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/path.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

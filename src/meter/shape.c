@@ -1,7 +1,7 @@
 /* Error responses for clients, and reset times of providers: see shape.h. */
 #include "meter/shape.h"
 
-#include "util/text.h"
+#include "util/text/text.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -18,7 +18,7 @@
 
 #include "loop/client.h"
 #include "util/error.h"
-#include "util/sha256.h"
+#include "util/text/sha256.h"
 
 #include <stdbool.h>
 #include <stddef.h>

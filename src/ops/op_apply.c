@@ -3,10 +3,10 @@
 
 #include "fence/fence_quarantine.h"
 #include "snapshot/snapshot.h"
-#include "util/fd.h"
-#include "util/jsonget.h"
+#include "util/file/fd.h"
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/path.h"
+#include "util/text/jsonget.h"
 
 #include <errno.h>
 #include <string.h>

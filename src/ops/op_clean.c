@@ -3,7 +3,7 @@
 
 #include "ops/op_worktree.h"
 #include "snapshot/snapshot.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
 #include "util/mem.h"
 
 #include <stdlib.h>

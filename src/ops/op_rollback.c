@@ -5,11 +5,11 @@
 #include "ops/op_abort.h"
 #include "snapshot/snapshot.h"
 #include "util/buffer.h"
-#include "util/fd.h"
-#include "util/jsonget.h"
+#include "util/file/fd.h"
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/path.h"
-#include "util/text.h"
+#include "util/text/jsonget.h"
+#include "util/text/text.h"
 
 #include <stdlib.h>
 #include <string.h>

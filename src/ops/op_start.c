@@ -2,9 +2,9 @@
 #include "ops/op_start.h"
 
 #include "ops/op_apply.h"
+#include "util/file/path.h"
+#include "util/file/state_folder.h"
 #include "util/mem.h"
-#include "util/path.h"
-#include "util/state_folder.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,10 +2,10 @@
 #include "ops/op_worktree.h"
 
 #include "snapshot/snapshot.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
+#include "util/file/path.h"
+#include "util/file/state_folder.h"
 #include "util/mem.h"
-#include "util/path.h"
-#include "util/state_folder.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -2,11 +2,11 @@
 #include "project/hosts.h"
 
 #include "util/buffer.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/path.h"
 #include "util/process.h"
-#include "util/text.h"
+#include "util/text/text.h"
 
 #include <ctype.h>
 #include <dirent.h>

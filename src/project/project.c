@@ -2,10 +2,10 @@
 #include "project/project.h"
 
 #include "util/buffer.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/path.h"
-#include "util/text.h"
+#include "util/text/text.h"
 
 #include <dirent.h>
 #include <fcntl.h>

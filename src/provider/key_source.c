@@ -2,7 +2,7 @@
 #include "provider/key_source.h"
 
 #include "util/mem.h"
-#include "util/text.h"
+#include "util/text/text.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* A run's access to models: see model_access.h. */
 #include "provider/model_access.h"
 
-#include "util/text.h"
+#include "util/text/text.h"
 
 #include <stdlib.h>
 

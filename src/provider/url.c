@@ -2,7 +2,7 @@
 #include "provider/url.h"
 
 #include "util/mem.h"
-#include "util/text.h"
+#include "util/text/text.h"
 
 #include <ctype.h>
 #include <stdio.h>

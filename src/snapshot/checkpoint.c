@@ -5,7 +5,7 @@
 #include "snapshot/store/pack.h"
 #include "snapshot/undo/restore.h"
 #include "snapshot/undo/restore_stage.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
 
 #include <stdio.h>
 #include <stdlib.h>

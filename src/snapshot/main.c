@@ -8,9 +8,9 @@
  */
 #include "snapshot/checkpoint.h"
 #include "snapshot/undo/restore.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/path.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -2,10 +2,10 @@
 #include "snapshot/snapshot.h"
 
 #include "util/buffer.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
 #include "util/mem.h"
 #include "util/process.h"
-#include "util/sha256.h"
+#include "util/text/sha256.h"
 
 #include <errno.h>
 #include <fcntl.h>

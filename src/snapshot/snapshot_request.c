@@ -1,7 +1,7 @@
 /* Requests to ringfence-snapshot. */
 #include "snapshot/snapshot_request.h"
 
-#include "util/text.h"
+#include "util/text/text.h"
 
 #include <stddef.h>
 #include <stdlib.h>

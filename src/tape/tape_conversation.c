@@ -2,8 +2,8 @@
 #include "tape/tape.h"
 
 #include "util/mem.h"
-#include "util/sha256.h"
-#include "util/text.h"
+#include "util/text/sha256.h"
+#include "util/text/text.h"
 
 #include <ctype.h>
 #include <jansson.h>

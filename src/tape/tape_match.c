@@ -2,7 +2,7 @@
 #include "tape/tape.h"
 
 #include "util/mem.h"
-#include "util/text.h"
+#include "util/text/text.h"
 
 #include <stdio.h>
 #include <string.h>

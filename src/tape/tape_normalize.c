@@ -8,7 +8,7 @@
  */
 #include "tape/tape.h"
 
-#include "util/sha256.h"
+#include "util/text/sha256.h"
 
 #include <ctype.h>
 #include <stdio.h>

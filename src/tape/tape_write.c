@@ -1,7 +1,7 @@
 /* Writes an exchange as text: see tape.h. */
 #include "tape/tape.h"
 
-#include "util/text.h"
+#include "util/text/text.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #include "util/list.h"
 
 #include "util/mem.h"
-#include "util/text.h"
+#include "util/text/text.h"
 
 #include <stdarg.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include "fuzz.h"
 
 #include "config/config.h"
-#include "util/path.h"
+#include "util/file/path.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
 #include "fuzz.h"
 
 #include "snapshot/object/packread.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
 #include "util/mem.h"
 
 #include <stdlib.h>

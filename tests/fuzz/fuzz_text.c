@@ -2,9 +2,9 @@
 /* Untrusted names and texts: escaping, JSON, times, amounts, paths. */
 #include "fuzz.h"
 
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/path.h"
-#include "util/text.h"
+#include "util/text/text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,8 +4,8 @@
 #include "fuzz.h"
 
 #include "fence/watch/verdict.h"
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/path.h"
 
 #include <stdlib.h>
 #include <string.h>

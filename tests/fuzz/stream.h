@@ -3,7 +3,7 @@
 #define FUZZ_STREAM_H
 
 #include "agent/agent.h"
-#include "util/text.h"
+#include "util/text/text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -11,7 +11,7 @@
 #include "builtin/tool/pattern.h"
 #include "builtin/tool/tool.h"
 #include "price/price.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
 #include "util/mem.h"
 
 #include <fcntl.h>

@@ -2,8 +2,8 @@
 #include "unit.h"
 
 #include "snapshot/base/snapshot_confine.h"
-#include "util/dirwalk.h"
-#include "util/fd.h"
+#include "util/file/dirwalk.h"
+#include "util/file/fd.h"
 
 #include <errno.h>
 #include <fcntl.h>

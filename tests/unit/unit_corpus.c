@@ -4,7 +4,7 @@
 #include "../fuzz/fuzz.h"
 
 #include "util/buffer.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
 #include "util/mem.h"
 
 #include <dirent.h>

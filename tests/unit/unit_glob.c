@@ -2,9 +2,9 @@
 #include "unit.h"
 
 #include "config/ignore.h"
-#include "util/glob.h"
 #include "util/mem.h"
-#include "util/sha256.h"
+#include "util/text/glob.h"
+#include "util/text/sha256.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -15,9 +15,9 @@
 #include "loop/supervise/control.h"
 #include "loop/supervise/supervisor.h"
 #include "unit.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/path.h"
 
 #include <fcntl.h>
 #include <sqlite3.h>

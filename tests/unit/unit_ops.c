@@ -8,8 +8,8 @@
 #include "ops/op_start.h"
 #include "ops/op_trust.h"
 #include "unit.h"
+#include "util/file/state_folder.h"
 #include "util/mem.h"
-#include "util/state_folder.h"
 
 #include <ftw.h>
 #include <stdlib.h>

@@ -6,8 +6,8 @@
 #include "fence/plan/defaults.h"
 #include "fence/plan/home.h"
 #include "fence/run/run_record.h"
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/path.h"
 
 #include <errno.h>
 #include <ftw.h>

@@ -6,7 +6,7 @@
 #include "meter/request.h"
 #include "provider/model_access.h"
 #include "util/buffer.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
 #include "util/mem.h"
 
 #include <ctype.h>

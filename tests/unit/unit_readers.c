@@ -1,7 +1,7 @@
 /* The streams of real agents: captured transcripts, and the traps in them. */
 #include "agent/adapter.h"
 #include "unit.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
 #include "util/mem.h"
 
 #include "../agents/dump.h"

@@ -10,10 +10,10 @@
 #include "snapshot/base/fault.h"
 #include "snapshot/base/libgit.h"
 #include "snapshot/base/snapshot_confine.h"
-#include "util/dirwalk.h"
-#include "util/fd.h"
-#include "util/json.h"
+#include "util/file/dirwalk.h"
+#include "util/file/fd.h"
 #include "util/mem.h"
+#include "util/text/json.h"
 
 #include <fcntl.h>
 #include <git2.h>

@@ -4,8 +4,8 @@
 
 #include "fence/after/sweep.h"
 #include "fence/run/run_record.h"
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/path.h"
 
 #include <fcntl.h>
 #include <ftw.h>

@@ -3,14 +3,14 @@
 
 #include "util/buffer.h"
 #include "util/error.h"
-#include "util/fd.h"
-#include "util/json.h"
+#include "util/file/fd.h"
+#include "util/file/path.h"
 #include "util/list.h"
 #include "util/mem.h"
-#include "util/path.h"
 #include "util/process.h"
-#include "util/shell.h"
-#include "util/text.h"
+#include "util/text/json.h"
+#include "util/text/shell.h"
+#include "util/text/text.h"
 
 #include <errno.h>
 #include <fcntl.h>

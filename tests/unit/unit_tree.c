@@ -3,8 +3,8 @@
 
 #include "fence/run/run_record.h"
 #include "fence/tree/tree.h"
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/path.h"
 
 #include <ftw.h>
 #include <stdlib.h>

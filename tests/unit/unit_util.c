@@ -2,11 +2,11 @@
  * secrets. */
 #include "unit.h"
 
-#include "util/base64.h"
-#include "util/consttime.h"
-#include "util/dirwalk.h"
-#include "util/fd.h"
-#include "util/jsonget.h"
+#include "util/file/dirwalk.h"
+#include "util/file/fd.h"
+#include "util/text/base64.h"
+#include "util/text/consttime.h"
+#include "util/text/jsonget.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -3,7 +3,7 @@
 
 #include "fence/init/order.h"
 #include "fence/run/wire.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
 
 #include <errno.h>
 #include <string.h>

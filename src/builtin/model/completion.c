@@ -3,7 +3,7 @@
 
 #include "builtin/emit.h"
 #include "util/mem.h"
-#include "util/text.h"
+#include "util/text/text.h"
 
 #include <errno.h>
 #include <stdlib.h>

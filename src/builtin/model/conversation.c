@@ -2,7 +2,7 @@
 #include "builtin/model/conversation.h"
 
 #include "util/mem.h"
-#include "util/text.h"
+#include "util/text/text.h"
 
 #include <jansson.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include "builtin/model/dialect.h"
 
 #include "builtin/tool/tool.h"
-#include "util/text.h"
+#include "util/text/text.h"
 
 #include <inttypes.h>
 #include <string.h>

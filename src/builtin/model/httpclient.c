@@ -4,7 +4,7 @@
 #include "gateway/proxy/http.h"
 #include "meter/shape.h"
 #include "util/clock.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

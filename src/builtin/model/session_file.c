@@ -1,9 +1,9 @@
 /* Saved conversations: see session_file.h. */
 #include "builtin/model/session_file.h"
 
-#include "util/fd.h"
+#include "util/file/fd.h"
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/path.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /* Resolves paths below the project root: see beneath.h. */
 #include "builtin/tool/beneath.h"
 
-#include "util/fd.h"
+#include "util/file/fd.h"
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/path.h"
-#include "util/text.h"
+#include "util/text/text.h"
 
 #include <errno.h>
 #include <fcntl.h>

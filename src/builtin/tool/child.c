@@ -2,7 +2,7 @@
 #include "builtin/tool/child.h"
 
 #include "util/clock.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
 #include "util/mem.h"
 #include "util/process.h"
 

@@ -5,10 +5,10 @@
 #include "builtin/tool/filewalk.h"
 
 #include "builtin/tool/beneath.h"
-#include "util/fd.h"
-#include "util/glob.h"
+#include "util/file/fd.h"
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/path.h"
+#include "util/text/glob.h"
 
 #include <dirent.h>
 #include <fcntl.h>

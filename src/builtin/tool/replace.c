@@ -2,7 +2,7 @@
 #include "builtin/tool/replace.h"
 
 #include "util/mem.h"
-#include "util/text.h"
+#include "util/text/text.h"
 
 #include <stdlib.h>
 #include <string.h>

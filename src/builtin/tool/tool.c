@@ -1,9 +1,9 @@
 /* The table of tools, and their shared helpers: see tool.h. */
 #include "builtin/tool/tool.h"
 
-#include "util/fd.h"
+#include "util/file/fd.h"
 #include "util/mem.h"
-#include "util/text.h"
+#include "util/text/text.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

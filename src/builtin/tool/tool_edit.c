@@ -1,9 +1,9 @@
 /* The edit tool. */
 #include "builtin/tool/beneath.h"
 #include "builtin/tool/replace.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
 #include "util/mem.h"
-#include "util/text.h"
+#include "util/text/text.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* The read and write tools. */
 #include "builtin/tool/beneath.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
 #include "util/mem.h"
-#include "util/text.h"
+#include "util/text/text.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,10 +4,10 @@
 #include "builtin/tool/child.h"
 #include "builtin/tool/filewalk.h"
 #include "builtin/tool/pattern.h"
-#include "util/fd.h"
-#include "util/glob.h"
+#include "util/file/fd.h"
 #include "util/mem.h"
-#include "util/text.h"
+#include "util/text/glob.h"
+#include "util/text/text.h"
 
 #include <dirent.h>
 #include <fcntl.h>

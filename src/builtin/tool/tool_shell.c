@@ -2,7 +2,7 @@
 #include "builtin/emit.h"
 #include "builtin/tool/child.h"
 #include "builtin/tool/tool.h"
-#include "util/path.h"
+#include "util/file/path.h"
 
 #include <signal.h>
 #include <stdlib.h>

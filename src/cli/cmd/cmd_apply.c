@@ -3,9 +3,9 @@
 #include "cli/loops.h"
 #include "cli/view/notice.h"
 #include "ops/op_apply.h"
-#include "util/jsonget.h"
 #include "util/mem.h"
-#include "util/text.h"
+#include "util/text/jsonget.h"
+#include "util/text/text.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* ringfence checkpoints: list the checkpoints of a loop. */
 #include "cli/checkpoints.h"
 #include "cli/view/page.h"
-#include "util/jsonget.h"
 #include "util/mem.h"
+#include "util/text/jsonget.h"
 
 #include <stdio.h>
 #include <string.h>

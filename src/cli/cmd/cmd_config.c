@@ -3,9 +3,9 @@
 #include "cli/settings/effective.h"
 #include "cli/view/reference.h"
 #include "fence/fence_place.h"
-#include "util/json.h"
 #include "util/mem.h"
-#include "util/text.h"
+#include "util/text/json.h"
+#include "util/text/text.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -6,10 +6,10 @@
 #include "loop/client.h"
 #include "price/price.h"
 #include "util/buffer.h"
-#include "util/jsonget.h"
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/path.h"
-#include "util/text.h"
+#include "util/text/jsonget.h"
+#include "util/text/text.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,9 +1,9 @@
 /* ringfence doctor: show what works on this machine. */
 #include "cli/cli.h"
 #include "doctor/doctor.h"
-#include "util/json.h"
 #include "util/mem.h"
-#include "util/text.h"
+#include "util/text/json.h"
+#include "util/text/text.h"
 
 #include <stdio.h>
 

@@ -7,8 +7,8 @@
 #include "cli/view/report_file.h"
 #include "fence/fence.h"
 #include "fenced/fenced.h"
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/path.h"
 
 #include <stdio.h>
 #include <string.h>

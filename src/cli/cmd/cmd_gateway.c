@@ -5,10 +5,10 @@
 #include "cli/view/notice.h"
 #include "gateway/owner/gateway.h"
 #include "gateway/owner/keys.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
 #include "util/mem.h"
 #include "util/outlet.h"
-#include "util/text.h"
+#include "util/text/text.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,9 +1,9 @@
 /* ringfence history: list the iterations of a loop with verdict and reason. */
 #include "cli/loops.h"
 #include "cli/view/page.h"
-#include "util/jsonget.h"
 #include "util/mem.h"
-#include "util/text.h"
+#include "util/text/jsonget.h"
+#include "util/text/text.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* ringfence init: write a first ringfence.yml for a project. */
 #include "cli/cli.h"
 #include "project/project.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/path.h"
-#include "util/text.h"
+#include "util/text/text.h"
 
 #include <ctype.h>
 #include <errno.h>

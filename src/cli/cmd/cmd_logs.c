@@ -2,9 +2,9 @@
 #include "cli/loops.h"
 #include "cli/view/agent_text.h"
 #include "cli/view/page.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
 #include "util/mem.h"
-#include "util/text.h"
+#include "util/text/text.h"
 
 #include <fcntl.h>
 #include <poll.h>

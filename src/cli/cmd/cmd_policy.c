@@ -6,10 +6,10 @@
 #include "cli/view/page.h"
 #include "cli/view/policy_text.h"
 #include "fence/fence_explain.h"
-#include "util/json.h"
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/path.h"
-#include "util/text.h"
+#include "util/text/json.h"
+#include "util/text/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

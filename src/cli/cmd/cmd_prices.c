@@ -3,8 +3,8 @@
 #include "cli/settings/effective.h"
 #include "cli/settings/prices.h"
 #include "fence/fence_place.h"
-#include "util/json.h"
 #include "util/mem.h"
+#include "util/text/json.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #include "cli/view/notice.h"
 #include "ops/op_rollback.h"
 #include "util/mem.h"
-#include "util/text.h"
+#include "util/text/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -16,7 +16,7 @@
 #include "fence/fence.h"
 #include "loop/client.h"
 #include "ops/op_start.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
 #include "util/mem.h"
 
 #include <fcntl.h>

@@ -5,10 +5,10 @@
 #include "cli/view/notice.h"
 #include "fence/fence_place.h"
 #include "fence/fence_report.h"
-#include "util/fd.h"
-#include "util/json.h"
+#include "util/file/fd.h"
 #include "util/mem.h"
-#include "util/text.h"
+#include "util/text/json.h"
+#include "util/text/text.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -6,9 +6,9 @@
 #include "config/trust.h"
 #include "fence/fence_place.h"
 #include "ops/op_trust.h"
-#include "util/json.h"
 #include "util/mem.h"
-#include "util/text.h"
+#include "util/text/json.h"
+#include "util/text/text.h"
 
 #include <stdio.h>
 #include <string.h>

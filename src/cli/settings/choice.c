@@ -4,8 +4,8 @@
 #include "cli/settings/effective_models.h"
 #include "cli/view/notice.h"
 #include "fence/fence_spec.h"
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/path.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,11 +7,11 @@
 #include "fence/fence_place.h"
 #include "gateway/owner/cassette.h"
 #include "gateway/owner/model_config.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
+#include "util/file/path.h"
+#include "util/file/state_folder.h"
 #include "util/mem.h"
-#include "util/path.h"
-#include "util/state_folder.h"
-#include "util/text.h"
+#include "util/text/text.h"
 
 #include <errno.h>
 #include <inttypes.h>

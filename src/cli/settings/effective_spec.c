@@ -5,8 +5,8 @@
 #include "cli/settings/effective_models.h"
 #include "gateway/proxy/rule.h"
 #include "project/hosts.h"
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/path.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include "fence/fence_place.h"
 #include "loop/client.h"
 #include "project/project.h"
-#include "util/path.h"
+#include "util/file/path.h"
 
 #include <string.h>
 

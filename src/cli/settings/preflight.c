@@ -2,9 +2,9 @@
 #include "cli/settings/preflight.h"
 
 #include "cli/view/hint.h"
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/path.h"
-#include "util/shell.h"
+#include "util/text/shell.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

@@ -3,8 +3,8 @@
 
 #include "config/config.h"
 #include "config/config_file.h"
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/path.h"
 
 #include <stdlib.h>
 #include <string.h>

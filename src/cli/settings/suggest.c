@@ -4,9 +4,9 @@
 #include "cli/settings/reach.h"
 
 #include "fence/fence_explain.h"
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/path.h"
-#include "util/text.h"
+#include "util/text/text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,9 +2,9 @@
 #include "cli/view/activity.h"
 
 #include "agent/agent.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
 #include "util/mem.h"
-#include "util/text.h"
+#include "util/text/text.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

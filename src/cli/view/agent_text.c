@@ -3,7 +3,7 @@
 
 #include "cli/view/activity.h"
 #include "cli/view/page.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
 #include "util/mem.h"
 
 #include <fcntl.h>

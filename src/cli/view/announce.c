@@ -4,7 +4,7 @@
 #include "cli/settings/effective_models.h"
 #include "cli/view/page.h"
 #include "util/mem.h"
-#include "util/text.h"
+#include "util/text/text.h"
 
 #include <stdio.h>
 #include <string.h>

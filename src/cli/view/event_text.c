@@ -5,9 +5,9 @@
 #include "cli/settings/effective_models.h"
 #include "cli/view/page.h"
 #include "util/buffer.h"
-#include "util/jsonget.h"
 #include "util/mem.h"
-#include "util/text.h"
+#include "util/text/jsonget.h"
+#include "util/text/text.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #include "cli/loops.h"
 #include "cli/view/activity.h"
 #include "cli/view/event_text.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
 #include "util/mem.h"
 
 #include <poll.h>

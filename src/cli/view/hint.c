@@ -2,8 +2,8 @@
 #include "cli/view/hint.h"
 
 #include "fence/fence_explain.h"
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/path.h"
 #include "util/process.h"
 
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "cli/view/page.h"
 #include "util/buffer.h"
 #include "util/mem.h"
-#include "util/text.h"
+#include "util/text/text.h"
 
 #include <stdarg.h>
 #include <stdio.h>

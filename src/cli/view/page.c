@@ -2,7 +2,7 @@
 #include "cli/view/page.h"
 
 #include "util/mem.h"
-#include "util/text.h"
+#include "util/text/text.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -11,11 +11,11 @@
 #include "fence/after/sweep.h"
 #include "fence/plan/defaults.h"
 #include "fence/plan/scan.h"
-#include "util/dirwalk.h"
-#include "util/fd.h"
+#include "util/file/dirwalk.h"
+#include "util/file/fd.h"
+#include "util/file/path.h"
+#include "util/file/state_folder.h"
 #include "util/mem.h"
-#include "util/path.h"
-#include "util/state_folder.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -2,9 +2,9 @@
 #include "fence/init/canary.h"
 
 #include "fence/init/confine.h"
-#include "util/fd.h"
-#include "util/mounts.h"
-#include "util/path.h"
+#include "util/file/fd.h"
+#include "util/file/mounts.h"
+#include "util/file/path.h"
 
 #include <arpa/inet.h>
 #include <dirent.h>

@@ -1,7 +1,7 @@
 /* Limits and the seccomp filter: see confine.h. */
 #include "fence/init/confine.h"
 
-#include "util/fd.h"
+#include "util/file/fd.h"
 
 #include <errno.h>
 #include <fcntl.h>

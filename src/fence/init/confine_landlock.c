@@ -8,7 +8,7 @@
  */
 #include "fence/init/confine.h"
 
-#include "util/fd.h"
+#include "util/file/fd.h"
 
 #include <fcntl.h>
 #include <linux/landlock.h>

@@ -12,7 +12,7 @@
 #include "fence/init/confine.h"
 #include "fence/init/order.h"
 #include "fence/init/use.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
 #include "util/mem.h"
 #include "util/process.h"
 

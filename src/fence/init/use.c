@@ -1,7 +1,7 @@
 /* Resource use of a run: see use.h. */
 #include "fence/init/use.h"
 
-#include "util/fd.h"
+#include "util/file/fd.h"
 
 #include <dirent.h>
 #include <fcntl.h>

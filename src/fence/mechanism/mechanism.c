@@ -2,7 +2,7 @@
 #include "fence/mechanism/mechanism.h"
 
 #include "fence/watch/limit.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
 #include "util/mem.h"
 
 #include <signal.h>

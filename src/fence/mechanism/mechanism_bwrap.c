@@ -16,7 +16,7 @@
 #include "fence/plan/identity.h"
 #include "fence/tree/remedy.h"
 #include "fence/tree/stage.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
 #include "util/mem.h"
 #include "util/process.h"
 

@@ -4,7 +4,7 @@
 #include "fence/mechanism/mechanism.h"
 #include "fence/plan/environment.h"
 #include "fence/tree/stage.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
 #include "util/process.h"
 
 #include <errno.h>

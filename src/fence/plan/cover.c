@@ -2,9 +2,9 @@
 #include "fence/plan/cover.h"
 
 #include "fence/plan/scan.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/path.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* The built-in tables: see defaults.h. */
 #include "fence/plan/defaults.h"
 
-#include "util/path.h"
+#include "util/file/path.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* The user that runs the command: see identity.h. */
 #include "fence/plan/identity.h"
 
-#include "util/fd.h"
+#include "util/file/fd.h"
 #include "util/mem.h"
 
 #include <fcntl.h>

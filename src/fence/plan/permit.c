@@ -2,8 +2,8 @@
 #include "fence/plan/permit.h"
 
 #include "fence/plan/defaults.h"
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/path.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* Paths as users write them: see place.h. */
 #include "fence/plan/place.h"
 
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/path.h"
 
 #include <stdlib.h>
 

@@ -2,8 +2,8 @@
 #include "fence/plan/ruleset.h"
 
 #include "fence/plan/defaults.h"
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/path.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,9 +4,9 @@
 #include "fence/plan/defaults.h"
 #include "gitconfig/gitdir.h"
 #include "gitconfig/gitprograms.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/path.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -3,7 +3,7 @@
 #define FENCE_PLAN_SCAN_H
 
 #include "fence/fence_plan.h"
-#include "util/dirwalk.h"
+#include "util/file/dirwalk.h"
 
 /*
  * Name prefix of the folder, at the root of a tree, for files that a sweep cannot move to another

@@ -2,9 +2,9 @@
 #include "fence/run/briefing.h"
 
 #include "fence/plan/defaults.h"
+#include "util/file/mounts.h"
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/mounts.h"
-#include "util/path.h"
 
 #include <stdio.h>
 #include <sys/ioctl.h>

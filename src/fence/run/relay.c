@@ -1,7 +1,7 @@
 /* Relays: see relay.h. */
 #include "fence/run/relay.h"
 
-#include "util/fd.h"
+#include "util/file/fd.h"
 #include "util/mem.h"
 
 #include <errno.h>

@@ -15,7 +15,7 @@
 #define FENCE_RUN_RUN_RECORD_H
 
 #include "fence/fence_plan.h"
-#include "util/state_folder.h"
+#include "util/file/state_folder.h"
 
 struct run_record {
 	char *id;

@@ -5,7 +5,7 @@
 #include "fence/fence.h"
 #include "fence/mechanism/mechanism.h"
 #include "util/clock.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
 #include "util/mem.h"
 #include "util/process.h"
 

@@ -4,8 +4,8 @@
 #include "fence/mechanism/mechanism.h"
 #include "fence/run/briefing.h"
 #include "util/clock.h"
-#include "util/fd.h"
-#include "util/path.h"
+#include "util/file/fd.h"
+#include "util/file/path.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 /* Terminal forwarding: see terminal.h. */
 #include "fence/run/terminal.h"
 
-#include "util/fd.h"
+#include "util/file/fd.h"
 
 #include <errno.h>
 #include <fcntl.h>

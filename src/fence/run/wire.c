@@ -1,7 +1,7 @@
 /* Records and messages between ringfence and ringfence-init: see wire.h. */
 #include "fence/run/wire.h"
 
-#include "util/fd.h"
+#include "util/file/fd.h"
 
 #include <errno.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "fence/tree/remedy.h"
 
 #include "util/buffer.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
 
 #include <fcntl.h>
 #include <stdbool.h>

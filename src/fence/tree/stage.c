@@ -2,10 +2,10 @@
 #include "fence/tree/stage.h"
 
 #include "fence/tree/remedy.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
+#include "util/file/mounts.h"
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/mounts.h"
-#include "util/path.h"
 
 #include <errno.h>
 #include <fcntl.h>

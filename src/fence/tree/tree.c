@@ -3,8 +3,8 @@
 
 #include "fence/plan/defaults.h"
 #include "fence/tree/etc.h"
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/path.h"
 
 #include <dirent.h>
 #include <limits.h>

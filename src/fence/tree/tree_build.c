@@ -3,8 +3,8 @@
 #include "fence/tree/stage.h"
 #include "fence/tree/tree.h"
 #include "fence/watch/limit.h"
-#include "util/fd.h"
-#include "util/path.h"
+#include "util/file/fd.h"
+#include "util/file/path.h"
 
 #include <fcntl.h>
 #include <string.h>

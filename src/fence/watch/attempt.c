@@ -2,9 +2,9 @@
 #include "fence/watch/attempt.h"
 
 #include "fence/fence_spec.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/path.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,9 +1,9 @@
 /* Denials: see denial.h. */
 #include "fence/watch/denial.h"
 
-#include "util/fd.h"
+#include "util/file/fd.h"
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/path.h"
 
 #include <errno.h>
 #include <fcntl.h>

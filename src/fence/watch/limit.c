@@ -2,7 +2,7 @@
 #include "fence/watch/limit.h"
 
 #include "fence/watch/resource_use.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
 #include "util/mem.h"
 
 #include <sched.h>

@@ -2,8 +2,8 @@
 #include "fence/watch/verdict.h"
 
 #include "fence/plan/defaults.h"
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/path.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* A request to a model: its body and its budget. See model_request.h. */
 #include "gateway/model/model_request.h"
 
-#include "util/fd.h"
+#include "util/file/fd.h"
 #include "util/mem.h"
 
 #include <errno.h>

@@ -2,8 +2,8 @@
  * model_request.h. */
 #include "gateway/model/model_request.h"
 
-#include "util/consttime.h"
 #include "util/mem.h"
+#include "util/text/consttime.h"
 
 #include <stdio.h>
 #include <string.h>

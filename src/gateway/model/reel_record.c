@@ -1,6 +1,6 @@
 /* Recording of requests: see reel.h. */
 #include "gateway/model/model_request.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
 #include "util/mem.h"
 
 #include <errno.h>

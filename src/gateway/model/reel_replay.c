@@ -1,6 +1,6 @@
 /* Answering requests from a tape: see reel.h. */
 #include "gateway/model/model_request.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
 #include "util/mem.h"
 
 #include <errno.h>

@@ -4,8 +4,8 @@
 #include "gateway/model/reel.h"
 #include "gateway/owner/ledger.h"
 #include "gateway/proxy/http.h"
-#include "util/base64.h"
 #include "util/mem.h"
+#include "util/text/base64.h"
 
 #include <errno.h>
 #include <stdio.h>

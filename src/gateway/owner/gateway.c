@@ -6,7 +6,7 @@
 #include "gateway/owner/model_config.h"
 #include "gateway/owner_protocol.h"
 #include "util/clock.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
 #include "util/mem.h"
 #include "util/process.h"
 

@@ -2,7 +2,7 @@
 #include "gateway/owner/keys.h"
 
 #include "util/buffer.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
 #include "util/mem.h"
 #include "util/process.h"
 

@@ -6,10 +6,10 @@
 #include "meter/money.h"
 #include "util/buffer.h"
 #include "util/clock.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/path.h"
-#include "util/text.h"
+#include "util/text/text.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 #include "gateway/proxy/connection.h"
 
 #include "gateway/model/model_request.h"
-#include "util/consttime.h"
+#include "util/text/consttime.h"
 
 #include <stdio.h>
 #include <string.h>

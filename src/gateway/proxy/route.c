@@ -1,7 +1,7 @@
 /* Route lookups: see route.h. */
 #include "gateway/proxy/route.h"
 
-#include "util/fd.h"
+#include "util/file/fd.h"
 
 #include <errno.h>
 #include <linux/netlink.h>

@@ -6,7 +6,7 @@
 #include "loop/state/loop_folder.h"
 #include "util/buffer.h"
 #include "util/mem.h"
-#include "util/text.h"
+#include "util/text/text.h"
 
 /* Measuring usage is slow: it may take a fiftieth of the time. */
 enum { EVERY_MS = 2000, COST = 50 };

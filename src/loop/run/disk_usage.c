@@ -1,8 +1,8 @@
 /* Disk usage of a folder: see disk_usage.h. */
 #include "loop/run/disk_usage.h"
 
-#include "util/dirwalk.h"
-#include "util/fd.h"
+#include "util/file/dirwalk.h"
+#include "util/file/fd.h"
 
 #include <fcntl.h>
 #include <stddef.h>

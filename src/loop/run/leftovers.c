@@ -3,9 +3,9 @@
 
 #include "loop/state/loop_folder.h"
 #include "snapshot/snapshot.h"
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/path.h"
-#include "util/text.h"
+#include "util/text/text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,10 +4,10 @@
 #include "loop/state/loop_folder.h"
 #include "loop/state/loop_report.h"
 #include "util/clock.h"
-#include "util/fd.h"
-#include "util/jsonget.h"
+#include "util/file/fd.h"
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/path.h"
+#include "util/text/jsonget.h"
 
 #include <signal.h>
 #include <stdio.h>

@@ -3,9 +3,9 @@
 
 #include "loop/run/loop_checkpoint.h"
 #include "loop/state/loop_report.h"
-#include "util/jsonget.h"
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/path.h"
+#include "util/text/jsonget.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -2,9 +2,9 @@
 #include "loop/run/prompt.h"
 
 #include "fence/fence_spec.h"
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/path.h"
-#include "util/text.h"
+#include "util/text/text.h"
 
 #include <stdio.h>
 #include <string.h>

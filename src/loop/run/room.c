@@ -2,7 +2,7 @@
 #include "loop/run/room.h"
 
 #include "util/mem.h"
-#include "util/text.h"
+#include "util/text/text.h"
 
 #include <sys/statvfs.h>
 

@@ -3,9 +3,9 @@
 
 #include "fenced/fenced.h"
 #include "util/buffer.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/path.h"
 #include "util/process.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* Sinks: see sink.h. */
 #include "loop/run/sink.h"
 
-#include "util/fd.h"
+#include "util/file/fd.h"
 #include "util/mem.h"
 
 #include <errno.h>

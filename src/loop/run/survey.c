@@ -3,10 +3,10 @@
 
 #include "snapshot/generated.h"
 #include "util/buffer.h"
-#include "util/dirwalk.h"
-#include "util/fd.h"
+#include "util/file/dirwalk.h"
+#include "util/file/fd.h"
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/path.h"
 
 #include <dirent.h>
 #include <fcntl.h>

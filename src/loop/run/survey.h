@@ -10,7 +10,7 @@
 #define LOOP_RUN_SURVEY_H
 
 #include "util/error.h"
-#include "util/sha256.h"
+#include "util/text/sha256.h"
 
 #include <stdint.h>
 

@@ -4,7 +4,7 @@
 #include "loop/run/loop_checkpoint.h"
 #include "loop/run/loop_cost.h"
 #include "loop/state/loop_folder.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
 #include "util/mem.h"
 
 #include <fcntl.h>

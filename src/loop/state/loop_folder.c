@@ -1,10 +1,10 @@
 /* The folders of loops: see loop_folder.h. */
 #include "loop/state/loop_folder.h"
 
-#include "util/fd.h"
+#include "util/file/fd.h"
+#include "util/file/path.h"
+#include "util/file/state_folder.h"
 #include "util/mem.h"
-#include "util/path.h"
-#include "util/state_folder.h"
 
 #include <dirent.h>
 #include <errno.h>

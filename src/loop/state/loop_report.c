@@ -4,9 +4,9 @@
 #include "fence/fence_spec.h"
 #include "loop/state/loop_folder.h"
 #include "util/buffer.h"
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/path.h"
-#include "util/text.h"
+#include "util/text/text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* The state of a loop: see loop_state.h. */
 #include "loop/state/loop_state.h"
 
-#include "util/jsonget.h"
 #include "util/mem.h"
+#include "util/text/jsonget.h"
 
 #include <stdio.h>
 #include <stdlib.h>

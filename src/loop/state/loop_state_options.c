@@ -1,8 +1,8 @@
 /* The configuration of a loop in its first event: see loop_state.h. */
 #include "loop/state/loop_state.h"
 
-#include "util/jsonget.h"
 #include "util/mem.h"
+#include "util/text/jsonget.h"
 
 #include <string.h>
 

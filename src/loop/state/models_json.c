@@ -1,9 +1,9 @@
 /* Model access as JSON: see models_json.h. */
 #include "loop/state/models_json.h"
 
-#include "util/jsonget.h"
 #include "util/mem.h"
-#include "util/text.h"
+#include "util/text/jsonget.h"
+#include "util/text/text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,9 +2,9 @@
 #include "loop/state/spec_json.h"
 
 #include "loop/state/models_json.h"
-#include "util/jsonget.h"
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/path.h"
+#include "util/text/jsonget.h"
 
 #include <arpa/inet.h>
 #include <stdlib.h>

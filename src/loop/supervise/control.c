@@ -1,9 +1,9 @@
 /* The control protocol: see control.h. */
 #include "loop/supervise/control.h"
 
-#include "util/fd.h"
+#include "util/file/fd.h"
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/path.h"
 
 #include <errno.h>
 #include <fcntl.h>

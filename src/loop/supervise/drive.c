@@ -10,7 +10,7 @@
 #include "loop/supervise/phase.h"
 #include "loop/supervise/serve.h"
 #include "util/clock.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
 
 #include <errno.h>
 #include <signal.h>

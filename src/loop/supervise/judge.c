@@ -4,12 +4,12 @@
 #include "loop/state/loop_report.h"
 #include "loop/supervise/zone.h"
 #include "util/buffer.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/path.h"
 #include "util/process.h"
-#include "util/shell.h"
-#include "util/text.h"
+#include "util/text/shell.h"
+#include "util/text/text.h"
 
 #include <fcntl.h>
 #include <stdio.h>

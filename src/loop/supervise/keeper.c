@@ -2,9 +2,9 @@
 #include "loop/supervise/keeper.h"
 
 #include "loop/state/loop_report.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/path.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -13,9 +13,9 @@
 #include "loop/state/loop_report.h"
 #include "loop/supervise/judge.h"
 #include "util/clock.h"
+#include "util/file/state_folder.h"
 #include "util/mem.h"
-#include "util/state_folder.h"
-#include "util/text.h"
+#include "util/text/text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,9 +2,9 @@
 #include "loop/supervise/serve.h"
 
 #include "loop/supervise/control.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/path.h"
 
 #include <sys/socket.h>
 #include <unistd.h>

@@ -6,8 +6,8 @@
 #include "loop/state/loop_report.h"
 #include "loop/state/spec_json.h"
 #include "util/clock.h"
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/path.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,9 +9,9 @@
 #include "snapshot/base/libgit.h"
 #include "snapshot/look/look_walk.h"
 #include "snapshot/object/vet.h"
-#include "util/dirwalk.h"
-#include "util/fd.h"
-#include "util/text.h"
+#include "util/file/dirwalk.h"
+#include "util/file/fd.h"
+#include "util/text/text.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

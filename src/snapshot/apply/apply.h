@@ -12,7 +12,7 @@
 #define SNAPSHOT_APPLY_APPLY_H
 
 #include "util/error.h"
-#include "util/json.h"
+#include "util/text/json.h"
 
 #include <stdbool.h>
 

@@ -5,10 +5,10 @@
 #include "snapshot/look/look_walk.h"
 #include "snapshot/store/sha1.h"
 #include "snapshot/store/stored_name.h"
-#include "util/dirwalk.h"
-#include "util/fd.h"
+#include "util/file/dirwalk.h"
+#include "util/file/fd.h"
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/path.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -12,9 +12,9 @@
 #include "snapshot/object/fsck.h"
 #include "snapshot/store/stored_name.h"
 #include "util/buffer.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/path.h"
 
 #include <dirent.h>
 #include <errno.h>

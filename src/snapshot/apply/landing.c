@@ -5,9 +5,9 @@
 #include "snapshot/base/libgit.h"
 #include "snapshot/base/note.h"
 #include "snapshot/undo/restore_stage.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/path.h"
 
 #include <errno.h>
 #include <fcntl.h>

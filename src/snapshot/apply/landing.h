@@ -3,7 +3,7 @@
 #define SNAPSHOT_APPLY_LANDING_H
 
 #include "snapshot/apply/delta.h"
-#include "util/json.h"
+#include "util/text/json.h"
 
 /* The file in the git directory that records the operation. */
 #define LANDING_NOTE "ringfence-apply"

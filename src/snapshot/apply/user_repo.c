@@ -6,9 +6,9 @@
 #include "snapshot/base/gituser.h"
 #include "snapshot/base/libgit.h"
 #include "snapshot/base/snapshot_confine.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/path.h"
 
 #include <dirent.h>
 #include <errno.h>

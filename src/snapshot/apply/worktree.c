@@ -6,11 +6,11 @@
 #include "snapshot/base/fault.h"
 #include "snapshot/base/libgit.h"
 #include "snapshot/object/vet.h"
-#include "util/dirwalk.h"
-#include "util/fd.h"
+#include "util/file/dirwalk.h"
+#include "util/file/fd.h"
+#include "util/file/path.h"
+#include "util/file/state_folder.h"
 #include "util/mem.h"
-#include "util/path.h"
-#include "util/state_folder.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -9,7 +9,7 @@
 #define SNAPSHOT_APPLY_WORKTREE_H
 
 #include "util/error.h"
-#include "util/json.h"
+#include "util/text/json.h"
 
 #include <stdbool.h>
 

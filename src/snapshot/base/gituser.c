@@ -1,8 +1,8 @@
 /* The user's global git configuration. */
 #include "snapshot/base/gituser.h"
 
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/path.h"
 
 #include <pwd.h>
 #include <stdlib.h>

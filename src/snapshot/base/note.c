@@ -2,7 +2,7 @@
 #include "snapshot/base/note.h"
 
 #include "snapshot/base/fault.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* Landlock confinement. */
 #include "snapshot/base/snapshot_confine.h"
 
-#include "util/fd.h"
+#include "util/file/fd.h"
 
 #include <fcntl.h>
 #include <linux/landlock.h>

@@ -5,9 +5,9 @@
 #include "gitconfig/gitdir.h"
 #include "snapshot/base/gituser.h"
 #include "snapshot/base/libgit.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/path.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -4,9 +4,9 @@
 #include "snapshot/base/libgit.h"
 #include "snapshot/base/snapshot_confine.h"
 #include "snapshot/git/private_git.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/path.h"
 
 #include <errno.h>
 #include <fcntl.h>

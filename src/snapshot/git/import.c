@@ -8,10 +8,10 @@
 #include "snapshot/object/seen.h"
 #include "snapshot/object/vet.h"
 #include "snapshot/store/pack.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/path.h"
-#include "util/text.h"
+#include "util/text/text.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

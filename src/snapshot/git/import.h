@@ -11,7 +11,7 @@
 #define SNAPSHOT_GIT_IMPORT_H
 
 #include "snapshot/git/borrow.h"
-#include "util/json.h"
+#include "util/text/json.h"
 
 #include <stdint.h>
 

@@ -15,7 +15,7 @@
 #define SNAPSHOT_GIT_PRIVATE_GIT_H
 
 #include "snapshot/git/borrow.h"
-#include "util/json.h"
+#include "util/text/json.h"
 
 /* Inside the fence. */
 #define PRIVATE_GIT_PLACE   "/run/ringfence/git"

@@ -3,9 +3,9 @@
 
 #include "snapshot/base/fault.h"
 #include "snapshot/base/note.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/path.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -2,7 +2,7 @@
 #include "snapshot/look/ahead.h"
 
 #include "snapshot/look/content.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
 #include "util/mem.h"
 
 #include <fcntl.h>

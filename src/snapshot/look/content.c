@@ -1,7 +1,7 @@
 /* Reads the contents of files into a repository. */
 #include "snapshot/look/content.h"
 
-#include "util/fd.h"
+#include "util/file/fd.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,9 +1,9 @@
 /* The ignore rules of a loop. */
 #include "snapshot/look/ignore_rules.h"
 
-#include "util/glob.h"
 #include "util/list.h"
 #include "util/mem.h"
+#include "util/text/glob.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,9 +4,9 @@
 #include "gitconfig/gitdir.h"
 #include "snapshot/base/gituser.h"
 #include "snapshot/store/manifest.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/path.h"
 
 #include <errno.h>
 #include <fcntl.h>

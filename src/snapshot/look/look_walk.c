@@ -7,7 +7,7 @@
 
 #include "snapshot/look/ahead.h"
 #include "snapshot/store/stored_name.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
 #include "util/mem.h"
 
 #include <dirent.h>

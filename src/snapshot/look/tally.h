@@ -7,7 +7,7 @@
 #define SNAPSHOT_LOOK_TALLY_H
 
 #include "snapshot/store/checkpoint_repo.h"
-#include "util/sha256.h"
+#include "util/text/sha256.h"
 
 struct tally {
 	uint64_t files, bytes;

@@ -3,7 +3,7 @@
 
 #include "snapshot/object/refs.h"
 #include "util/mem.h"
-#include "util/text.h"
+#include "util/text/text.h"
 
 #include <ctype.h>
 #include <stdint.h>

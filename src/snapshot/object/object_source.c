@@ -2,7 +2,7 @@
 #include "snapshot/object/object_source.h"
 
 #include "snapshot/object/unpack.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
 #include "util/mem.h"
 
 #include <ctype.h>

@@ -2,7 +2,7 @@
 #include "snapshot/object/packread.h"
 
 #include "snapshot/object/unpack.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
 #include "util/mem.h"
 
 #include <arpa/inet.h>

@@ -1,11 +1,11 @@
 /* Refs in files. */
 #include "snapshot/object/refs.h"
 
-#include "util/dirwalk.h"
-#include "util/fd.h"
+#include "util/file/dirwalk.h"
+#include "util/file/fd.h"
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/path.h"
-#include "util/text.h"
+#include "util/text/text.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -2,7 +2,7 @@
 #include "snapshot/store/cache.h"
 
 #include "snapshot/base/fault.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
 #include "util/mem.h"
 
 #include <fcntl.h>

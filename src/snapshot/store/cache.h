@@ -7,7 +7,7 @@
 
 #include "snapshot/store/node.h"
 #include "util/error.h"
-#include "util/sha256.h"
+#include "util/text/sha256.h"
 
 struct cache {
 	struct node root;

@@ -6,10 +6,10 @@
 #include "snapshot/base/snapshot_confine.h"
 #include "snapshot/store/manifest.h"
 #include "snapshot/store/stored_name.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
+#include "util/file/path.h"
+#include "util/file/state_folder.h"
 #include "util/mem.h"
-#include "util/path.h"
-#include "util/state_folder.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* Differences between trees. */
 #include "snapshot/undo/changes.h"
 
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/path.h"
 
 #include <stdlib.h>
 #include <string.h>

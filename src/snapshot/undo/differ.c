@@ -3,9 +3,9 @@
 
 #include "snapshot/base/libgit.h"
 #include "snapshot/undo/changes.h"
-#include "util/json.h"
 #include "util/mem.h"
-#include "util/text.h"
+#include "util/text/json.h"
+#include "util/text/text.h"
 
 #include <errno.h>
 #include <string.h>

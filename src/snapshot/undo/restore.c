@@ -4,8 +4,8 @@
 #include "snapshot/base/fault.h"
 #include "snapshot/undo/restore_plan.h"
 #include "snapshot/undo/restore_stage.h"
-#include "util/dirwalk.h"
-#include "util/fd.h"
+#include "util/file/dirwalk.h"
+#include "util/file/fd.h"
 #include "util/mem.h"
 
 #include <errno.h>

@@ -5,8 +5,8 @@
 #include "snapshot/base/libgit.h"
 #include "snapshot/look/content.h"
 #include "snapshot/look/look_walk.h"
-#include "util/dirwalk.h"
-#include "util/fd.h"
+#include "util/file/dirwalk.h"
+#include "util/file/fd.h"
 #include "util/mem.h"
 
 #include <errno.h>

@@ -1,9 +1,9 @@
 /* Folder walks: see dirwalk.h. Calls getdents64 directly: one call returns the names and types of
  * many entries. */
-#include "util/dirwalk.h"
+#include "util/file/dirwalk.h"
 
 #include "util/buffer.h"
-#include "util/fd.h"
+#include "util/file/fd.h"
 #include "util/mem.h"
 
 #include <dirent.h>

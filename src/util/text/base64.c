@@ -1,5 +1,5 @@
 /* Base64: see base64.h. */
-#include "util/base64.h"
+#include "util/text/base64.h"
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* Command lines for sh -c, as far as they can be parsed without a shell. */
-#ifndef UTIL_SHELL_H
-#define UTIL_SHELL_H
+#ifndef UTIL_TEXT_SHELL_H
+#define UTIL_TEXT_SHELL_H
 
 #include "util/list.h"
 

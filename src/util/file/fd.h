@@ -1,6 +1,6 @@
 /* Self-closing file descriptors, complete reads and writes, and descriptor passing. */
-#ifndef UTIL_FD_H
-#define UTIL_FD_H
+#ifndef UTIL_FILE_FD_H
+#define UTIL_FILE_FD_H
 
 #include "util/buffer.h"
 

@@ -1,6 +1,6 @@
 /* Paths as text. Nothing here touches the file system. */
-#ifndef UTIL_PATH_H
-#define UTIL_PATH_H
+#ifndef UTIL_FILE_PATH_H
+#define UTIL_FILE_PATH_H
 
 #include <stdbool.h>
 

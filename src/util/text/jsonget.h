@@ -1,7 +1,7 @@
 /* Reads members of JSON objects (jansson). A missing member, or one of another type, yields a
  * default. */
-#ifndef UTIL_JSONGET_H
-#define UTIL_JSONGET_H
+#ifndef UTIL_TEXT_JSONGET_H
+#define UTIL_TEXT_JSONGET_H
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* Ringfence's state folder, which is never part of a project. */
-#ifndef UTIL_STATE_FOLDER_H
-#define UTIL_STATE_FOLDER_H
+#ifndef UTIL_FILE_STATE_FOLDER_H
+#define UTIL_FILE_STATE_FOLDER_H
 
 #include "util/error.h"
 

@@ -1,5 +1,5 @@
 /* Paths as text: see path.h. */
-#include "util/path.h"
+#include "util/file/path.h"
 
 #include "util/mem.h"
 

@@ -2,8 +2,8 @@
  * Walks a folder tree through descriptors. It follows no symlinks, needs no stat per entry, and
  * keeps at most DIRWALK_OPEN folders open at a time, at any depth.
  */
-#ifndef UTIL_DIRWALK_H
-#define UTIL_DIRWALK_H
+#ifndef UTIL_FILE_DIRWALK_H
+#define UTIL_FILE_DIRWALK_H
 
 #include "util/error.h"
 

@@ -7,8 +7,8 @@
  * backslash escapes the next character. How the contents of a matching folder are treated is up to
  * the caller.
  */
-#ifndef UTIL_GLOB_H
-#define UTIL_GLOB_H
+#ifndef UTIL_TEXT_GLOB_H
+#define UTIL_TEXT_GLOB_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* The mount table of this process. */
-#ifndef UTIL_MOUNTS_H
-#define UTIL_MOUNTS_H
+#ifndef UTIL_FILE_MOUNTS_H
+#define UTIL_FILE_MOUNTS_H
 
 #include "util/error.h"
 

@@ -1,6 +1,6 @@
 /* Text for terminals and reports, and parsers for numbers with units. */
-#ifndef UTIL_TEXT_H
-#define UTIL_TEXT_H
+#ifndef UTIL_TEXT_TEXT_H
+#define UTIL_TEXT_TEXT_H
 
 #include "util/buffer.h"
 

@@ -1,5 +1,5 @@
 /* File descriptors: see fd.h. */
-#include "util/fd.h"
+#include "util/file/fd.h"
 
 #include "util/mem.h"
 

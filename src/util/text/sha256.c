@@ -1,5 +1,5 @@
 /* SHA-256: see sha256.h. */
-#include "util/sha256.h"
+#include "util/text/sha256.h"
 
 #include <stdint.h>
 #include <stdio.h>

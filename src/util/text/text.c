@@ -1,5 +1,5 @@
 /* Text: see text.h. */
-#include "util/text.h"
+#include "util/text/text.h"
 
 #include "util/mem.h"
 

@@ -1,7 +1,7 @@
 /* JSON writer: see json.h. */
-#include "util/json.h"
+#include "util/text/json.h"
 
-#include "util/text.h"
+#include "util/text/text.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* The mount table: see mounts.h. */
-#include "util/mounts.h"
+#include "util/file/mounts.h"
 
 #include <stdio.h>
 #include <stdlib.h>

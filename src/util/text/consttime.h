@@ -1,6 +1,6 @@
 /* Comparing secrets in constant time. */
-#ifndef UTIL_CONSTTIME_H
-#define UTIL_CONSTTIME_H
+#ifndef UTIL_TEXT_CONSTTIME_H
+#define UTIL_TEXT_CONSTTIME_H
 
 #include <stdbool.h>
 #include <stddef.h>

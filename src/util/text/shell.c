@@ -1,5 +1,5 @@
 /* Command lines: see shell.h. */
-#include "util/shell.h"
+#include "util/text/shell.h"
 
 #include "util/buffer.h"
 #include "util/mem.h"

@@ -1,5 +1,5 @@
 /* Constant-time comparison: see consttime.h. */
-#include "util/consttime.h"
+#include "util/text/consttime.h"
 
 #include <string.h>
 

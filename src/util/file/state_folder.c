@@ -1,8 +1,8 @@
 /* Ringfence's state folder: see state_folder.h. */
-#include "util/state_folder.h"
+#include "util/file/state_folder.h"
 
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/path.h"
 
 #include <errno.h>
 #include <stdlib.h>

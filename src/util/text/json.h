@@ -4,8 +4,8 @@
  * Every function takes the key of an entry, or NULL inside a list and for the top-level value.
  * Entries of the top-level value, and lists or objects in its lists, get a line each.
  */
-#ifndef UTIL_JSON_H
-#define UTIL_JSON_H
+#ifndef UTIL_TEXT_JSON_H
+#define UTIL_TEXT_JSON_H
 
 #include "util/buffer.h"
 #include "util/list.h"

@@ -1,6 +1,6 @@
 /* SHA-256 (FIPS 180-4), built in to avoid a library dependency. */
-#ifndef UTIL_SHA256_H
-#define UTIL_SHA256_H
+#ifndef UTIL_TEXT_SHA256_H
+#define UTIL_TEXT_SHA256_H
 
 #include <stddef.h>
 

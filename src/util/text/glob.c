@@ -5,7 +5,7 @@
  * could match, the later one can match as well. A match therefore takes at most pattern length
  * times path length steps, times the length of a character class; the caller bounds the sum.
  */
-#include "util/glob.h"
+#include "util/text/glob.h"
 
 #include "util/mem.h"
 

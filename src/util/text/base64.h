@@ -1,6 +1,6 @@
 /* Base64 (RFC 4648), with padding. */
-#ifndef UTIL_BASE64_H
-#define UTIL_BASE64_H
+#ifndef UTIL_TEXT_BASE64_H
+#define UTIL_TEXT_BASE64_H
 
 #include "util/buffer.h"
 
