@@ -131,11 +131,19 @@ static void find_note(const struct verdict *verdict, struct fence_explanation *r
 	const char *part = verdict->by && verdict->by->project
 				   ? verdict_protected(ret->subject + strlen(verdict->by->path))
 				   : NULL;
+	const char *tool = verdict->by && verdict->by->project
+				   ? verdict_tool(ret->subject + strlen(verdict->by->path))
+				   : NULL;
 
 	if (ret->note)
 		return;
-	if (verdict->wall == VERDICT_OPEN && part)
+	if (verdict->wall == VERDICT_OPEN && part && strcmp(part, "secret") != 0)
 		ret->note = mem_dup("it can be created, but is moved to quarantine after the run");
+	else if (verdict->wall == VERDICT_OPEN && tool)
+		ret->note =
+			mem_format("%s runs or obeys it when it starts, so a change is reported "
+				   "after the run, and ringfence apply asks",
+				   tool);
 	else if (verdict->wall == VERDICT_PRIVATE)
 		ret->note = mem_dup(
 			"the fence has its own, which starts out empty; the host's is not visible");

@@ -11,6 +11,8 @@ void fence_found_release(struct fence_found *found)
 		free(found->items[i].kept);
 	}
 	free(found->items);
-	list_release(&found->flagged);
+	for (size_t i = 0; i < found->flagged_count; i++)
+		free(found->flagged[i].path);
+	free(found->flagged);
 	*found = (struct fence_found){ 0 };
 }

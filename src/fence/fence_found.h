@@ -2,8 +2,6 @@
 #ifndef FENCE_FENCE_FOUND_H
 #define FENCE_FENCE_FOUND_H
 
-#include "util/list.h"
-
 #include <stddef.h>
 
 struct fence_found_item {
@@ -12,11 +10,19 @@ struct fence_found_item {
 	char *kept; /* its path in the quarantine, or NULL if it could not be moved */
 };
 
+/* A new or changed file that its tool obeys when it starts. It stays in place. */
+struct fence_flagged {
+	char *path;
+	const char *by; /* the tool */
+};
+
+enum { FENCE_MOST_FLAGGED = 5000 };
+
 struct fence_found {
 	struct fence_found_item *items;
 	size_t count;
-	struct list
-		flagged; /* changed and left in place, but worth a review: Python environments */
+	struct fence_flagged *flagged; /* at most FENCE_MOST_FLAGGED */
+	size_t flagged_count;
 };
 
 void fence_found_release(struct fence_found *found);

@@ -50,6 +50,14 @@ struct fence_known {
 	uint64_t inode;
 };
 
+/* A file that a tool obeys when it starts, as it was before the run. */
+struct fence_seen {
+	uint64_t device;
+	uint64_t inode;
+	int64_t changed_s; /* ctime, which no program can set */
+	int64_t changed_ns;
+};
+
 /* A folder above a rule, as seen when the rule was made. If it has changed since, the rule may
  * protect the wrong path. */
 struct fence_witness {
@@ -77,6 +85,8 @@ struct fence_plan {
 	bool whole; /* the user named the project itself as writable */
 	struct fence_known *known;
 	size_t known_count;
+	struct fence_seen *seen;
+	size_t seen_count;
 	struct fence_witness *witnesses;
 	size_t witness_count;
 	struct fence_link *links;

@@ -519,6 +519,7 @@ void fence_plan_release(struct fence_plan *plan)
 	}
 	free(plan->rules);
 	free(plan->known);
+	free(plan->seen);
 	for (size_t i = 0; i < plan->link_count; i++) {
 		free(plan->links[i].path);
 		free(plan->links[i].target);

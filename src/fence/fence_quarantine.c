@@ -3,12 +3,12 @@
 
 #include "fence/after/sweep.h"
 #include "fence/fence_plan.h"
-#include "fence/plan/defaults.h"
+#include "fence/plan/names.h"
 #include "fence/run/run_record.h"
 #include "util/mem.h"
 
+#include <dirent.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct fence_quarantine {
 	struct fence_spec spec;
@@ -55,16 +55,19 @@ int fence_quarantine_end(struct fence_quarantine *quarantine, struct fence_found
 	return result;
 }
 
-const char *fence_quarantine_reason(const char *path)
+char *fence_quarantine_reason(const char *path)
 {
-	const char *why = NULL;
+	static const char *const reasons[] = {
+		[NAMES_ALONE] = FENCE_QUARANTINE_UNASKED,
+		[NAMES_START] = "run or obeyed when its tool starts",
+		[NAMES_CI] = "run or obeyed after a push",
+	};
+	const struct names_found above = names_above("", path);
+	const struct names_found last = names_find("", path, DT_LNK);
 
-	while (*path && !why) {
-		size_t size = strcspn(path, "/");
-		AUTO_FREE char *name = strndup(path, size);
-
-		why = name ? defaults_name(name, path[size] == '/').executed : "out of memory";
-		path += size + (path[size] == '/');
-	}
-	return why;
+	for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
+		if (above.by[i] || last.by[i])
+			return mem_format("%s (%s)", reasons[i],
+					  above.by[i] ? above.by[i] : last.by[i]);
+	return NULL;
 }

@@ -22,8 +22,12 @@ int fence_quarantine_begin(const char *project, const struct fence_place *place,
 int fence_quarantine_end(struct fence_quarantine *quarantine, struct fence_found *ret_found,
 			 struct error *err);
 
-/* Returns why the host would execute a file at this project path, or read it as configuration,
- * without being told to; or NULL if it would not. */
-const char *fence_quarantine_reason(const char *path);
+/* The reason if the host executes a file, or reads it as configuration, unasked. */
+#define FENCE_QUARANTINE_UNASKED "this machine executes it, or reads it as settings, unasked"
+
+/* Returns why a file at this path of a project should be reviewed before the user's tools see it:
+ * the host would execute it or read it as configuration, unasked, when a tool starts, or in CI. The
+ * caller frees it. NULL if it need not be. */
+char *fence_quarantine_reason(const char *path);
 
 #endif

@@ -168,7 +168,10 @@ static void add_result(struct json *json, const struct fence_plan *plan,
 	json_close(json);
 	json_number(json, "quarantined_total",
 		    result->found.count + (plan ? plan->recovered.count : 0));
-	json_list(json, "flagged", &result->found.flagged);
+	json_open(json, "flagged", '[');
+	for (size_t i = 0; i < result->found.flagged_count; i++)
+		json_text(json, NULL, result->found.flagged[i].path);
+	json_close(json);
 	json_open(json, "denials", '[');
 	for (size_t i = 0; i < result->denials.count; i++)
 		add_denial(json, &result->denials.items[i]);

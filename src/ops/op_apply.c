@@ -75,20 +75,21 @@ static bool is_obeyed(const json_t *obeyed, const char *path)
 	return false;
 }
 
-/* Returns why the host would execute a changed file, or read it as settings, unasked, or NULL if it
- * would not. */
-static const char *why_executed(const json_t *answer, const json_t *change)
+/* Returns why a changed file should be reviewed before the user's tools see it, or NULL. The caller
+ * frees it. */
+static char *why_executed(const json_t *answer, const json_t *change)
 {
 	const char *path = jsonget_text(change, "path");
-	const char *why = fence_quarantine_reason(path);
+	const char *git = NULL;
 
 	if (strcmp(jsonget_text(change, "status"), "deleted") == 0)
 		return NULL;
-	if (!why && is_obeyed(json_object_get(answer, "obeyed"), path))
-		why = "your git configuration uses it as a hook, program or settings";
-	if (!why && json_is_true(json_object_get(change, "git")))
-		why = "a git directory under another name";
-	return why;
+	if (is_obeyed(json_object_get(answer, "obeyed"), path))
+		git = "your git configuration uses it as a hook, program or settings";
+	else if (json_is_true(json_object_get(change, "git")))
+		git = "a git directory under another name";
+	return git ? mem_format(FENCE_QUARANTINE_UNASKED " (%s)", git)
+		   : fence_quarantine_reason(path);
 }
 
 /* The token covers these files in this result only. */
@@ -99,9 +100,10 @@ static void make_question(const json_t *answer, struct op_question *question)
 
 	json_array_foreach(json_object_get(answer, "changes"), index, change)
 	{
+		AUTO_FREE char *why = why_executed(answer, change);
 		const struct op_item item = { .name = (char *)jsonget_text(change, "path"),
 					      .where = (char *)jsonget_text(answer, "tree"),
-					      .why = (char *)why_executed(answer, change) };
+					      .why = why };
 
 		if (item.why)
 			op_question_add(question, &item);

@@ -46,6 +46,7 @@ fuzz_fn fuzz_request;
 fuzz_fn fuzz_reset;
 fuzz_fn fuzz_rules;
 fuzz_fn fuzz_scan;
+fuzz_fn fuzz_secret;
 fuzz_fn fuzz_talk;
 fuzz_fn fuzz_tape;
 fuzz_fn fuzz_text;

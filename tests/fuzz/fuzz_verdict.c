@@ -1,4 +1,4 @@
-// sources: src/fence/watch/verdict.c src/fence/plan/defaults.c
+// sources: src/fence/watch/verdict.c src/fence/plan/defaults.c src/fence/plan/names.c
 /* A process's description of itself from inside the fence, and the paths that it names. */
 #include "fence/fence_plan.h"
 #include "fuzz.h"

@@ -73,6 +73,7 @@ int main(void)
 	replay("fuzz_reset", fuzz_reset);
 	replay("fuzz_rules", fuzz_rules);
 	replay("fuzz_scan", fuzz_scan);
+	replay("fuzz_secret", fuzz_secret);
 	replay("fuzz_talk", fuzz_talk);
 	replay("fuzz_tape", fuzz_tape);
 	replay("fuzz_text", fuzz_text);

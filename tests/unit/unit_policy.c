@@ -5,10 +5,13 @@
 
 #include "fence/plan/defaults.h"
 #include "fence/plan/home.h"
+#include "fence/plan/names.h"
+#include "fence/plan/secret.h"
 #include "fence/run/run_record.h"
 #include "util/file/path.h"
 #include "util/mem.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <ftw.h>
 #include <stdlib.h>
@@ -39,12 +42,19 @@ static void make_file(const char *base, const char *name, const char *text)
 
 static bool executed(const char *name)
 {
-	return defaults_name(name, false).executed;
+	return names_find("", name, DT_REG).by[NAMES_ALONE];
 }
 
 static bool secret(const char *name, bool is_dir)
 {
-	return defaults_name(name, is_dir).secret;
+	const struct names_found found = names_find("", name, is_dir ? DT_DIR : DT_REG);
+
+	return found.by[NAMES_SECRET] || found.by[NAMES_SECRET_OR_CERTIFICATE];
+}
+
+static bool in_text(enum names_class test, const char *text)
+{
+	return secret_in_text(test, text, strlen(text));
 }
 
 static void names(void)
@@ -66,10 +76,79 @@ static void names(void)
 	      !secret("secrets", false) && !secret("credentials", false));
 	CHECK("a name that is only the suffix is not a key", !secret(".pem", false));
 	CHECK("a file with only certificates is public",
-	      defaults_public_certificates("-----BEGIN CERTIFICATE-----\nx", 29));
+	      !in_text(NAMES_SECRET_OR_CERTIFICATE, "-----BEGIN CERTIFICATE-----\nx"));
 	CHECK("a file that also has a private key is not public",
-	      !defaults_public_certificates(
-		      "-----BEGIN CERTIFICATE-----\n-----BEGIN RSA PRIVATE KEY-----", 59));
+	      in_text(NAMES_SECRET_OR_CERTIFICATE,
+		      "-----BEGIN CERTIFICATE-----\n-----BEGIN RSA PRIVATE KEY-----"));
+}
+
+static const char *by(const char *path, unsigned char type, enum names_class class)
+{
+	const struct names_found found = names_find("/srv/.config", path, type);
+
+	return found.by[class] ? found.by[class] : "";
+}
+
+static void name_patterns(void)
+{
+	CHECK("a folder in a pattern is the one above the name",
+	      strcmp(by("a/.cargo/config.toml", DT_REG, NAMES_START), "Cargo") == 0 &&
+		      !*by("a/cargo/config.toml", DT_REG, NAMES_START) &&
+		      !*by(".cargo/a/config.toml", DT_REG, NAMES_START));
+	CHECK("that folder may be above the tree",
+	      strcmp(by("mise", DT_DIR, NAMES_ALONE), "mise") == 0);
+	CHECK("a star stands for nothing or more",
+	      *by("lefthook.yml", DT_REG, NAMES_ALONE) && *by(".envrc", DT_REG, NAMES_ALONE) &&
+		      *by("LEFTHOOK-local.toml", DT_REG, NAMES_ALONE) &&
+		      !*by("a/lefthook", DT_REG, NAMES_ALONE));
+	CHECK("a pattern with a trailing slash matches folders and symlinks",
+	      *by(".mvn", DT_DIR, NAMES_START) && *by(".mvn", DT_LNK, NAMES_START) &&
+		      !*by(".mvn", DT_REG, NAMES_START));
+	CHECK("a symlink counts as the folder that it replaces",
+	      *by(".cargo", DT_LNK, NAMES_START) && !*by(".cargo", DT_DIR, NAMES_START));
+	CHECK("a name can be in several classes",
+	      *by(".npmrc", DT_REG, NAMES_START) && *by(".npmrc", DT_REG, NAMES_SECRET_IF_FOUND));
+	CHECK("folders pass their classes on",
+	      names_above("", ".github/workflows/a/b.yml").by[NAMES_CI] &&
+		      !names_above("", ".github/workflows").by[NAMES_CI]);
+}
+
+static bool credential(const char *text)
+{
+	return in_text(NAMES_SECRET_IF_FOUND, text);
+}
+
+static void contents(void)
+{
+	CHECK("tokens of npm and Yarn are found",
+	      credential("//r.example/:_authToken=abc") && credential("_auth = dTpw") &&
+		      credential("npmAuthToken: \"abc\"") && credential("npmAuthIdent: u:p") &&
+		      credential("\"//r.example/:_authToken\" \"abc\""));
+	CHECK("passwords are found in other forms",
+	      credential("db_password_prod = \"x\"") && credential("<password>x</password>") &&
+		      credential("<add key=\"ClearTextPassword\" value=\"x\" />") &&
+		      credential("url = https://u:p@h.example/") &&
+		      credential("{\"client_secret\": \"x\"}"));
+	CHECK("tokens are found by their shape",
+	      credential("x: npm_0123456789abcdefghij") &&
+		      credential("\"github.com\": \"0123456789abcdef0123456789abcdef01234567\""));
+	CHECK("a reference to a variable is not a credential",
+	      !credential("//r.example/:_authToken=${NPM_TOKEN}") &&
+		      !credential("npmAuthToken: \"${TOKEN}\"") &&
+		      !credential("url = https://u:${PASSWORD}@h.example/"));
+	CHECK("settings without a value are not a credential",
+	      !credential("password =\n") && !credential("token: \"\"\n") &&
+		      !credential("token: null") &&
+		      !credential("always-auth=true\nregistry=https://r.example/\n") &&
+		      !credential("max_tokens: 4096\n") &&
+		      !credential("{\"token_uri\": \"https://o.example/token\"}"));
+	CHECK("a checksum is not a credential",
+	      !credential(
+		      "checksum: 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"));
+	CHECK("a private key is found in every form",
+	      in_text(NAMES_SECRET_IF_KEY, "-----BEGIN PGP PRIVATE KEY BLOCK-----") &&
+		      in_text(NAMES_SECRET_IF_KEY, "AGE-SECRET-KEY-1") &&
+		      !in_text(NAMES_SECRET_IF_KEY, "-----BEGIN PGP PUBLIC KEY BLOCK-----"));
 }
 
 static bool listens(const char *text)
@@ -343,6 +422,8 @@ int main(void)
 	    symlink("../other", "to-other") < 0 || symlink("src", "to-src") < 0)
 		return 1;
 	names();
+	name_patterns();
+	contents();
 	places_at_home();
 	listening();
 	rules();

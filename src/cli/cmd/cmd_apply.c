@@ -88,8 +88,7 @@ static void notice_lists(const json_t *answer)
 static void show_executed(const struct op_question *question)
 {
 	for (size_t i = 0; i < question->count; i++)
-		notice_format("%s: this machine executes it, or reads it as settings, unasked (%s)",
-			      question->items[i].name, question->items[i].why);
+		notice_format("%s: %s", question->items[i].name, question->items[i].why);
 }
 
 static void notice_leftovers(const struct op_apply_result *result)

@@ -8,6 +8,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 void notice(const char *text)
 {
@@ -24,6 +25,41 @@ void notice_format(const char *format, ...)
 
 	va_end(arguments);
 	notice(text);
+}
+
+static bool is_first_of_tool(const struct fence_found *found, size_t index)
+{
+	for (size_t i = 0; i < index; i++)
+		if (strcmp(found->flagged[i].by, found->flagged[index].by) == 0)
+			return false;
+	return true;
+}
+
+/* Appends "; Cargo: .cargo/config.toml and 2 more". */
+static void add_tool(struct buffer *text, const struct fence_found *found, size_t first)
+{
+	const struct fence_flagged *flagged = &found->flagged[first];
+	size_t more = 0;
+
+	for (size_t i = first + 1; i < found->flagged_count; i++)
+		more += strcmp(found->flagged[i].by, flagged->by) == 0;
+	buffer_printf(text, "%s %s: %s", text->used ? ";" : "", flagged->by, flagged->path);
+	if (more)
+		buffer_printf(text, " and %zu more", more);
+}
+
+/* Reports flagged files in one notice, by tool, so that many of one tool do not bury another. */
+static void notice_flagged(const struct fence_found *found)
+{
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(1 << 20);
+
+	for (size_t i = 0; i < found->flagged_count; i++)
+		if (is_first_of_tool(found, i))
+			add_tool(&text, found, i);
+	if (text.used)
+		notice_format(
+			"review these new or changed files, which tools run or obey when they start:%s",
+			buffer_text(&text));
 }
 
 void notice_found(const struct fence_found *found)
@@ -43,16 +79,10 @@ void notice_found(const struct fence_found *found)
 		if (i < MOST_LINES || !at->kept)
 			notice(text);
 	}
-	for (size_t i = 0; i < found->flagged.count; i++) {
-		AUTO_FREE char *text = mem_format(
-			"changed %s: editors and tools run this Python automatically; review it before you use it",
-			found->flagged.items[i]);
-
-		notice(text);
-	}
 	if (found->count > MOST_LINES)
 		notice_format("quarantined %zu entries in total; --report lists them",
 			      found->count);
+	notice_flagged(found);
 }
 
 /* Appends the keys of inactive settings, each once. */

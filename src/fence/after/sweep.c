@@ -9,7 +9,7 @@
  * left alone wherever it is now.
  */
 #include "fence/after/sweep.h"
-#include "fence/plan/defaults.h"
+#include "fence/plan/names.h"
 #include "fence/plan/scan.h"
 #include "util/file/dirwalk.h"
 #include "util/file/fd.h"
@@ -37,6 +37,8 @@ struct record {
 	size_t root_device_count;
 	struct fence_known *known;
 	size_t known_count;
+	struct fence_seen *seen; /* sorted */
+	size_t seen_count;
 	const char **links; /* path, target, path, target, ... */
 	size_t link_count;
 	const char **exempt;
@@ -48,6 +50,7 @@ struct record {
 struct sweeping {
 	const struct record *record;
 	const char *root;
+	struct names_walk names;
 	const char *quarantine; /* the folder of all quarantines */
 	const char *id;
 	struct fence_found *found;
@@ -83,6 +86,8 @@ void sweep_record(const struct fence_plan *plan, struct buffer *record)
 	}
 	for (size_t i = 0; i < plan->known_count; i++)
 		wire_add(record, WIRE_KNOWN, &plan->known[i], sizeof plan->known[i]);
+	for (size_t i = 0; i < plan->seen_count; i++)
+		wire_add(record, WIRE_SEEN, &plan->seen[i], sizeof plan->seen[i]);
 	for (size_t i = 0; i < plan->link_count; i++) {
 		wire_add_string(record, WIRE_LINK, plan->links[i].path);
 		wire_add_string(record, WIRE_LINK, plan->links[i].target);
@@ -102,9 +107,15 @@ static void record_release(struct record *record)
 	free(record->roots);
 	free(record->root_devices);
 	free(record->known);
+	free(record->seen);
 	free(record->links);
 	free(record->exempt);
 	free(record->hidden);
+}
+
+static int compare_seen(const void *a, const void *b)
+{
+	return memcmp(a, b, sizeof(struct fence_seen));
 }
 
 static int record_read(const char *bytes, size_t size, struct record *record, struct error *err)
@@ -120,6 +131,10 @@ static int record_read(const char *bytes, size_t size, struct record *record, st
 			record->known = mem_resize(record->known, record->known_count + 1,
 						   sizeof *record->known);
 			memcpy(&record->known[record->known_count++], at.data, at.size);
+		} else if (at.tag == WIRE_SEEN && at.size == sizeof *record->seen) {
+			record->seen = mem_resize(record->seen, record->seen_count + 1,
+						  sizeof *record->seen);
+			memcpy(&record->seen[record->seen_count++], at.data, at.size);
 		} else if (at.tag == WIRE_CWD && text && text[0] == '/') {
 			record->project = text;
 		} else if (at.tag == WIRE_ROOT && text && text[0] == '/') {
@@ -140,6 +155,8 @@ static int record_read(const char *bytes, size_t size, struct record *record, st
 			return error_set(err, "the run record is damaged (tag %u)", at.tag);
 		}
 	}
+	if (record->seen_count)
+		qsort(record->seen, record->seen_count, sizeof *record->seen, compare_seen);
 	if (more < 0 || !record->project || record->link_count % 2 ||
 	    record->root_device_count != record->root_count)
 		return error_set(err, "the run record is damaged or truncated");
@@ -321,10 +338,11 @@ static void quarantine(struct sweeping *sweeping, const struct dirwalk_entry *en
 								  place };
 }
 
-static bool hidden(const struct sweeping *sweeping, const struct dirwalk_entry *entry)
+static bool hidden(const struct sweeping *sweeping, const struct dirwalk_entry *entry,
+		   const struct names_found *names)
 {
 	const struct record *record = sweeping->record;
-	bool named = defaults_name(entry->name, true).secret ||
+	bool named = names->by[NAMES_SECRET] ||
 		     strncmp(entry->name, SCAN_NEAR_QUARANTINE, strlen(SCAN_NEAR_QUARANTINE)) == 0;
 
 	for (size_t i = 0; !named && i < record->hidden_count; i++)
@@ -332,50 +350,47 @@ static bool hidden(const struct sweeping *sweeping, const struct dirwalk_entry *
 	return named && known(sweeping, entry);
 }
 
-/* The start time of the run, from its ID; in whole seconds. */
-static time_t start_time(const struct sweeping *sweeping)
+/* Returns whether a file is new or changed since the run began. */
+static bool changed(const struct sweeping *sweeping, const struct dirwalk_entry *entry)
 {
-	struct tm parts = { 0 };
-
-	return strptime(sweeping->id, "%Y%m%d-%H%M%S", &parts) ? timegm(&parts) : 0;
-}
-
-/* Reports whether an entry selects or is the Python of a virtual environment. */
-static bool part_of_environment(const struct dirwalk_entry *entry)
-{
-	if (strcmp(entry->name, "pyvenv.cfg") == 0)
-		return true;
-	return strncmp(entry->name, "python", 6) == 0 && entry->type != DT_DIR &&
-	       faccessat(entry->folder, "../pyvenv.cfg", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
-}
-
-/* Files that people or editors start by path are left in place, but reported. */
-static void flag_python(struct sweeping *sweeping, const struct dirwalk_entry *entry)
-{
-	enum { MOST_FLAGGED = 20 };
-	struct list *flagged = &sweeping->found->flagged;
+	const struct record *record = sweeping->record;
+	struct fence_seen now;
 	struct stat status;
 
-	if (flagged->count < MOST_FLAGGED && part_of_environment(entry) &&
-	    fstatat(entry->folder, entry->name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-	    status.st_ctime >= start_time(sweeping)) {
-		AUTO_FREE char *path = path_join(sweeping->root, entry->path);
+	if (fstatat(entry->folder, entry->name, &status, AT_SYMLINK_NOFOLLOW) < 0)
+		return false;
+	now = scan_seen(&status);
+	if (now.device == sweeping->new_device)
+		now.device = sweeping->old_device;
+	return !record->seen_count ||
+	       !bsearch(&now, record->seen, record->seen_count, sizeof now, compare_seen);
+}
 
-		list_add(flagged, path);
-	}
+/* Files that a tool obeys when it starts are left in place, but reported. */
+static void flag(struct sweeping *sweeping, const struct dirwalk_entry *entry, const char *by)
+{
+	struct fence_found *found = sweeping->found;
+
+	if (!by || entry->type == DT_DIR || found->flagged_count >= FENCE_MOST_FLAGGED ||
+	    !changed(sweeping, entry))
+		return;
+	found->flagged = mem_resize(found->flagged, found->flagged_count + 1,
+				    sizeof *found->flagged);
+	found->flagged[found->flagged_count++] =
+		(struct fence_flagged){ path_join(sweeping->root, entry->path), by };
 }
 
 static enum dirwalk_verdict examine(void *context, const struct dirwalk_entry *entry)
 {
 	struct sweeping *sweeping = context;
-	const char *reason = entry->closed ? "unreadable" : scan_executed(entry);
+	const struct names_found names = names_entry(&sweeping->names, entry);
+	const char *reason = entry->closed ? "unreadable" : scan_executed(&names, entry);
 
 	/* A folder that was hidden throughout the run is the user's own. */
-	if (entry->type == DT_DIR && !entry->closed && hidden(sweeping, entry))
+	if (entry->type == DT_DIR && !entry->closed && hidden(sweeping, entry, &names))
 		return DIRWALK_PAST;
 	if (!reason) {
-		if (entry->name[0] == 'p')
-			flag_python(sweeping, entry);
+		flag(sweeping, entry, names.by[NAMES_START]);
 		return DIRWALK_ON;
 	}
 
@@ -481,6 +496,7 @@ int sweep(const char *bytes, size_t size, const char *quarantine_folder, const c
 			break;
 		}
 		sweeping.root = record.roots[i];
+		sweeping.names = (struct names_walk){ .root = record.roots[i] };
 		sweeping.root_fd = root;
 		sweeping.old_device = record.root_devices[i];
 		sweeping.new_device = status.st_dev;

@@ -1,21 +1,9 @@
-/* Tables of the names, paths and variables that Ringfence protects or shows by default. */
+/* Lists of paths and variables that Ringfence protects or shows by default. */
 #ifndef FENCE_PLAN_DEFAULTS_H
 #define FENCE_PLAN_DEFAULTS_H
 
 #include <stdbool.h>
 #include <stddef.h>
-
-/* Why a name needs protection, or NULL. Both can be set. */
-struct defaults_name {
-	const char *executed; /* the host executes it or reads it as configuration, unprompted */
-	const char *secret;   /* keys and credentials */
-};
-
-/* Classifies the name of an entry anywhere in the project. Ignores case. */
-struct defaults_name defaults_name(const char *name, bool is_dir);
-
-/* Returns whether the text of a .pem file contains certificates and no private key. */
-bool defaults_public_certificates(const char *text, size_t size);
 
 /* Paths relative to the home folder. All lists end with NULL. */
 extern const char *const defaults_home_secrets[];

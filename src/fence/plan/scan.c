@@ -1,7 +1,8 @@
 /* Scans a tree for files that need protection: see scan.h. */
 #include "fence/plan/scan.h"
 
-#include "fence/plan/defaults.h"
+#include "fence/plan/names.h"
+#include "fence/plan/secret.h"
 #include "gitconfig/gitdir.h"
 #include "gitconfig/gitprograms.h"
 #include "util/file/fd.h"
@@ -32,6 +33,8 @@ struct scan {
 	const struct fence_pattern *patterns; /* relative to the project's root */
 	size_t pattern_count;
 	uint64_t steps; /* left for matching patterns */
+	struct names_walk names;
+	uint64_t look_budget; /* bytes left for looking at content */
 	struct gitprograms *programs;
 };
 
@@ -85,9 +88,9 @@ static bool is_bare_repository(const struct dirwalk_entry *entry)
 		has_sibling(entry, "commondir"));
 }
 
-const char *scan_executed(const struct dirwalk_entry *entry)
+const char *scan_executed(const struct names_found *names, const struct dirwalk_entry *entry)
 {
-	const char *reason = defaults_name(entry->name, entry->type == DT_DIR).executed;
+	const char *reason = names->by[NAMES_ALONE];
 
 	if (!reason && is_bare_repository(entry))
 		reason = "bare git repository";
@@ -127,14 +130,20 @@ static void add_link(struct fence_plan *plan, const char *path, const char *targ
 	plan->links[plan->link_count++] = (struct fence_link){ mem_dup(path), mem_dup(target) };
 }
 
-/* Protects the file that a path leads to, if the command could write it. */
-static void protect_target(struct scan *scan, const char *path, bool executed, bool secret)
+/* Protects the file that a path leads to, if the command could write it. names are the classes of a
+ * secret, or NULL. */
+static void protect_target(struct scan *scan, const char *path, bool executed,
+			   const struct names_found *names)
 {
 	struct fence_plan *plan = scan->plan;
 	AUTO_FREE char *real = realpath(path, NULL);
 	struct stat status;
+	bool secret;
 
 	if (!real || !in_writable_root(plan, real) || stat(real, &status) < 0)
+		return;
+	secret = names && secret_file(names, AT_FDCWD, real, &scan->look_budget);
+	if (!executed && !secret)
 		return;
 	if (executed)
 		add_known(plan, &status);
@@ -146,7 +155,8 @@ static void protect_target(struct scan *scan, const char *path, bool executed, b
 
 /* A mount cannot cover a symlink. Protects its target, and lets the sweep restore the link
  * itself. */
-static void protect_link(struct scan *scan, const char *path, bool executed, bool secret)
+static void protect_link(struct scan *scan, const char *path, bool executed,
+			 const struct names_found *secret)
 {
 	char target[PATH_MAX];
 	ssize_t n = readlink(path, target, sizeof target - 1);
@@ -165,7 +175,7 @@ static enum dirwalk_verdict visit_link(void *context, const struct dirwalk_entry
 	AUTO_FREE char *path = path_join(below->path, entry->path);
 
 	if (entry->type == DT_LNK)
-		protect_link(below->scan, path, true, false);
+		protect_link(below->scan, path, true, NULL);
 	return DIRWALK_ON;
 }
 
@@ -197,7 +207,7 @@ static void protect_named(void *context, const char *path)
 	if (!in_writable_root(scan->plan, path) && !(real && in_writable_root(scan->plan, real)))
 		return;
 	add_link(scan->plan, path, ""); /* nothing to restore */
-	protect_target(scan, path, true, false);
+	protect_target(scan, path, true, NULL);
 }
 
 static int check_count(const struct scan *scan)
@@ -253,7 +263,7 @@ static void protect_git_links(struct scan *scan, const char *git)
 			AUTO_FREE char *inner = path_join(path, entry->d_name);
 
 			if (entry->d_type == DT_LNK)
-				protect_link(scan, inner, true, false);
+				protect_link(scan, inner, true, NULL);
 		}
 		if (dir)
 			closedir(dir);
@@ -274,36 +284,6 @@ static void protect_bare_root(struct scan *scan)
 
 		scan_add_existing(scan->plan, path, WIRE_READ, "executed by the host", false);
 	}
-}
-
-/* Returns whether a path is below a folder that the host executes. */
-static bool is_below_executed(const char *path)
-{
-	AUTO_FREE char *copy = mem_dup(path);
-	char *rest = copy;
-
-	for (char *name; (name = strsep(&rest, "/")) && rest;)
-		if (defaults_name(name, true).executed)
-			return true;
-	return false;
-}
-
-/* A .pem file with only certificates is not a secret, and TLS fails without it. */
-static bool is_public_file(const struct dirwalk_entry *entry)
-{
-	struct buffer text = BUFFER_INIT(4 << 20);
-	size_t size = strlen(entry->name);
-	AUTO_FD fd = -1;
-
-	if (entry->type != DT_REG || size < 4 || strcasecmp(entry->name + size - 4, ".pem") != 0)
-		return false;
-	fd = openat(entry->folder, entry->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-
-	bool public = fd >= 0 && fd_read_all(fd, &text) == 0 &&
-		      defaults_public_certificates(buffer_text(&text), text.used);
-
-	buffer_release(&text);
-	return public;
 }
 
 /* Records the folders above a protected entry. */
@@ -427,33 +407,68 @@ static int protect_bare(struct scan *scan, const char *head)
 	return protect_config(scan, path, path);
 }
 
+struct fence_seen scan_seen(const struct stat *status)
+{
+	return (struct fence_seen){ status->st_dev, status->st_ino, status->st_ctim.tv_sec,
+				    status->st_ctim.tv_nsec };
+}
+
+/* Records a file that a tool obeys when it starts, so that the sweep recognizes a changed one. */
+static void add_seen(struct fence_plan *plan, const struct dirwalk_entry *entry)
+{
+	struct stat status;
+
+	if (fstatat(entry->folder, entry->name, &status, AT_SYMLINK_NOFOLLOW) < 0)
+		return;
+	if ((plan->seen_count & (plan->seen_count - 1)) == 0)
+		plan->seen = mem_resize(plan->seen, plan->seen_count ? plan->seen_count * 2 : 16,
+					sizeof *plan->seen);
+	plan->seen[plan->seen_count++] = scan_seen(&status);
+}
+
 /* Why an entry needs protection. */
 struct special {
 	const char *ignored; /* the origin of the pattern that hides it, or NULL */
-	const char *secret;
+	struct names_found names;
+	bool secret; /* by its name or a pattern; the look at a symlink's target comes later */
 	const char *executed;
 	bool put_aside; /* by an earlier sweep */
 };
 
-static struct special classify(struct scan *scan, const struct dirwalk_entry *entry)
+static bool is_secret(struct scan *scan, const struct dirwalk_entry *entry,
+		      const struct names_found *names)
 {
-	const char *ignored = ignored_by(scan, entry);
-
-	return (struct special){
-		.ignored = ignored,
-		.secret = ignored ? ignored
-				  : defaults_name(entry->name, entry->type == DT_DIR).secret,
-		.executed = scan_executed(entry),
-		.put_aside = entry->type == DT_DIR && entry->depth == 0 &&
-			     strncmp(entry->name, SCAN_NEAR_QUARANTINE,
-				     strlen(SCAN_NEAR_QUARANTINE)) == 0,
-	};
+	if (!names_secret(names) || entry->type == DT_LNK)
+		return names_secret(names);
+	return secret_file(names, entry->folder, entry->name, &scan->look_budget);
 }
 
-static bool is_ordinary(const struct special *special, const struct dirwalk_entry *entry)
+static struct special classify(struct scan *scan, const struct dirwalk_entry *entry)
+{
+	struct special special = { .ignored = ignored_by(scan, entry),
+				   .names = names_entry(&scan->names, entry) };
+
+	if (special.ignored)
+		special.names.by[NAMES_SECRET] = special.ignored;
+	special.secret = is_secret(scan, entry, &special.names);
+	special.executed = scan_executed(&special.names, entry);
+	special.put_aside = entry->type == DT_DIR && entry->depth == 0 &&
+			    strncmp(entry->name, SCAN_NEAR_QUARANTINE,
+				    strlen(SCAN_NEAR_QUARANTINE)) == 0;
+	return special;
+}
+
+/* Returns whether an entry is a symlink in a folder that the host executes. */
+static bool is_executed_link(const struct scan *scan, const struct dirwalk_entry *entry)
+{
+	return entry->type == DT_LNK && scan->names.above.by[NAMES_ALONE];
+}
+
+static bool is_ordinary(const struct scan *scan, const struct special *special,
+			const struct dirwalk_entry *entry)
 {
 	return !special->secret && !special->executed && !entry->closed && !special->put_aside &&
-	       entry->type != DT_SOCK && !(entry->type == DT_LNK && is_below_executed(entry->path));
+	       entry->type != DT_SOCK && !is_executed_link(scan, entry);
 }
 
 /* Adds the rule for an entry, and decides whether to scan below it. */
@@ -468,7 +483,7 @@ static enum dirwalk_verdict protect(struct scan *scan, const struct dirwalk_entr
 		scan_add_existing(plan, path, WIRE_HIDE, "socket", false);
 	else if (special->ignored)
 		hide_ignored(plan, path, special->ignored);
-	else if (special->secret && !is_public_file(entry))
+	else if (special->secret)
 		scan_add_existing(plan, path, WIRE_HIDE, "secret", false);
 	else if (special->executed && strcasecmp(entry->name, "HEAD") == 0) {
 		if (protect_bare(scan, path) < 0)
@@ -494,7 +509,9 @@ static enum dirwalk_verdict visit_entry(void *context, const struct dirwalk_entr
 	const struct special special = classify(scan, entry);
 	bool is_git = special.executed && strcasecmp(entry->name, ".git") == 0;
 
-	if (is_ordinary(&special, entry))
+	if (special.names.by[NAMES_START] && entry->type != DT_DIR)
+		add_seen(plan, entry);
+	if (is_ordinary(scan, &special, entry))
 		return DIRWALK_ON;
 
 	AUTO_FREE char *path = path_join(scan->root, entry->path);
@@ -515,7 +532,8 @@ static enum dirwalk_verdict visit_entry(void *context, const struct dirwalk_entr
 			return DIRWALK_STOP;
 	}
 	if (entry->type == DT_LNK) {
-		protect_link(scan, path, special.executed || !special.secret, special.secret);
+		protect_link(scan, path, special.executed || !special.secret,
+			     special.secret ? &special.names : NULL);
 		return DIRWALK_ON;
 	}
 	if (special.executed && is_named_by_user(plan, path)) {
@@ -531,13 +549,14 @@ static enum dirwalk_verdict visit_entry(void *context, const struct dirwalk_entr
 
 /* The sizes of what a scan adds to, so that it can be undone. */
 struct mark {
-	size_t rules, known, links, witnesses, exempt, notices;
+	size_t rules, known, seen, links, witnesses, exempt, notices;
 };
 
 static struct mark mark(const struct fence_plan *plan)
 {
-	return (struct mark){ plan->rule_count,    plan->known_count,  plan->link_count,
-			      plan->witness_count, plan->exempt.count, plan->notices.count };
+	return (struct mark){ plan->rule_count,   plan->known_count,   plan->seen_count,
+			      plan->link_count,   plan->witness_count, plan->exempt.count,
+			      plan->notices.count };
 }
 
 static void undo_to(struct fence_plan *plan, const struct mark *mark)
@@ -557,6 +576,7 @@ static void undo_to(struct fence_plan *plan, const struct mark *mark)
 	while (plan->notices.count > mark->notices)
 		free(plan->notices.items[--plan->notices.count]);
 	plan->known_count = mark->known;
+	plan->seen_count = mark->seen;
 }
 
 int scan_tree(struct fence_plan *plan, size_t rule, struct error *err)
@@ -567,7 +587,7 @@ int scan_tree(struct fence_plan *plan, size_t rule, struct error *err)
 	AUTO_FREE char *path = mem_dup(plan->rules[rule].path); /* adding rules moves them */
 	struct stat status;
 	AUTO_FD root = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	struct scan scan = { .plan = plan, .root = path, .err = err };
+	struct scan scan = { .plan = plan, .root = path, .err = err, .names.root = path };
 	const struct mark before = mark(plan);
 	bool changed = true;
 
@@ -584,6 +604,7 @@ int scan_tree(struct fence_plan *plan, size_t rule, struct error *err)
 	}
 	for (int i = 0; i < TRIES && changed; i++) {
 		undo_to(plan, &before);
+		scan.look_budget = SECRET_BUDGET;
 		scan.programs = gitprograms_new(plan->identity.home);
 
 		const struct dirwalk walk = { .visit = visit_entry,

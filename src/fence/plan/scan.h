@@ -3,6 +3,7 @@
 #define FENCE_PLAN_SCAN_H
 
 #include "fence/fence_plan.h"
+#include "fence/plan/names.h"
 #include "util/file/dirwalk.h"
 
 /*
@@ -13,15 +14,19 @@
 
 /*
  * Scans the tree of a rule. Adds rules that hide secrets and sockets and make files that the host
- * executes read-only, and records the latter as known. Returns 0, or -1 with err set.
+ * executes read-only. Records the latter as known, and files that tools obey when they start as
+ * seen. Returns 0, or -1 with err set.
  */
 int scan_tree(struct fence_plan *plan, size_t rule, struct error *err);
 
 /* Returns why the host would execute this entry or read it as configuration, or NULL. Recognizes
  * bare git repositories. */
-const char *scan_executed(const struct dirwalk_entry *entry);
+const char *scan_executed(const struct names_found *names, const struct dirwalk_entry *entry);
 
 struct stat;
+
+/* Returns the state of a file that a tool obeys when it starts. */
+struct fence_seen scan_seen(const struct stat *status);
 
 /* Adds a rule for a real path with the given status. */
 void scan_add_rule(struct fence_plan *plan, const char *path, const struct stat *status,

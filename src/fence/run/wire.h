@@ -45,6 +45,7 @@ enum wire_tag {
 	WIRE_EXEMPT,
 	WIRE_HIDDEN,
 	WIRE_ROOT_DEVICE,
+	WIRE_SEEN,
 	WIRE_LIMITS, /* struct wire_limits */
 	WIRE_TAGS,
 };

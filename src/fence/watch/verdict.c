@@ -2,10 +2,12 @@
 #include "fence/watch/verdict.h"
 
 #include "fence/plan/defaults.h"
+#include "fence/plan/names.h"
 #include "util/file/path.h"
 #include "util/mem.h"
 
 #include <ctype.h>
+#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -139,19 +141,24 @@ const char *verdict_kind(enum verdict_act act, bool there)
 
 const char *verdict_protected(const char *path)
 {
-	AUTO_FREE char *parts = mem_dup(path);
-	char *rest = parts;
+	const struct names_found above = names_above("", path);
+	const struct names_found file = names_find("", path, DT_REG);
+	const struct names_found folder = names_find("", path, DT_DIR);
 
-	for (char *part; (part = strsep(&rest, "/"));) {
-		struct defaults_name file = defaults_name(part, false);
-		struct defaults_name folder = defaults_name(part, true);
-
-		if (file.secret || folder.secret)
-			return "secret";
-		if (file.executed || folder.executed)
-			return "executed by the host";
-	}
+	if (above.by[NAMES_SECRET] || file.by[NAMES_SECRET] || folder.by[NAMES_SECRET] ||
+	    file.by[NAMES_SECRET_OR_CERTIFICATE])
+		return "secret";
+	if (above.by[NAMES_ALONE] || file.by[NAMES_ALONE] || folder.by[NAMES_ALONE])
+		return "executed by the host";
 	return NULL;
+}
+
+const char *verdict_tool(const char *path)
+{
+	const struct names_found above = names_above("", path);
+	const struct names_found file = names_find("", path, DT_REG);
+
+	return file.by[NAMES_START] ? file.by[NAMES_START] : above.by[NAMES_START];
 }
 
 void verdict_name(const struct fence_plan *plan, const struct verdict *verdict, char **ret_rule,

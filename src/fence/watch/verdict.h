@@ -53,6 +53,9 @@ struct verdict verdict_at(const struct fence_plan *plan, const char *path);
  * NULL. */
 const char *verdict_protected(const char *path);
 
+/* Returns the tool that runs or obeys a file at this path when it starts, or NULL. */
+const char *verdict_tool(const char *path);
+
 /* Reports whether a denial is harmless: Python tries to store bytecode next to every module that it
  * reads. */
 bool verdict_harmless(const struct verdict *verdict, const char *path);
