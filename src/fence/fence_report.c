@@ -12,6 +12,16 @@
 #include <string.h>
 #include <unistd.h>
 
+static void add_flagged(struct json *json, const struct fence_found *found)
+{
+	for (size_t i = 0; i < found->flagged_count; i++) {
+		json_open(json, NULL, '{');
+		json_text(json, "path", found->flagged[i].path);
+		json_text(json, "by", found->flagged[i].by);
+		json_close(json);
+	}
+}
+
 static void add_found(struct json *json, const struct fence_found *found)
 {
 	enum { MOST_LISTED = 10000 };
@@ -169,8 +179,9 @@ static void add_result(struct json *json, const struct fence_plan *plan,
 	json_number(json, "quarantined_total",
 		    result->found.count + (plan ? plan->recovered.count : 0));
 	json_open(json, "flagged", '[');
-	for (size_t i = 0; i < result->found.flagged_count; i++)
-		json_text(json, NULL, result->found.flagged[i].path);
+	if (plan)
+		add_flagged(json, &plan->recovered);
+	add_flagged(json, &result->found);
 	json_close(json);
 	json_open(json, "denials", '[');
 	for (size_t i = 0; i < result->denials.count; i++)

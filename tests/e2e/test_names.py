@@ -1,5 +1,6 @@
 """The table of names: every line does what its class promises. A new line needs no new test."""
 
+import fnmatch
 import json
 import os
 import re
@@ -8,7 +9,8 @@ from harness import contains, equal, expect, lacks, needs, timeout
 from harness.loop import Loop
 from harness.repository import Repository
 
-TABLE = os.path.join(os.path.dirname(__file__), "../../src/fence/plan/names.txt")
+ROOT = os.path.join(os.path.dirname(__file__), "../..")
+TABLE = os.path.join(ROOT, "src/fence/plan/names.txt")
 CLASSES = ("alone", "start", "ci", "secret", "secret-if-key", "secret-if-found", "secret-or-certificate")
 LINE = re.compile(r"([a-z-]+)  +([^ ]+)  +([^ ]+(?: [^ ]+)*)  +(https://[^ ]+|man:[^ ]+\([0-9]\)|docs/[^ ]+\.md)")
 KEY = "-----BEGIN PRIVATE KEY-----\nMIIB\n-----END PRIVATE KEY-----\n"
@@ -47,6 +49,10 @@ def same(seen, wanted, what):
     equal((sorted(set(wanted) - set(seen)), sorted(set(seen) - set(wanted))), ([], []), f"missing and surplus: {what}")
 
 
+def flagged(report):
+    return [item["path"] for item in report["flagged"]]
+
+
 def test_every_line_has_a_class_a_tool_and_a_source(t):
     wrong = [line for line in lines() if not (match := LINE.fullmatch(line)) or match[1] not in CLASSES]
     equal(wrong, [], "incomplete lines")
@@ -59,6 +65,19 @@ def test_no_line_was_lost(t):
     counts = {name: len(patterns(name)) for name in CLASSES}
     equal(counts, {"alone": 188, "start": 225, "ci": 77, "secret": 77, "secret-if-key": 5,
                    "secret-if-found": 48, "secret-or-certificate": 1}, "lines of each class")
+
+
+def test_the_manual_agrees_with_the_table(t):
+    rows = {"runs by itself": "alone", "runs when its tool starts": "start", "runs in CI": "ci", "secret": "secret",
+            "secret, if it holds a credential": "secret-if-found", "secret, if it holds a private key": "secret-if-key",
+            "secret, unless it holds only certificates": "secret-or-certificate"}
+    with open(os.path.join(ROOT, "docs/fence.md"), encoding="utf-8") as file:
+        cells = [line.split("|") for line in file if line.startswith("| ")]
+    found = {name: cell[2] for name in rows for cell in cells if re.split(":| $", cell[1].strip())[0] == name}
+    equal(sorted(found), sorted(rows), "rows of the manual")
+    wrong = [(name, example) for name, text in found.items() for example in re.findall("`([^`]+)`", text)
+             if not any(fnmatch.fnmatch(example.lower(), pattern.rstrip("/").lower()) for pattern in patterns(rows[name]))]
+    equal(wrong, [], "examples that are not in the table")
 
 
 @timeout(120)
@@ -88,14 +107,14 @@ def test_what_a_tool_obeys_when_it_starts_is_flagged_when_it_is_new_or_changed(t
     paths = planted("start")
     result, report = t.report("sh", "-c", append(paths))
     equal(result.out, "", "what could not be created", result.err[-2000:])
-    same(report["flagged"], [t.path(path) for path in paths], "what is flagged as new")
+    same(flagged(report), [t.path(path) for path in paths], "what is flagged as new")
     hidden = [path for path in paths if any(part.startswith((".env", "kubeconfig")) for part in path.split("/"))]
     changed = [path for path in paths if path not in hidden]
     result, report = t.report("true")
-    equal((report["flagged"], result.err), ([], ""), "what is flagged without a change")
+    equal((flagged(report), result.err), ([], ""), "what is flagged without a change")
     result, report = t.report("sh", "-c", append(changed))
     equal(result.out, "", "what could not be changed", result.err[-2000:])
-    same(report["flagged"], [t.path(path) for path in changed], "what is flagged as changed")
+    same(flagged(report), [t.path(path) for path in changed], "what is flagged as changed")
 
 
 def test_the_notice_names_each_tool_once(t):
@@ -109,17 +128,26 @@ def test_the_notice_names_each_tool_once(t):
         contains(text, part, "the notice")
 
 
+def test_a_loop_tells_what_tools_obey(t):
+    loop = Loop(t, scripts={"all": "mkdir .cargo a; touch .cargo/config.toml conftest.py a/conftest.py; edit done yes"})
+    result = loop.run()
+    equal(result.code, 0, "exit status", result)
+    contains(result.out, "review: tools run or obey these when they start\n", "the progress")
+    told = {item["by"]: (os.path.basename(item["path"]), item["files"]) for item in loop.history()[0]["flagged"]}
+    equal(told, {"Cargo": ("config.toml", 1), "pytest": ("conftest.py", 2)}, "the history")
+
+
 def test_a_file_that_gets_such_a_name_by_a_moved_folder_is_flagged(t):
     t.write("template/config.toml", "[build]\nrustc-wrapper = 'evil'\n")
     _, report = t.report("mv", "template", ".cargo")
-    equal(report["flagged"], [t.path(".cargo/config.toml")], "what is flagged")
+    equal(flagged(report), [t.path(".cargo/config.toml")], "what is flagged")
 
 
 def test_a_symlink_in_place_of_a_folder_changes_nothing(t):
     result, report = t.report("sh", "-c", "mkdir -p x/mise y; echo evil >x/mise/config.toml; echo evil >y/config.toml; "
                               "ln -s x .config; ln -s y .cargo")
     expect(not os.path.lexists(t.path(".config")), "mise must not find its settings", result)
-    equal(report["flagged"], [t.path(".cargo")], "what is flagged")
+    equal(flagged(report), [t.path(".cargo")], "what is flagged")
 
 
 def test_an_existing_symlink_in_place_of_a_folder_protects_its_target(t):
@@ -134,7 +162,7 @@ def test_a_name_that_only_resembles_one_is_left_alone(t):
     names = ("cargo/config.toml", "config", ".config/other", ".github/FUNDING.yml", "bin/pyth", "model.pth", "src/mise.rs",
              "lefthook", "bazelrc", "crush.jsonx", "workflows/x.yml", "main.py", ".gitignore", ".editorconfig")
     result, report = t.report("sh", "-c", append(names))
-    equal((report["flagged"], result.out, result.err), ([], "", ""), "the run")
+    equal((flagged(report), result.out, result.err), ([], "", ""), "the run")
     equal([name for name in names if not t.exists(name)], [], "what is gone")
 
 

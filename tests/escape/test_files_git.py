@@ -103,4 +103,4 @@ def test_21_a_python_environment_that_was_changed_is_flagged(t, script):
     equal(before["flagged"], [], "the control")
     result, report = t.report("sh", "-c", script)
     expect(len(report["flagged"]) >= 1, "what is flagged", report["flagged"])
-    contains(result.err, "run this Python automatically", "stderr")
+    contains(result.err, "tools run or obey when they start: Python: ", "stderr")

@@ -16,7 +16,7 @@ from . import kernel
 
 # A uid that no passwd file knows. Containers have such users, so nothing may depend on a name.
 PLAIN_UID = 12321
-NAMES = "src/fence/plan/names.txt"
+TABLES = ("src/fence/plan/names.txt", "docs/fence.md")
 PROGRAMS = ("ringfence", "ringfence-init", "ringfence-snapshot", "ringfence-gateway",
             "ringfence-agent", "tests/gateway_owner")
 PREFIX = "rft."
@@ -82,8 +82,9 @@ def copy_tree(root, build, folder, uid):
     for name in ("tests", "scripts"):
         shutil.copytree(os.path.join(root, name), os.path.join(folder, name),
                         ignore=shutil.ignore_patterns("__pycache__", "fuzz"))
-    os.makedirs(os.path.join(folder, "src/fence/plan"))
-    shutil.copy(os.path.join(root, NAMES), os.path.join(folder, NAMES))
+    for name in TABLES:
+        os.makedirs(os.path.dirname(os.path.join(folder, name)))
+        shutil.copy(os.path.join(root, name), os.path.join(folder, name))
     for base, folders, files in os.walk(folder):
         for name in [base, *(os.path.join(base, n) for n in folders + files)]:
             os.chown(name, uid, uid, follow_symlinks=False)

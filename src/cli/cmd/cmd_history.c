@@ -61,9 +61,9 @@ static void end(struct history *history, const json_t *data, const char *verdict
 
 static json_t *check_of(const json_t *data)
 {
-	static const char *const keys[] = { "command", "code",        "passed",
-					    "vacuous", "limit",       "duration_ms",
-					    "denied",  "quarantined", "put_aside" };
+	static const char *const keys[] = { "command",   "code",        "passed", "vacuous",
+					    "limit",     "duration_ms", "denied", "quarantined",
+					    "put_aside", "flagged" };
 	json_t *check = json_pack("{s:b}", "new", json_is_true(json_object_get(data, "new")));
 
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
@@ -75,10 +75,11 @@ static json_t *check_of(const json_t *data)
 static void add_data(struct history *history, int kind, const json_t *data, int64_t at_ms)
 {
 	static const char *const keys[] = {
-		"code",      "signal",          "timed_out", "idle",        "duration_ms",
-		"cost_nusd", "agent_cost_nusd", "tokens",    "session",     "error",
-		"message",   "reset_at",        "limit",     "over_budget", "denials",
-		"denied",    "quarantined",     "put_aside", "metered",     "refused_why"
+		"code",       "signal",          "timed_out", "idle",        "duration_ms",
+		"cost_nusd",  "agent_cost_nusd", "tokens",    "session",     "error",
+		"message",    "reset_at",        "limit",     "over_budget", "denials",
+		"denied",     "quarantined",     "put_aside", "flagged",     "metered",
+		"refused_why"
 	};
 	const char *action = json_string_value(json_object_get(data, "action"));
 	const char *status = json_string_value(json_object_get(data, "status"));

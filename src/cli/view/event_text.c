@@ -115,7 +115,26 @@ static void print_cost(struct event_text *view, const json_t *data)
 				 (double)use.cost_nusd / 1e9);
 }
 
-/* Prints what the fence denied and quarantined; the first of each by name. */
+/* Prints the new or changed files that tools obey when they start, the first of each tool. */
+static void print_flagged(struct event_text *view, const json_t *data)
+{
+	const json_t *flagged = json_object_get(data, "flagged");
+	size_t index;
+	const json_t *tool;
+
+	if (json_array_size(flagged))
+		event_text_print(view, "  review: tools run or obey these when they start");
+	json_array_foreach(flagged, index, tool)
+	{
+		int more = (int)jsonget_number(tool, "files") - 1;
+		AUTO_FREE char *others = more > 0 ? mem_format(" and %d more", more) : mem_dup("");
+
+		event_text_print(view, "    %.100s: %.300s%s", jsonget_text(tool, "by"),
+				 jsonget_text(tool, "path"), others);
+	}
+}
+
+/* Prints what the fence denied, quarantined and flagged; the first of each by name. */
 static void print_found(struct event_text *view, const json_t *data)
 {
 	const json_t *denied = json_object_get(data, "denied");
@@ -145,6 +164,7 @@ static void print_found(struct event_text *view, const json_t *data)
 				"    COULD NOT quarantine %.300s: remove it before you use this folder",
 				jsonget_text(entry, "path"));
 	}
+	print_flagged(view, data);
 }
 
 /* Prints the last line of a failed command, and once the command that shows the full output. */

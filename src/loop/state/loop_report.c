@@ -6,6 +6,7 @@
 #include "util/buffer.h"
 #include "util/file/path.h"
 #include "util/mem.h"
+#include "util/text/jsonget.h"
 #include "util/text/text.h"
 
 #include <stdlib.h>
@@ -173,6 +174,34 @@ static json_t *first_of(const json_t *list, size_t most, const char *const *keys
 	return some;
 }
 
+/* Returns the first file that each tool obeys, and how many there are: {by, path, files}. */
+static json_t *by_tool(const json_t *flagged)
+{
+	enum { MOST_TOOLS = 10 };
+	json_t *tools = json_object();
+	json_t *list = json_array();
+	size_t index;
+	json_t *entry;
+
+	json_array_foreach(flagged, index, entry)
+	{
+		const char *by = jsonget_text(entry, "by");
+		json_t *tool = json_object_get(tools, by);
+
+		if (!tool && json_array_size(list) == MOST_TOOLS)
+			continue;
+		if (!tool) {
+			tool = json_pack("{s:s, s:s, s:i}", "by", by, "path",
+					 jsonget_text(entry, "path"), "files", 0);
+			json_object_set(tools, by, tool);
+			json_array_append_new(list, tool);
+		}
+		json_object_set_new(tool, "files", json_integer(jsonget_number(tool, "files") + 1));
+	}
+	json_decref(tools);
+	return list;
+}
+
 void loop_report_add_found(const char *folder, const char *name, json_t *data)
 {
 	static const char *const kept[] = { "path", "reason", "kept", NULL };
@@ -181,6 +210,7 @@ void loop_report_add_found(const char *folder, const char *name, json_t *data)
 	json_t *report = json_load_file(path, 0, NULL);
 	json_t *total = json_object_get(report, "quarantined_total");
 	json_t *denials = json_object_get(report, "denials");
+	json_t *flagged = json_object_get(report, "flagged");
 
 	if (json_integer_value(total) > 0) {
 		json_object_set(data, "quarantined", total);
@@ -188,6 +218,8 @@ void loop_report_add_found(const char *folder, const char *name, json_t *data)
 				    first_of(json_object_get(report, "quarantined"), MOST_NAMED,
 					     kept));
 	}
+	if (json_array_size(flagged))
+		json_object_set_new(data, "flagged", by_tool(flagged));
 	if (json_array_size(denials))
 		json_object_set_new(data, "denied", first_of(denials, MOST_NAMED, denied));
 	json_decref(report);

@@ -38,8 +38,8 @@ void loop_report_trouble(const char *folder, const char *why);
 
 /*
  * Adds findings from the fence's report of a run, FOLDER/NAMEreport.json, to an event: the number
- * of quarantined files (`quarantined`), the first few (`put_aside`), and the first denials
- * (`denied`).
+ * of quarantined files (`quarantined`), the first few (`put_aside`), the first denials
+ * (`denied`), and the new or changed files that tools obey when they start (`flagged`).
  */
 void loop_report_add_found(const char *folder, const char *name, json_t *data);
 
