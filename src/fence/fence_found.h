@@ -21,7 +21,7 @@ enum { FENCE_MOST_FLAGGED = 5000 };
 struct fence_found {
 	struct fence_found_item *items;
 	size_t count;
-	struct fence_flagged *flagged; /* at most FENCE_MOST_FLAGGED */
+	struct fence_flagged *flagged; /* FENCE_MOST_FLAGGED, and the first of each tool */
 	size_t flagged_count;
 };
 

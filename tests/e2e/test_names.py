@@ -5,7 +5,7 @@ import json
 import os
 import re
 
-from harness import contains, equal, expect, lacks, needs, timeout
+from harness import cases, contains, equal, expect, lacks, needs, timeout
 from harness.loop import Loop
 from harness.repository import Repository
 
@@ -40,8 +40,9 @@ def planted(*classes):
 
 def append(paths, word="evil"):
     """A script that appends a word to files, and prints the names of those that it could not change."""
-    return "".join(f"{{ mkdir -p ./{os.path.dirname(path)} && echo {word} >>{path}; }} 2>/dev/null || echo {path}\n"
-                   for path in paths)
+    folders = " ".join(f"./{os.path.dirname(path)}" for path in paths)
+    return f"mkdir -p {folders} 2>/dev/null\n" + "".join(
+        f"{{ echo {word} >>{path}; }} 2>/dev/null || echo {path}\n" for path in paths)
 
 
 def same(seen, wanted, what):
@@ -143,6 +144,20 @@ def test_a_file_that_gets_such_a_name_by_a_moved_folder_is_flagged(t):
     equal(flagged(report), [t.path(".cargo/config.toml")], "what is flagged")
 
 
+def test_a_file_that_comes_into_effect_elsewhere_is_flagged(t):
+    t.write("vendor/.cargo/config.toml", "[build]\nrustc-wrapper = 'evil'\n")
+    _, report = t.report("mv", "vendor/.cargo", ".")
+    equal(flagged(report), [t.path(".cargo/config.toml")], "what is flagged")
+
+
+def test_many_files_of_one_tool_do_not_bury_that_of_another(t):
+    script = ("import os\nfor i in range(5100):\n    os.makedirs(f'a/{i}')\n    open(f'a/{i}/conftest.py', 'w').close()\n"
+              "os.makedirs('a/0/x/y')\nopen('a/0/x/y/.bazelrc', 'w').close()\n")
+    _, report = t.report("python3", "-c", script)
+    expect(len(report["flagged"]) in (5000, 5001), "what is flagged", len(report["flagged"]))
+    expect(t.path("a/0/x/y/.bazelrc") in flagged(report), "the other tool's file")
+
+
 def test_a_symlink_in_place_of_a_folder_changes_nothing(t):
     result, report = t.report("sh", "-c", "mkdir -p x/mise y; echo evil >x/mise/config.toml; echo evil >y/config.toml; "
                               "ln -s x .config; ln -s y .cargo")
@@ -196,6 +211,38 @@ def test_secrets_are_hidden(t):
     script = "".join(f"cat {path} >/dev/null 2>&1 && echo {path}\n" for path in paths) + "true"
     equal(t.sh(script).out.split(), [], "what can be read inside")
     equal(t.run(["sh", "-c", script]).out.split(), paths, "what can be read outside, the control")
+
+
+@cases(".npmrc", "server.key", ".aws/credentials", "main-credentials.json")
+def test_a_secret_that_the_user_names_can_be_read(t, name):
+    t.write(name, "token = hunter2\n")
+    equal(t.fence("cat", name).code, 1, "exit status without a rule")
+    equal(t.works("cat", name, opts=("--read", name)), "token = hunter2\n", "what is read")
+
+
+@cases("mkfifo .npmrc; mkfifo server.pem", "ln -s /dev/tty .npmrc; ln -s /dev/zero ca.pem", "ln -s .npmrc .npmrc",
+       "mkdir .npmrc ca.pem")
+def test_a_look_never_blocks(t, script):
+    t.run(["sh", "-c", script])
+    equal(t.works("echo", "fine"), "fine\n", "the command")
+
+
+def test_a_symlink_is_judged_by_its_target(t):
+    t.write("config/public", "registry=https://example.org/\n")
+    t.write("config/private", "//example.org/:_authToken=hunter2\n")
+    os.symlink("config/public", t.path(".npmrc"))
+    os.symlink("../config/private", t.write("sub/other").replace("other", ".npmrc"))
+    equal(t.works("cat", ".npmrc"), "registry=https://example.org/\n", "without a token")
+    for name in ("sub/.npmrc", "config/private"):
+        equal(t.fence("cat", name).code, 1, "exit status with a token")
+    contains(t.read("sub/.npmrc"), "hunter2", "the control")
+
+
+@cases("x" * (300 << 10), "tokentoken" * (25 << 10))
+@timeout(60)
+def test_a_file_that_is_too_large_for_a_look_is_hidden_and_a_hard_one_is_quick(t, text):
+    t.write(".npmrc", text)
+    equal(t.fence("cat", ".npmrc").code, 1 if len(text) > 256 << 10 else 0, "exit status")
 
 
 @timeout(120)

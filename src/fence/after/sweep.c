@@ -355,15 +355,24 @@ static bool changed(const struct sweeping *sweeping, const struct dirwalk_entry 
 {
 	const struct record *record = sweeping->record;
 	struct fence_seen now;
-	struct stat status;
 
-	if (fstatat(entry->folder, entry->name, &status, AT_SYMLINK_NOFOLLOW) < 0)
+	if (scan_seen(sweeping->root, entry, &now) < 0)
 		return false;
-	now = scan_seen(&status);
 	if (now.device == sweeping->new_device)
 		now.device = sweeping->old_device;
 	return !record->seen_count ||
 	       !bsearch(&now, record->seen, record->seen_count, sizeof now, compare_seen);
+}
+
+/* Returns whether another file can be listed. The first one of each tool always can. */
+static bool has_room(const struct fence_found *found, const char *by)
+{
+	if (found->flagged_count < FENCE_MOST_FLAGGED)
+		return true;
+	for (size_t i = 0; i < found->flagged_count; i++)
+		if (found->flagged[i].by == by)
+			return false;
+	return true;
 }
 
 /* Files that a tool obeys when it starts are left in place, but reported. */
@@ -371,8 +380,7 @@ static void flag(struct sweeping *sweeping, const struct dirwalk_entry *entry, c
 {
 	struct fence_found *found = sweeping->found;
 
-	if (!by || entry->type == DT_DIR || found->flagged_count >= FENCE_MOST_FLAGGED ||
-	    !changed(sweeping, entry))
+	if (!by || entry->type == DT_DIR || !has_room(found, by) || !changed(sweeping, entry))
 		return;
 	found->flagged = mem_resize(found->flagged, found->flagged_count + 1,
 				    sizeof *found->flagged);

@@ -8,6 +8,7 @@
 #include "util/file/fd.h"
 #include "util/file/path.h"
 #include "util/mem.h"
+#include "util/text/sha256.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -407,23 +408,35 @@ static int protect_bare(struct scan *scan, const char *head)
 	return protect_config(scan, path, path);
 }
 
-struct fence_seen scan_seen(const struct stat *status)
+int scan_seen(const char *root, const struct dirwalk_entry *entry, struct fence_seen *ret_seen)
 {
-	return (struct fence_seen){ status->st_dev, status->st_ino, status->st_ctim.tv_sec,
-				    status->st_ctim.tv_nsec };
-}
-
-/* Records a file that a tool obeys when it starts, so that the sweep recognizes a changed one. */
-static void add_seen(struct fence_plan *plan, const struct dirwalk_entry *entry)
-{
+	AUTO_FREE char *path = path_join(root, entry->path);
+	char hash[SHA256_HEX];
 	struct stat status;
 
 	if (fstatat(entry->folder, entry->name, &status, AT_SYMLINK_NOFOLLOW) < 0)
+		return -1;
+	*ret_seen = (struct fence_seen){ .device = status.st_dev,
+					 .inode = status.st_ino,
+					 .changed_s = status.st_ctim.tv_sec,
+					 .changed_ns = status.st_ctim.tv_nsec };
+	sha256_hex(path, strlen(path), hash);
+	memcpy(ret_seen->place, hash, sizeof ret_seen->place);
+	return 0;
+}
+
+/* Records a file that a tool obeys when it starts, so that the sweep recognizes a changed one. */
+static void add_seen(struct scan *scan, const struct dirwalk_entry *entry)
+{
+	struct fence_plan *plan = scan->plan;
+	struct fence_seen seen;
+
+	if (scan_seen(scan->root, entry, &seen) < 0)
 		return;
 	if ((plan->seen_count & (plan->seen_count - 1)) == 0)
 		plan->seen = mem_resize(plan->seen, plan->seen_count ? plan->seen_count * 2 : 16,
 					sizeof *plan->seen);
-	plan->seen[plan->seen_count++] = scan_seen(&status);
+	plan->seen[plan->seen_count++] = seen;
 }
 
 /* Why an entry needs protection. */
@@ -510,7 +523,7 @@ static enum dirwalk_verdict visit_entry(void *context, const struct dirwalk_entr
 	bool is_git = special.executed && strcasecmp(entry->name, ".git") == 0;
 
 	if (special.names.by[NAMES_START] && entry->type != DT_DIR)
-		add_seen(plan, entry);
+		add_seen(scan, entry);
 	if (is_ordinary(scan, &special, entry))
 		return DIRWALK_ON;
 

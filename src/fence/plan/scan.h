@@ -25,8 +25,8 @@ const char *scan_executed(const struct names_found *names, const struct dirwalk_
 
 struct stat;
 
-/* Returns the state of a file that a tool obeys when it starts. */
-struct fence_seen scan_seen(const struct stat *status);
+/* Describes a file that a tool obeys when it starts. Returns 0, or -1 with errno. */
+int scan_seen(const char *root, const struct dirwalk_entry *entry, struct fence_seen *ret_seen);
 
 /* Adds a rule for a real path with the given status. */
 void scan_add_rule(struct fence_plan *plan, const char *path, const struct stat *status,
