@@ -110,6 +110,14 @@ PATHS = {
 }
 
 
+@cases((".cargo/config.toml", "Cargo runs or obeys it when it starts"), (".mise.toml", "moved to quarantine after the run"),
+       (".npmrc", "npm runs or obeys it when it starts"), ("main.c", None))
+def test_why_a_name_that_a_tool_obeys(t, name, note):
+    answer = why(t, f"./{name}")
+    equal(answer["verdict"], "writable", "the verdict", answer)
+    expect(note in answer["note"] if note else answer["note"] is None, "the note", answer)
+
+
 @cases(*PATHS)
 def test_why_a_path(t, path):
     t.write("src/x.c", "x")

@@ -44,7 +44,9 @@ def test_01_a_file_of_the_system_that_no_command_needs_cannot_be_read(t):
 
 
 HIDDEN = (".env", ".env.local", ".env.production", "deep/in/the/tree/.env", "server.pem",
-          "config/tls.key", "credentials/token", "secrets/db/password", "a/secrets/x", "id.key")
+          "config/tls.key", "credentials/token", "secrets/db/password", "a/secrets/x", "id.key", "id_ed25519",
+          "deploy_rsa", "store.p12", "a/.netrc", ".pypirc", ".ssh/config", "deep/.aws/credentials", ".docker/config.json",
+          "terraform.tfstate.backup", ".cargo/credentials.toml")
 
 
 @cases(*HIDDEN)
@@ -71,7 +73,8 @@ def test_27_a_secret_is_hidden_in_any_case_of_its_name(t, name):
 
 
 @cases("environment", "env", "envoy/config", "keys", "a.keys", "monkey", "pem", "secretsx/y",
-       "credentials.md", "x.pem.txt")
+       "credentials.md", "x.pem.txt", "id_rsa.pub", "docker/config.json", "aws/x", "state.tf", "tokenizer.json",
+       ".cargo/config.toml")
 def test_01_a_name_that_only_resembles_a_secret_stays_readable(t, name):
     t.write(name, "plain")
     contains(t.works("cat", name), "plain", "what cat shows")

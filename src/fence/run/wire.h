@@ -45,8 +45,8 @@ enum wire_tag {
 	WIRE_EXEMPT,
 	WIRE_HIDDEN,
 	WIRE_ROOT_DEVICE,
-	WIRE_SEEN,
 	WIRE_LIMITS, /* struct wire_limits */
+	WIRE_SEEN,   /* for the sweep */
 	WIRE_TAGS,
 };
 
