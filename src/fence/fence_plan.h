@@ -56,7 +56,7 @@ struct fence_seen {
 	uint64_t inode;
 	int64_t changed_s; /* ctime, which no program can set */
 	int64_t changed_ns;
-	char place[16]; /* the start of a hash of its path: a folder can be moved with it */
+	char place[16]; /* the start of a hash of its path, and of a symlink's target */
 };
 
 /* A folder above a rule, as seen when the rule was made. If it has changed since, the rule may

@@ -150,6 +150,14 @@ def test_a_file_that_comes_into_effect_elsewhere_is_flagged(t):
     equal(flagged(report), [t.path(".cargo/config.toml")], "what is flagged")
 
 
+def test_a_symlink_whose_target_was_changed_is_flagged(t):
+    t.write("config/npmrc", "registry=https://example.org/\n")
+    os.symlink("config/npmrc", t.path(".npmrc"))
+    equal(t.report("true")[1]["flagged"], [], "what is flagged without a change")
+    _, report = t.report("sh", "-c", "echo script-shell=./evil >>config/npmrc")
+    equal(flagged(report), [t.path(".npmrc")], "what is flagged")
+
+
 def test_many_files_of_one_tool_do_not_bury_that_of_another(t):
     script = ("import os\nfor i in range(5100):\n    os.makedirs(f'a/{i}')\n    open(f'a/{i}/conftest.py', 'w').close()\n"
               "os.makedirs('a/0/x/y')\nopen('a/0/x/y/.bazelrc', 'w').close()\n")

@@ -410,17 +410,24 @@ static int protect_bare(struct scan *scan, const char *head)
 
 int scan_seen(const char *root, const struct dirwalk_entry *entry, struct fence_seen *ret_seen)
 {
-	AUTO_FREE char *path = path_join(root, entry->path);
-	char hash[SHA256_HEX];
 	struct stat status;
+	struct stat target = { 0 }; /* of a symlink */
+	char hash[SHA256_HEX];
 
 	if (fstatat(entry->folder, entry->name, &status, AT_SYMLINK_NOFOLLOW) < 0)
 		return -1;
+	if (S_ISLNK(status.st_mode))
+		fstatat(entry->folder, entry->name, &target, 0);
+
+	AUTO_FREE char *text = mem_format("%ju %jd %ld %s/%s", (uintmax_t)target.st_ino,
+					  (intmax_t)target.st_ctim.tv_sec, target.st_ctim.tv_nsec,
+					  root, entry->path);
+
 	*ret_seen = (struct fence_seen){ .device = status.st_dev,
 					 .inode = status.st_ino,
 					 .changed_s = status.st_ctim.tv_sec,
 					 .changed_ns = status.st_ctim.tv_nsec };
-	sha256_hex(path, strlen(path), hash);
+	sha256_hex(text, strlen(text), hash);
 	memcpy(ret_seen->place, hash, sizeof ret_seen->place);
 	return 0;
 }
