@@ -1,6 +1,7 @@
 /* Finds agents on this machine without starting them: see adapter.h. */
 #include "agent/adapter.h"
 
+#include "util/env.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
 #include "util/mem.h"
@@ -146,12 +147,9 @@ void adapter_look(const struct adapter *adapter, const char *home, struct adapte
 		ret_found->folder = folder_of(ret_found->program);
 	}
 	ret_found->tested = is_tested(adapter, ret_found->version);
-	for (const char *const *key = adapter->keys; key && *key && !ret_found->key; key++) {
-		const char *value = getenv(*key);
-
-		if (value && *value)
+	for (const char *const *key = adapter->keys; key && *key && !ret_found->key; key++)
+		if (env_has(*key))
 			ret_found->key = *key;
-	}
 	if (file && access(file, R_OK) == 0)
 		ret_found->credentials = mem_dup(file);
 }

@@ -4,6 +4,7 @@
 #include "gitconfig/gitconfig.h"
 #include "gitconfig/gitdir.h"
 #include "util/buffer.h"
+#include "util/env.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
 #include "util/mem.h"
@@ -129,7 +130,7 @@ static void file_free(void *pointer)
 struct gitprograms *gitprograms_new(const char *home)
 {
 	struct gitprograms *programs = mem_zero(sizeof *programs);
-	const char *xdg = getenv("XDG_CONFIG_HOME");
+	AUTO_FREE char *chosen = env_config_folder("", false); /* by XDG_CONFIG_HOME */
 
 	programs->home = mem_dup(home);
 	programs->files_left = MOST_FILES;
@@ -139,8 +140,8 @@ struct gitprograms *gitprograms_new(const char *home)
 		list_printf(&programs->own, "%s/.gitconfig", home);
 		list_printf(&programs->own, "%s/.config/git/config", home);
 	}
-	if (xdg && xdg[0] == '/')
-		list_printf(&programs->own, "%s/git/config", xdg);
+	if (chosen)
+		list_printf(&programs->own, "%s/git/config", chosen);
 	list_add(&programs->own, "/etc/gitconfig");
 	return programs;
 }

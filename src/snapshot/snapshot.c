@@ -2,6 +2,7 @@
 #include "snapshot/snapshot.h"
 
 #include "util/buffer.h"
+#include "util/env.h"
 #include "util/file/fd.h"
 #include "util/mem.h"
 #include "util/process.h"
@@ -63,7 +64,7 @@ struct child {
 	pid_t parent;
 };
 
-/* Runs in the child, which shares the parent's memory until it calls execv(). */
+/* Runs in the child, which shares the parent's memory until it calls execve(). */
 static int exec_child(void *argument)
 {
 	const struct child *child = argument;
@@ -80,7 +81,7 @@ static int exec_child(void *argument)
 		_exit(126);
 	if (syscall(SYS_close_range, KEPT, ~0U, 0) < 0 || chdir("/") < 0)
 		_exit(126);
-	execv(child->program, child->arguments);
+	execve(child->program, child->arguments, env_all());
 	_exit(127);
 }
 

@@ -6,6 +6,7 @@
 #include "fence/plan/defaults.h"
 #include "fence/plan/home.h"
 #include "fence/run/run_record.h"
+#include "util/env.h"
 #include "util/file/path.h"
 #include "util/mem.h"
 
@@ -337,8 +338,8 @@ int main(void)
 	make_file(project, ".env", "SECRET=1");
 	make_file(project, "ca.pem", "-----BEGIN CERTIFICATE-----\nx");
 	make_file(project, "server.pem", "-----BEGIN PRIVATE KEY-----\nx");
-	setenv("HOME", home, 1);
-	setenv("RINGFENCE_STATE_DIR", state, 1);
+	env_set("HOME", home);
+	env_set("RINGFENCE_STATE_DIR", state);
 	if (chdir(project) < 0 || symlink("/", "to-root") < 0 || symlink(home, "to-home") < 0 ||
 	    symlink("../other", "to-other") < 0 || symlink("src", "to-src") < 0)
 		return 1;

@@ -2,8 +2,10 @@
  * secrets. */
 #include "unit.h"
 
+#include "util/env.h"
 #include "util/file/dirwalk.h"
 #include "util/file/fd.h"
+#include "util/mem.h"
 #include "util/text/base64.h"
 #include "util/text/consttime.h"
 #include "util/text/jsonget.h"
@@ -270,8 +272,77 @@ static void walking(void)
 	      dirwalk_remove(AT_FDCWD, place, NULL) < 0 && errno == ENOENT);
 }
 
+static bool is(const char *text, const char *wanted)
+{
+	return text && strcmp(text, wanted) == 0;
+}
+
+static void environment(void)
+{
+	AUTO_FREE char *none = env_config_folder("", false);
+	struct list folders = { 0 };
+	struct list child = { 0 };
+
+	CHECK("without env_init() the environment is empty", !*env_all() && !env_get("PATH"));
+	CHECK("without a home there is no folder for settings", !none && is(env_home(), ""));
+	env_init();
+	CHECK("main() takes over the environment of the process", env_has("PATH"));
+	env_set("UNIT_HOME", "/a");
+	env_set("HOME", "home");
+	CHECK("a relative HOME counts for nothing", is(env_home(), ""));
+	env_set("HOME", "/home");
+	CHECK("names are compared as a whole", is(env_home(), "/home") && !env_get("UNIT"));
+	env_set("UNIT_HOME", "");
+	CHECK("an empty variable is set but has no value",
+	      is(env_get("UNIT_HOME"), "") && !env_has("UNIT_HOME"));
+	env_copy(&child);
+	env_put(&child, "UNIT_HOME=b");
+	env_put(&child, "UNIT_NEW=c");
+	CHECK("the environment of a child is its own",
+	      is(list_after_prefix(&child, "UNIT_HOME="), "b") &&
+		      is(list_after_prefix(&child, "UNIT_NEW="), "c") && !env_get("UNIT_NEW"));
+	env_set("UNIT_HOME", NULL);
+	CHECK("a variable can be removed", !env_get("UNIT_HOME") && env_get("PATH"));
+	env_set("PATH", "/bin:.::sbin:/usr/bin:");
+	env_path(&folders);
+	CHECK("relative folders of PATH are left out", folders.count == 2 &&
+							       is(folders.items[0], "/bin") &&
+							       is(folders.items[1], "/usr/bin"));
+	list_release(&folders);
+	list_release(&child);
+}
+
+static void settings_folder(void)
+{
+	AUTO_FREE char *usual = NULL;
+	AUTO_FREE char *chosen = NULL;
+	AUTO_FREE char *foreign = NULL;
+
+	env_set("XDG_CONFIG_HOME", "relative");
+	usual = env_config_folder("/home", false);
+	env_set("XDG_CONFIG_HOME", "/xdg");
+	chosen = env_config_folder("/home", false);
+	foreign = env_config_folder("/home", true);
+	CHECK("settings are in XDG_CONFIG_HOME, or in .config at home",
+	      is(usual, "/home/.config") && is(chosen, "/xdg"));
+	CHECK("another user's XDG_CONFIG_HOME is ignored", is(foreign, "/home/.config"));
+}
+
+static void zones(void)
+{
+	struct tm parts;
+
+	env_set("TZ", "UTC-3");
+	CHECK("a time zone is used for one conversion",
+	      env_local_time("UTC+5", 0, &parts) == 0 && parts.tm_gmtoff == -5 * 3600 &&
+		      env_local_time(NULL, 0, &parts) == 0 && parts.tm_gmtoff == 3 * 3600);
+}
+
 int main(void)
 {
+	environment();
+	settings_folder();
+	zones();
 	base64();
 	secrets();
 	opening();

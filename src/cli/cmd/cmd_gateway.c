@@ -5,6 +5,7 @@
 #include "cli/view/notice.h"
 #include "gateway/owner/gateway.h"
 #include "gateway/owner/keys.h"
+#include "util/env.h"
 #include "util/file/fd.h"
 #include "util/mem.h"
 #include "util/outlet.h"
@@ -171,14 +172,16 @@ static int start(const struct effective *effective, struct service *service, str
 
 static pid_t start_command(char **command, const struct list *variables, const sigset_t *before)
 {
+	struct list environment = { 0 };
 	pid_t child = fork();
 
 	if (child != 0)
 		return child;
 	sigprocmask(SIG_SETMASK, before, NULL);
+	env_copy(&environment);
 	for (size_t i = 0; i < variables->count; i++)
-		putenv(variables->items[i]);
-	execvp(command[0], command);
+		env_put(&environment, variables->items[i]);
+	execvpe(command[0], command, environment.items);
 	fprintf(stderr, "ringfence: %s: %s\n", command[0], strerror(errno));
 	_exit(errno == ENOENT ? 127 : 126);
 }

@@ -4,6 +4,7 @@
 #include "cli/settings/effective_models.h"
 #include "cli/view/notice.h"
 #include "fence/fence_spec.h"
+#include "util/env.h"
 #include "util/file/path.h"
 #include "util/mem.h"
 
@@ -49,7 +50,7 @@ static bool has_plain_server(const struct effective *effective, const struct ada
 	     !(effective->spec.accepted_weaker & FENCE_WEAKER_NO_FENCE)))
 		return false;
 	for (const char *const *name = agent->passes; *name; name++) {
-		const char *place = getenv(*name);
+		const char *place = env_get(*name);
 
 		if (place && strncmp(place, "http://", 7) == 0)
 			return true;
@@ -193,7 +194,7 @@ static void prepare_spec(struct effective *effective, const struct adapter *agen
 	if (fenced)
 		add_variables(spec, agent->bypass_env);
 	for (const char *const *name = agent->passes; *name; name++)
-		if (getenv(*name) &&
+		if (env_get(*name) &&
 		    !model_access_is_set(&spec->models)) /* the gateway sets its own address */
 			add_variable(spec, *name);
 	if (agent->own)

@@ -7,6 +7,7 @@
 #include "fence/fence_place.h"
 #include "gateway/owner/cassette.h"
 #include "gateway/owner/model_config.h"
+#include "util/env.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
 #include "util/file/state_folder.h"
@@ -77,7 +78,7 @@ static const char *find_value(const struct config *config, enum setting_id id,
 /* The URL that the provider's own clients would use. */
 static const char *usual_url(const struct provider *provider)
 {
-	const char *url = getenv(provider->base_variable);
+	const char *url = env_get(provider->base_variable);
 
 	return url && *url ? url : provider->base_url;
 }
@@ -85,12 +86,9 @@ static const char *usual_url(const struct provider *provider)
 /* The variable that holds the provider's key, or NULL. */
 static const char *usual_key(const struct provider *provider)
 {
-	for (const char *const *name = provider->keys; *name; name++) {
-		const char *value = getenv(*name);
-
-		if (value && *value)
+	for (const char *const *name = provider->keys; *name; name++)
+		if (env_has(*name))
 			return *name;
-	}
 	return NULL;
 }
 
@@ -366,7 +364,8 @@ static int add_upstreams(const struct effective *effective, struct model_access 
 static int add_proxy(const struct effective *effective, struct url *proxy, struct error *err)
 {
 	const struct config_value *set = config_get(&effective->config, SETTING_UPSTREAM_PROXY);
-	const char *usual = getenv("HTTPS_PROXY") ? getenv("HTTPS_PROXY") : getenv("https_proxy");
+	const char *usual = env_get("HTTPS_PROXY") ? env_get("HTTPS_PROXY")
+						   : env_get("https_proxy");
 	struct error why;
 
 	if (set->number)

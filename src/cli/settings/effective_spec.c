@@ -5,6 +5,7 @@
 #include "cli/settings/effective_models.h"
 #include "gateway/proxy/rule.h"
 #include "project/hosts.h"
+#include "util/env.h"
 #include "util/file/path.h"
 #include "util/mem.h"
 
@@ -144,7 +145,7 @@ static void add_path(struct fence_paths *paths, const struct config_value *value
 /* An option's variable must be set. A file serves many machines; its variables may be unset. */
 static void add_variable(struct fence_spec *spec, const struct config_value *value)
 {
-	if (value->layer == CONFIG_FLAG || strchr(value->text, '=') || getenv(value->text))
+	if (value->layer == CONFIG_FLAG || strchr(value->text, '=') || env_get(value->text))
 		list_add(&spec->env, value->text);
 }
 

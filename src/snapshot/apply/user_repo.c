@@ -6,6 +6,7 @@
 #include "snapshot/base/gituser.h"
 #include "snapshot/base/libgit.h"
 #include "snapshot/base/snapshot_confine.h"
+#include "util/env.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
 #include "util/mem.h"
@@ -254,7 +255,7 @@ int user_repo_put_index(const struct user_repo *user, struct error *err)
 
 static char *identity_part(const struct user_repo *user, const char *variable, const char *key)
 {
-	const char *given = getenv(variable);
+	const char *given = env_get(variable);
 
 	return given && *given ? mem_dup(given) : gituser_setting(user->repository, key);
 }
