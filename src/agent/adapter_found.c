@@ -6,6 +6,7 @@
 #include "util/file/path.h"
 #include "util/mem.h"
 #include "util/process.h"
+#include "util/text/jsonget.h"
 
 #include <ctype.h>
 #include <fcntl.h>
@@ -30,8 +31,8 @@ static char *read_version(const char *path)
 	    fd_read_all(fd, &bytes) < 0)
 		return NULL;
 	package = json_loadb(bytes.data, bytes.used, 0, NULL);
-	if (json_is_string(json_object_get(package, "version")))
-		version = mem_dup(json_string_value(json_object_get(package, "version")));
+	if (jsonget_string(package, "version"))
+		version = mem_dup(jsonget_string(package, "version"));
 	json_decref(package);
 	return version;
 }

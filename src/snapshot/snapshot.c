@@ -6,6 +6,7 @@
 #include "util/file/fd.h"
 #include "util/mem.h"
 #include "util/process.h"
+#include "util/text/jsonget.h"
 #include "util/text/sha256.h"
 
 #include <errno.h>
@@ -135,8 +136,8 @@ int snapshot_end(struct snapshot_job *job, json_t **ret_answer, struct error *er
 	job->pid = 0;
 	answer = json_loadb(buffer_text(&text), text.used, 0, NULL);
 
-	const char *why = json_string_value(json_object_get(answer, "error"));
-	const char *named = json_string_value(json_object_get(answer, "status"));
+	const char *why = jsonget_string(answer, "error");
+	const char *named = jsonget_string(answer, "status");
 
 	if (why)
 		result = error_with(err, error_status_named(named), "%s", why);

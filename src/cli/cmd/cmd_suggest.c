@@ -8,6 +8,7 @@
 #include "util/file/fd.h"
 #include "util/mem.h"
 #include "util/text/json.h"
+#include "util/text/jsonget.h"
 #include "util/text/text.h"
 
 #include <errno.h>
@@ -165,7 +166,7 @@ static int load_and_show(struct suggest_options *opts, const char *path, struct 
 	if (path && !report)
 		return cli_fail(err);
 	if (report && !effective->spec.project)
-		effective->spec.project = json_string_value(json_object_get(report, "project"));
+		effective->spec.project = jsonget_string(report, "project");
 	if (effective_spec(effective, err) < 0) {
 		json_decref(report);
 		return effective_fail(&effective->config, err);

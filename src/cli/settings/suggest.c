@@ -6,6 +6,7 @@
 #include "fence/fence_explain.h"
 #include "util/file/path.h"
 #include "util/mem.h"
+#include "util/text/jsonget.h"
 #include "util/text/text.h"
 
 #include <stdlib.h>
@@ -94,8 +95,8 @@ static void join(struct suggest_list *all, const struct fence_plan *plan)
 /* Reads kind and target of a denial. Returns false if either is missing. */
 static bool read_denial(json_t *denial, const char **ret_kind, const char **ret_target)
 {
-	*ret_kind = json_string_value(json_object_get(denial, "kind"));
-	*ret_target = json_string_value(json_object_get(denial, "target"));
+	*ret_kind = jsonget_string(denial, "kind");
+	*ret_target = jsonget_string(denial, "target");
 	return *ret_kind && *ret_target;
 }
 
@@ -113,7 +114,7 @@ static bool is_allowed(const struct fence_plan *plan, const char *kind, const ch
 
 static const char *rule_of(json_t *denial)
 {
-	const char *rule = json_string_value(json_object_get(denial, "rule"));
+	const char *rule = jsonget_string(denial, "rule");
 
 	return rule ? rule : "";
 }

@@ -105,7 +105,7 @@ static void read_paths(const json_t *list, struct fence_paths *paths)
 	json_array_foreach(list, index, entry)
 	{
 		fence_paths_add(paths, jsonget_text(entry, "path"), jsonget_text(entry, "origin"));
-		paths->items[paths->count - 1].weak = json_is_true(json_object_get(entry, "weak"));
+		paths->items[paths->count - 1].weak = jsonget_flag(entry, "weak");
 	}
 }
 
@@ -126,8 +126,8 @@ static void read_patterns(const json_t *list, struct fence_patterns *patterns)
 	json_array_foreach(list, index, entry)
 		patterns->items[patterns->count++] = (struct fence_pattern){
 		.glob = { .text = mem_dup(jsonget_text(entry, "text")),
-			  .rooted = json_is_true(json_object_get(entry, "rooted")),
-			  .folders = json_is_true(json_object_get(entry, "folders")) },
+			  .rooted = jsonget_flag(entry, "rooted"),
+			  .folders = jsonget_flag(entry, "folders") },
 		.origin = mem_dup(jsonget_text(entry, "origin")),
 	};
 }
@@ -169,15 +169,13 @@ int spec_json_read(const json_t *json, struct fence_spec *ret_spec, struct error
 		list_add(&spec.env, json_string_value(entry));
 	json_array_foreach(limits, index, entry)
 		spec.limits[index] = (uint64_t)json_integer_value(entry);
-	spec.read_only = json_is_true(json_object_get(json, "read_only"));
-	spec.denials = json_is_true(json_object_get(json, "denials"));
-	spec.trace_reads = json_is_true(json_object_get(json, "trace_reads"));
-	spec.net = (enum fence_net)json_integer_value(json_object_get(json, "net"));
-	spec.net_origin = json_string_value(json_object_get(json, "net_origin"));
-	spec.accepted_weaker =
-		(unsigned int)json_integer_value(json_object_get(json, "accepted_weaker"));
-	spec.accepted_limits =
-		(unsigned int)json_integer_value(json_object_get(json, "accepted_limits"));
+	spec.read_only = jsonget_flag(json, "read_only");
+	spec.denials = jsonget_flag(json, "denials");
+	spec.trace_reads = jsonget_flag(json, "trace_reads");
+	spec.net = (enum fence_net)jsonget_number(json, "net");
+	spec.net_origin = jsonget_string(json, "net_origin");
+	spec.accepted_weaker = (unsigned int)jsonget_number(json, "accepted_weaker");
+	spec.accepted_limits = (unsigned int)jsonget_number(json, "accepted_limits");
 	if (models_json_read(json_object_get(json, "models"), &spec.models, err) < 0 ||
 	    read_listens(json_object_get(json, "listen"), &spec, err) < 0) {
 		fence_spec_release(&spec);
