@@ -1,9 +1,9 @@
 /* Shared by all commands for loops: see loops.h. */
 #include "cli/loops.h"
 
-#include "cli/settings/effective.h"
 #include "cli/view/page.h"
 #include "failure/failure.h"
+#include "settings/effective.h"
 #include "util/mem.h"
 #include "util/text/jsonget.h"
 #include "util/text/text.h"

@@ -1,10 +1,10 @@
 /* ringfence cost: show what models have cost, from the ledgers. */
 #include "cli/cli.h"
-#include "cli/settings/effective.h"
 #include "cli/view/page.h"
 #include "fence/fence_place.h"
 #include "loop/client.h"
 #include "price/price.h"
+#include "settings/effective.h"
 #include "util/buffer.h"
 #include "util/file/path.h"
 #include "util/mem.h"

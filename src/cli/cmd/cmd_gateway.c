@@ -1,10 +1,11 @@
 /* ringfence gateway: a gateway to models without a fence, for metering and budgets. */
 #include "cli/cli.h"
-#include "cli/settings/effective.h"
-#include "cli/settings/effective_models.h"
+#include "cli/view/cost_text.h"
 #include "cli/view/notice.h"
 #include "gateway/owner/gateway.h"
 #include "gateway/owner/keys.h"
+#include "settings/effective.h"
+#include "settings/effective_models.h"
 #include "util/env.h"
 #include "util/file/fd.h"
 #include "util/mem.h"
@@ -287,7 +288,7 @@ static int run_gateway(const struct cli_command *command, char **argv)
 		return code;
 	}
 	if (effective_load(&opts.effective, &err) < 0)
-		code = effective_fail(&opts.effective.config, &err);
+		code = cli_fail_config(&opts.effective.config, &err);
 	else if (start(&opts.effective, &service, &err) < 0)
 		code = cli_fail(&err);
 	else
@@ -297,7 +298,7 @@ static int run_gateway(const struct cli_command *command, char **argv)
 
 		gateway_stop(service.gateway);
 		ledger_get_news(service.ledger, &news);
-		effective_models_print_cost(&news);
+		cost_text_print(&news);
 	}
 	ledger_close(service.ledger);
 	cassette_close(service.cassette);

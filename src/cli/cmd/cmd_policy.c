@@ -1,10 +1,10 @@
 /* ringfence policy: show what a command may do here, and why. */
 #include "cli/cli.h"
-#include "cli/settings/effective.h"
-#include "cli/settings/reach.h"
 #include "cli/view/notice.h"
 #include "cli/view/policy_text.h"
 #include "fence/fence_explain.h"
+#include "settings/effective.h"
+#include "settings/reach.h"
 #include "util/mem.h"
 #include "util/text/json.h"
 #include "util/text/text.h"
@@ -272,7 +272,7 @@ static int load_and_show(struct policy_options *opts, struct error *err)
 		return cli_fail(err);
 	}
 	if (effective_spec(&opts->effective, err) < 0)
-		return effective_fail(&opts->effective.config, err);
+		return cli_fail_config(&opts->effective.config, err);
 	return show(opts, err);
 }
 

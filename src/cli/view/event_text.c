@@ -2,8 +2,9 @@
 #include "cli/view/event_text.h"
 
 #include "cli/loops.h"
-#include "cli/settings/effective_models.h"
+#include "cli/view/cost_text.h"
 #include "cli/view/page.h"
+#include "settings/effective_models.h"
 #include "util/buffer.h"
 #include "util/mem.h"
 #include "util/text/jsonget.h"
@@ -94,7 +95,7 @@ static void print_interrupted(struct event_text *view, const json_t *data)
 static void print_cost(struct event_text *view, const json_t *data)
 {
 	const json_t *metered = json_object_get(data, "metered");
-	const struct effective_models_use use = {
+	const struct cost_text_use use = {
 		.requests = (uint64_t)jsonget_number(metered, "requests"),
 		.free_requests = (uint64_t)jsonget_number(metered, "free_requests"),
 		.input = (uint64_t)jsonget_number(metered, "input"),
@@ -102,7 +103,7 @@ static void print_cost(struct event_text *view, const json_t *data)
 		.cost_nusd = (uint64_t)jsonget_number(data, "cost_nusd"),
 		.replay = jsonget_flag(metered, "replay")
 	};
-	AUTO_FREE char *words = metered ? effective_models_cost_words(&use) : NULL;
+	AUTO_FREE char *words = metered ? cost_text(&use) : NULL;
 	uint64_t reported = (uint64_t)jsonget_number(data, "agent_cost_nusd");
 
 	if (words && reported && reported != use.cost_nusd)

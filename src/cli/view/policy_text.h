@@ -2,8 +2,8 @@
 #ifndef CLI_VIEW_POLICY_TEXT_H
 #define CLI_VIEW_POLICY_TEXT_H
 
-#include "cli/settings/effective.h"
 #include "fence/fence_plan.h"
+#include "settings/effective.h"
 
 /* Prints every rule of a plan and its origin on stdout, for a command or for a loop. */
 void policy_text_print(const struct effective *effective, const struct fence_plan *plan, bool loop);

@@ -1,6 +1,6 @@
 /* The hosts that a command can reach, and the rules that would change that. */
-#ifndef CLI_SETTINGS_REACH_H
-#define CLI_SETTINGS_REACH_H
+#ifndef SETTINGS_REACH_H
+#define SETTINGS_REACH_H
 
 #include "fence/fence_explain.h"
 #include "fence/fence_spec.h"

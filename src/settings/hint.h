@@ -1,6 +1,6 @@
 /* Hints for a program that exists on the host but not in the fence. */
-#ifndef CLI_VIEW_HINT_H
-#define CLI_VIEW_HINT_H
+#ifndef SETTINGS_HINT_H
+#define SETTINGS_HINT_H
 
 #include "fence/fence_plan.h"
 

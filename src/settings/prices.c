@@ -1,5 +1,5 @@
 /* The price table: see prices.h. */
-#include "cli/settings/prices.h"
+#include "settings/prices.h"
 
 #include "config/config.h"
 #include "config/config_file.h"

@@ -1,7 +1,7 @@
 /* The limits of a loop: see loop_limits.h. */
-#include "cli/settings/loop_limits.h"
+#include "settings/loop_limits.h"
 
-#include "cli/settings/effective.h"
+#include "settings/effective.h"
 
 static const char *const keys[SETTING_ID_COUNT] = {
 	[SETTING_MAX_ITERATIONS] = "max_iterations",

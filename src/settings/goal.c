@@ -1,10 +1,10 @@
 /* When a loop is done: see goal.h. */
-#include "cli/settings/goal.h"
+#include "settings/goal.h"
 
-#include "cli/settings/preflight.h"
 #include "fence/fence_place.h"
 #include "loop/client.h"
 #include "project/project.h"
+#include "settings/preflight.h"
 #include "util/file/path.h"
 
 #include <string.h>

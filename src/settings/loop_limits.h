@@ -2,8 +2,8 @@
  * The limits of a loop: their settings and their names in the journal. One table serves run, which
  * sets them, and resume, which changes them.
  */
-#ifndef CLI_SETTINGS_LOOP_LIMITS_H
-#define CLI_SETTINGS_LOOP_LIMITS_H
+#ifndef SETTINGS_LOOP_LIMITS_H
+#define SETTINGS_LOOP_LIMITS_H
 
 #include "config/config.h"
 

@@ -2,8 +2,8 @@
  * Derives from the denials of a run the smallest set of rules that would have allowed them, as far
  * as that is safe. The rules are verified with a plan before they are suggested.
  */
-#ifndef CLI_SETTINGS_SUGGEST_H
-#define CLI_SETTINGS_SUGGEST_H
+#ifndef SETTINGS_SUGGEST_H
+#define SETTINGS_SUGGEST_H
 
 #include "config/config.h"
 #include "fence/fence_spec.h"

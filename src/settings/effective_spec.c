@@ -1,10 +1,9 @@
 /* From settings to the fence spec: see effective.h. */
-#include "cli/settings/effective.h"
+#include "settings/effective.h"
 
-#include "cli/cli.h"
-#include "cli/settings/effective_models.h"
 #include "gateway/proxy/rule.h"
 #include "project/hosts.h"
+#include "settings/effective_models.h"
 #include "util/env.h"
 #include "util/file/path.h"
 #include "util/mem.h"
@@ -116,24 +115,6 @@ int effective_load(struct effective *effective, struct error *err)
 	if (!effective->spec.project)
 		notice_above(place->project, &effective->config.notices);
 	return config_load(&effective->config, &where, err);
-}
-
-int effective_fail(const struct config *config, const struct error *err)
-{
-	int code = 0;
-
-	if (!config->problems.count)
-		return cli_fail(err);
-	for (size_t i = 0; i < config->problems.count; i++) {
-		const char *text = config->problems.items[i];
-		bool bare = strstr(text, "did not find expected") && text[strlen(text) - 1] != ')';
-		struct error problem;
-
-		error_set(&problem, "%s%s", text,
-			  bare ? " (is a ] or a quote missing above?)" : "");
-		code = cli_fail(&problem);
-	}
-	return code;
 }
 
 static void add_path(struct fence_paths *paths, const struct config_value *value)

@@ -1,9 +1,10 @@
 /* Selects the agent of a loop and prepares the fence for it. */
-#ifndef CLI_SETTINGS_CHOICE_H
-#define CLI_SETTINGS_CHOICE_H
+#ifndef SETTINGS_CHOICE_H
+#define SETTINGS_CHOICE_H
 
 #include "agent/adapter.h"
-#include "cli/settings/effective.h"
+#include "settings/effective.h"
+#include "util/list.h"
 
 struct choice {
 	const struct adapter *agent;
@@ -15,9 +16,11 @@ struct choice {
 
 /*
  * Selects the agent by the settings and adds its needs to the spec: its program, its variables, and
- * patterns that hide the project's own settings for it. Returns 0, or -1 with err set.
+ * patterns that hide the project's own settings for it. Adds notices for the user. Returns 0, or
+ * -1 with err set.
  */
-int choice_make(struct effective *effective, struct choice *ret_choice, struct error *err);
+int choice_make(struct effective *effective, struct choice *ret_choice, struct list *notices,
+		struct error *err);
 void choice_release(struct choice *choice);
 
 #endif

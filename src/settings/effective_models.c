@@ -1,12 +1,11 @@
 /* Access to models: see effective_models.h. */
-#include "cli/settings/effective_models.h"
+#include "settings/effective_models.h"
 
-#include "cli/settings/prices.h"
-#include "cli/view/notice.h"
 #include "config/config_file.h"
 #include "fence/fence_place.h"
 #include "gateway/owner/cassette.h"
 #include "gateway/owner/model_config.h"
+#include "settings/prices.h"
 #include "util/env.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
@@ -431,35 +430,4 @@ int effective_models_ledger(const struct effective *effective, struct ledger_opt
 		.period = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec,
 	};
 	return 0;
-}
-
-char *effective_models_cost_words(const struct effective_models_use *use)
-{
-	AUTO_BUFFER struct buffer amount = BUFFER_INIT(64);
-	AUTO_FREE char *asked =
-		mem_format("%" PRIu64 " %s, %" PRIu64 " tokens in, %" PRIu64 " out", use->requests,
-			   use->requests == 1 ? "request" : "requests", use->input, use->output);
-
-	if (use->requests == 0 && use->cost_nusd == 0)
-		return NULL;
-	if (use->cost_nusd == 0 && use->free_requests == use->requests)
-		return mem_format("a local model, at no cost: %s", asked);
-	price_add_usd(&amount, use->cost_nusd, 2);
-	return mem_format("%s US$ %s: %s",
-			  use->replay ? "a replay: models would have cost" : "models cost",
-			  buffer_text(&amount), asked);
-}
-
-void effective_models_print_cost(const struct ledger_news *news)
-{
-	const struct effective_models_use use = { .requests = news->requests,
-						  .free_requests = news->free_requests,
-						  .input = ledger_input(news),
-						  .output = news->tokens[PRICE_OUTPUT],
-						  .cost_nusd = news->cost_nusd,
-						  .replay = news->replay };
-	AUTO_FREE char *words = effective_models_cost_words(&use);
-
-	if (words)
-		notice_format("%s (details: ringfence cost)", words);
 }

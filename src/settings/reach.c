@@ -1,5 +1,5 @@
 /* Reachable hosts: see reach.h. */
-#include "cli/settings/reach.h"
+#include "settings/reach.h"
 
 #include "gateway/proxy/rule.h"
 #include "util/mem.h"

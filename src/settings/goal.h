@@ -2,10 +2,10 @@
  * Decides when a loop is done: by the configured rules or, if there are none, by the check that the
  * project defines and the agent's promise.
  */
-#ifndef CLI_SETTINGS_GOAL_H
-#define CLI_SETTINGS_GOAL_H
+#ifndef SETTINGS_GOAL_H
+#define SETTINGS_GOAL_H
 
-#include "cli/settings/effective.h"
+#include "settings/effective.h"
 
 #include <jansson.h>
 

@@ -1,6 +1,6 @@
 /* The effective settings of a project, and the fence spec that follows from them. */
-#ifndef CLI_SETTINGS_EFFECTIVE_H
-#define CLI_SETTINGS_EFFECTIVE_H
+#ifndef SETTINGS_EFFECTIVE_H
+#define SETTINGS_EFFECTIVE_H
 
 #include "config/config.h"
 #include "fence/fence_place.h"
@@ -39,8 +39,5 @@ int effective_models(struct effective *effective, bool wanted, struct error *err
 
 /* The value of a numeric setting in a loop. */
 uint64_t effective_loop_number(const struct config *config, enum setting_id id);
-
-/* Prints every problem and returns the exit status for "refused". */
-int effective_fail(const struct config *config, const struct error *err);
 
 #endif

@@ -1,10 +1,10 @@
 /* Access to models as the settings define it, and its description. */
-#ifndef CLI_SETTINGS_EFFECTIVE_MODELS_H
-#define CLI_SETTINGS_EFFECTIVE_MODELS_H
+#ifndef SETTINGS_EFFECTIVE_MODELS_H
+#define SETTINGS_EFFECTIVE_MODELS_H
 
-#include "cli/settings/effective.h"
 #include "gateway/owner/ledger.h"
 #include "provider/model_access.h"
+#include "settings/effective.h"
 #include "util/buffer.h"
 #include "util/error.h"
 
@@ -24,21 +24,6 @@ void effective_models_describe(const struct model_access *access, struct buffer 
 
 /* Whether --record or --replay is set. Such a run must have access to models. */
 bool effective_models_taped(const struct config *config);
-
-/* Model usage as the gateway counted it. */
-struct effective_models_use {
-	uint64_t requests, free_requests; /* all, and those to local models */
-	uint64_t input, output;           /* tokens */
-	uint64_t cost_nusd;
-	bool replay;
-};
-
-/* Describes the cost, or for a replay the cost it would have had. Returns NULL if there were no
- * requests; the caller frees. */
-char *effective_models_cost_words(const struct effective_models_use *use);
-
-/* Prints a notice with the model usage and cost of a run, if there were requests. */
-void effective_models_print_cost(const struct ledger_news *news);
 
 /* The ledger's folder and limits for runs without a loop. The caller frees *ret_folder and
  * *ret_day. */

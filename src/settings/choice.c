@@ -1,9 +1,8 @@
 /* The agent of a loop: see choice.h. */
-#include "cli/settings/choice.h"
+#include "settings/choice.h"
 
-#include "cli/settings/effective_models.h"
-#include "cli/view/notice.h"
 #include "fence/fence_spec.h"
+#include "settings/effective_models.h"
 #include "util/env.h"
 #include "util/file/path.h"
 #include "util/mem.h"
@@ -232,23 +231,26 @@ static int check_login(const struct effective *effective, const struct adapter *
 			: "");
 }
 
-static void print_notices(const struct adapter *agent, const struct adapter_found *found,
-			  bool fenced)
+static void add_notices(const struct adapter *agent, const struct adapter_found *found, bool fenced,
+			struct list *notices)
 {
 	if (agent->tested_from && !found->tested)
-		notice_format(
+		list_printf(
+			notices,
 			"%s %s was not tested with this version of Ringfence; versions from %s to below %s were",
 			agent->title, found->version ? found->version : "of an unknown version",
 			agent->tested_from, agent->tested_below);
 	else if (!agent->tested_from)
-		notice_format("%s is %s", agent->title, agent->caveat);
+		list_printf(notices, "%s is %s", agent->title, agent->caveat);
 	if (!fenced)
-		notice_format(
+		list_printf(
+			notices,
 			"NO FENCE: %s uses its own permission checks and obeys the project's settings",
 			agent->title);
 }
 
-int choice_make(struct effective *effective, struct choice *ret_choice, struct error *err)
+int choice_make(struct effective *effective, struct choice *ret_choice, struct list *notices,
+		struct error *err)
 {
 	struct choice choice = { .model = config_text(&effective->config, SETTING_MODEL) };
 	AUTO_BUFFER struct buffer command = BUFFER_INIT(1 << 16);
@@ -273,11 +275,12 @@ int choice_make(struct effective *effective, struct choice *ret_choice, struct e
 		goto out;
 	if (uses_login_file(effective)) {
 		choice.login = mem_dup(found.credentials);
-		notice_format(
+		list_printf(
+			notices,
 			"LOGIN IN THE FENCE: %s gets a copy of '%s', which every command it runs can read and send",
 			choice.agent->title, found.credentials);
 	}
-	print_notices(choice.agent, &found, fenced);
+	add_notices(choice.agent, &found, fenced, notices);
 	prepare_spec(effective, choice.agent, &found, fenced);
 
 	const struct adapter_order order = { .program = found.program,

@@ -1,7 +1,7 @@
 /* Refusals before a loop: see preflight.h. */
-#include "cli/settings/preflight.h"
+#include "settings/preflight.h"
 
-#include "cli/view/hint.h"
+#include "settings/hint.h"
 #include "util/file/path.h"
 #include "util/mem.h"
 #include "util/text/shell.h"

@@ -1,7 +1,7 @@
 /* Suggestions: see suggest.h. */
-#include "cli/settings/suggest.h"
+#include "settings/suggest.h"
 
-#include "cli/settings/reach.h"
+#include "settings/reach.h"
 
 #include "fence/fence_explain.h"
 #include "util/file/path.h"

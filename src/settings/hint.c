@@ -1,5 +1,5 @@
 /* Hints for hidden programs: see hint.h. */
-#include "cli/view/hint.h"
+#include "settings/hint.h"
 
 #include "fence/fence_explain.h"
 #include "util/file/path.h"

@@ -1,6 +1,6 @@
 /* The price table, with the user's own prices on top. */
-#ifndef CLI_SETTINGS_PRICES_H
-#define CLI_SETTINGS_PRICES_H
+#ifndef SETTINGS_PRICES_H
+#define SETTINGS_PRICES_H
 
 #include "fence/fence_place.h"
 #include "price/price.h"

@@ -1,6 +1,6 @@
 /* Checks that refuse a loop before it starts, if it could only fail or end too soon. */
-#ifndef CLI_SETTINGS_PREFLIGHT_H
-#define CLI_SETTINGS_PREFLIGHT_H
+#ifndef SETTINGS_PREFLIGHT_H
+#define SETTINGS_PREFLIGHT_H
 
 #include "config/config.h"
 #include "fence/fence_plan.h"
