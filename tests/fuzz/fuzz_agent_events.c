@@ -3,14 +3,14 @@
 // sources: src/agent/agent_reader.c src/agent/adapter_opencode.c src/agent/agent_plain.c
 // sources: src/failure/failure.c
 // sources: src/agent/jsonline.c src/agent/stream.c -ljansson
-/* opencode's stream. */
+/* Our own `events` format. */
 #include "fuzz.h"
 
 #include "stream.h"
 
-void fuzz_opencode(const uint8_t *data, size_t size)
+void fuzz_agent_events(const uint8_t *data, size_t size)
 {
-	stream_fuzz("opencode", data, size);
+	stream_fuzz("events", data, size);
 }
 
-FUZZ_TARGET(fuzz_opencode)
+FUZZ_TARGET(fuzz_agent_events)

@@ -8,9 +8,9 @@
 
 #include "stream.h"
 
-void fuzz_codex(const uint8_t *data, size_t size)
+void fuzz_adapter_codex(const uint8_t *data, size_t size)
 {
 	stream_fuzz("codex", data, size);
 }
 
-FUZZ_TARGET(fuzz_codex)
+FUZZ_TARGET(fuzz_adapter_codex)

@@ -36,7 +36,7 @@ static void check(const struct conversation *talk)
 	}
 }
 
-void fuzz_talk(const uint8_t *data, size_t size)
+void fuzz_conversation(const uint8_t *data, size_t size)
 {
 	AUTO_BUFFER struct buffer first = BUFFER_INIT(64 << 20), second = BUFFER_INIT(64 << 20);
 	struct conversation talk = { 0 }, again = { 0 };
@@ -55,4 +55,4 @@ void fuzz_talk(const uint8_t *data, size_t size)
 	conversation_release(&again);
 }
 
-FUZZ_TARGET(fuzz_talk)
+FUZZ_TARGET(fuzz_conversation)

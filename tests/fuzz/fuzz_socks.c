@@ -13,7 +13,7 @@ static void check(ssize_t used, size_t size)
 		abort();
 }
 
-void fuzz_gateway_socks(const uint8_t *data, size_t size)
+void fuzz_socks(const uint8_t *data, size_t size)
 {
 	struct socks_methods methods;
 	struct socks_password password;
@@ -28,4 +28,4 @@ void fuzz_gateway_socks(const uint8_t *data, size_t size)
 		abort();
 }
 
-FUZZ_TARGET(fuzz_gateway_socks)
+FUZZ_TARGET(fuzz_socks)

@@ -3,14 +3,14 @@
 // sources: src/agent/agent_reader.c src/agent/adapter_opencode.c src/agent/agent_plain.c
 // sources: src/failure/failure.c
 // sources: src/agent/jsonline.c src/agent/stream.c -ljansson
-/* Gemini CLI's stream. */
+/* opencode's stream. */
 #include "fuzz.h"
 
 #include "stream.h"
 
-void fuzz_gemini(const uint8_t *data, size_t size)
+void fuzz_adapter_opencode(const uint8_t *data, size_t size)
 {
-	stream_fuzz("gemini", data, size);
+	stream_fuzz("opencode", data, size);
 }
 
-FUZZ_TARGET(fuzz_gemini)
+FUZZ_TARGET(fuzz_adapter_opencode)

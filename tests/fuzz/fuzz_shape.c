@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void fuzz_limit(const uint8_t *data, size_t size)
+void fuzz_shape(const uint8_t *data, size_t size)
 {
 	const int64_t now = INT64_C(1795190400000);
 	struct shape_limit limit = { 0 };
@@ -28,4 +28,4 @@ void fuzz_limit(const uint8_t *data, size_t size)
 		abort();
 }
 
-FUZZ_TARGET(fuzz_limit)
+FUZZ_TARGET(fuzz_shape)

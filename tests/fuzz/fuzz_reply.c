@@ -39,7 +39,7 @@ static void write_message(struct conversation_message *message, struct buffer *o
 	conversation_write(&talk, out);
 }
 
-void fuzz_answer(const uint8_t *data, size_t size)
+void fuzz_reply(const uint8_t *data, size_t size)
 {
 	static struct reply whole, split;
 	AUTO_BUFFER struct buffer one = BUFFER_INIT(64 << 20), two = BUFFER_INIT(64 << 20);
@@ -74,4 +74,4 @@ void fuzz_answer(const uint8_t *data, size_t size)
 	reply_release(&split);
 }
 
-FUZZ_TARGET(fuzz_answer)
+FUZZ_TARGET(fuzz_reply)

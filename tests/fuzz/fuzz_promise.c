@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void fuzz_message(const uint8_t *data, size_t size)
+void fuzz_promise(const uint8_t *data, size_t size)
 {
 	static const char more[] = "\n- [ ] one more";
 	AUTO_FREE char *text = mem_alloc(size + sizeof more);
@@ -36,4 +36,4 @@ void fuzz_message(const uint8_t *data, size_t size)
 		abort();
 }
 
-FUZZ_TARGET(fuzz_message)
+FUZZ_TARGET(fuzz_promise)

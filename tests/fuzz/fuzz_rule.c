@@ -64,7 +64,7 @@ static void check_address(const uint8_t *data, size_t size)
 		abort();
 }
 
-void fuzz_gateway_rule(const uint8_t *data, size_t size)
+void fuzz_rule(const uint8_t *data, size_t size)
 {
 	AUTO_FREE char *text = mem_alloc(size + 1);
 
@@ -75,4 +75,4 @@ void fuzz_gateway_rule(const uint8_t *data, size_t size)
 	check_address(data, size);
 }
 
-FUZZ_TARGET(fuzz_gateway_rule)
+FUZZ_TARGET(fuzz_rule)

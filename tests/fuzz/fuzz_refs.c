@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void fuzz_gitrefs(const uint8_t *data, size_t size)
+void fuzz_refs(const uint8_t *data, size_t size)
 {
 	AUTO_BUFFER struct buffer out = BUFFER_INIT(1 << 24);
 	struct refs refs = { 0 };
@@ -33,4 +33,4 @@ void fuzz_gitrefs(const uint8_t *data, size_t size)
 	refs_release(&again);
 }
 
-FUZZ_TARGET(fuzz_gitrefs)
+FUZZ_TARGET(fuzz_refs)

@@ -3,14 +3,14 @@
 // sources: src/agent/agent_reader.c src/agent/adapter_opencode.c src/agent/agent_plain.c
 // sources: src/failure/failure.c
 // sources: src/agent/jsonline.c src/agent/stream.c -ljansson
-/* Claude Code's stream. */
+/* Gemini CLI's stream. */
 #include "fuzz.h"
 
 #include "stream.h"
 
-void fuzz_claude(const uint8_t *data, size_t size)
+void fuzz_adapter_gemini(const uint8_t *data, size_t size)
 {
-	stream_fuzz("claude", data, size);
+	stream_fuzz("gemini", data, size);
 }
 
-FUZZ_TARGET(fuzz_claude)
+FUZZ_TARGET(fuzz_adapter_gemini)

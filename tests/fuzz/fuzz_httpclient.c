@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void fuzz_place(const uint8_t *data, size_t size)
+void fuzz_httpclient(const uint8_t *data, size_t size)
 {
 	AUTO_FREE char *url = mem_zero(size + 1);
 	struct httpclient_place place;
@@ -23,4 +23,4 @@ void fuzz_place(const uint8_t *data, size_t size)
 		abort();
 }
 
-FUZZ_TARGET(fuzz_place)
+FUZZ_TARGET(fuzz_httpclient)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void fuzz_listen(const uint8_t *data, size_t size)
+void fuzz_fence_spec(const uint8_t *data, size_t size)
 {
 	AUTO_FREE char *text = mem_alloc(size + 1);
 	struct fence_listen listen;
@@ -25,4 +25,4 @@ void fuzz_listen(const uint8_t *data, size_t size)
 	free(listen.socket);
 }
 
-FUZZ_TARGET(fuzz_listen)
+FUZZ_TARGET(fuzz_fence_spec)

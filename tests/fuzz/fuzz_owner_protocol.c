@@ -48,7 +48,7 @@ static void walk(const uint8_t *data, size_t size)
 	}
 }
 
-void fuzz_gateway_config(const uint8_t *data, size_t size)
+void fuzz_owner_protocol(const uint8_t *data, size_t size)
 {
 	struct owner_protocol_config config;
 	struct error err;
@@ -63,4 +63,4 @@ void fuzz_gateway_config(const uint8_t *data, size_t size)
 	walk(data, size);
 }
 
-FUZZ_TARGET(fuzz_gateway_config)
+FUZZ_TARGET(fuzz_owner_protocol)

@@ -32,7 +32,7 @@ static int take(struct loop_state *state, int64_t seq, char *line)
 	return loop_state_fold(state, &event, &err);
 }
 
-void fuzz_journal(const uint8_t *data, size_t size)
+void fuzz_loop_state(const uint8_t *data, size_t size)
 {
 	const struct journal_event first = { .seq = 1, .kind = "created", .data = created };
 	AUTO_FREE char *text = strndup((const char *)data, size);
@@ -52,4 +52,4 @@ void fuzz_journal(const uint8_t *data, size_t size)
 	loop_state_release(&state);
 }
 
-FUZZ_TARGET(fuzz_journal)
+FUZZ_TARGET(fuzz_loop_state)

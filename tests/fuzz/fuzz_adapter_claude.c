@@ -3,14 +3,14 @@
 // sources: src/agent/agent_reader.c src/agent/adapter_opencode.c src/agent/agent_plain.c
 // sources: src/failure/failure.c
 // sources: src/agent/jsonline.c src/agent/stream.c -ljansson
-/* Our own `events` format. */
+/* Claude Code's stream. */
 #include "fuzz.h"
 
 #include "stream.h"
 
-void fuzz_events(const uint8_t *data, size_t size)
+void fuzz_adapter_claude(const uint8_t *data, size_t size)
 {
-	stream_fuzz("events", data, size);
+	stream_fuzz("claude", data, size);
 }
 
-FUZZ_TARGET(fuzz_events)
+FUZZ_TARGET(fuzz_adapter_claude)

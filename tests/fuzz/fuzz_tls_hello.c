@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* More bytes do not change a verdict: nobody can extend a hello that has been judged. */
-void fuzz_gateway_hello(const uint8_t *data, size_t size)
+void fuzz_tls_hello(const uint8_t *data, size_t size)
 {
 	char name[GATEWAY_HOST] = "";
 	char earlier[GATEWAY_HOST] = "";
@@ -26,4 +26,4 @@ void fuzz_gateway_hello(const uint8_t *data, size_t size)
 	}
 }
 
-FUZZ_TARGET(fuzz_gateway_hello)
+FUZZ_TARGET(fuzz_tls_hello)

@@ -39,7 +39,7 @@ static void check_line(const char *text, size_t size, size_t room)
 			abort();
 }
 
-void fuzz_output(const uint8_t *data, size_t size)
+void fuzz_check_output(const uint8_t *data, size_t size)
 {
 	const char *text = (const char *)data;
 	size_t max = size % 2 ? size % 700 : EXCERPT_MAX;
@@ -59,4 +59,4 @@ void fuzz_output(const uint8_t *data, size_t size)
 		abort();
 }
 
-FUZZ_TARGET(fuzz_output)
+FUZZ_TARGET(fuzz_check_output)

@@ -17,7 +17,7 @@ static void ask(const struct ignore_rules *rules)
 	}
 }
 
-void fuzz_rules(const uint8_t *data, size_t size)
+void fuzz_ignore_rules(const uint8_t *data, size_t size)
 {
 	AUTO_BUFFER struct buffer out = BUFFER_INIT(1 << 24);
 	struct ignore_rules *rules = ignore_rules_new();
@@ -39,4 +39,4 @@ void fuzz_rules(const uint8_t *data, size_t size)
 	}
 }
 
-FUZZ_TARGET(fuzz_rules)
+FUZZ_TARGET(fuzz_ignore_rules)

@@ -18,7 +18,7 @@ static int count(void *context, const struct fsck_link *link, struct error *err)
 	return 0;
 }
 
-void fuzz_gitobject(const uint8_t *data, size_t size)
+void fuzz_fsck(const uint8_t *data, size_t size)
 {
 	AUTO_FREE char *bytes = mem_alloc(size + 1);
 	size_t links = 0;
@@ -38,4 +38,4 @@ void fuzz_gitobject(const uint8_t *data, size_t size)
 		abort();
 }
 
-FUZZ_TARGET(fuzz_gitobject)
+FUZZ_TARGET(fuzz_fsck)

@@ -11,7 +11,7 @@
 
 enum { MOST = 1 << 20, TRIED = 64 };
 
-void fuzz_gitpack(const uint8_t *data, size_t size)
+void fuzz_packread(const uint8_t *data, size_t size)
 {
 	struct packread_limits limits = { .most_bytes = MOST, .work = 8 * MOST };
 	size_t index = size < 2 ? 0 : (size_t)(data[0] << 8 | data[1]);
@@ -38,4 +38,4 @@ void fuzz_gitpack(const uint8_t *data, size_t size)
 	fd_close(&pack.fd);
 }
 
-FUZZ_TARGET(fuzz_gitpack)
+FUZZ_TARGET(fuzz_packread)

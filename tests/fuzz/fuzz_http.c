@@ -105,7 +105,7 @@ static void check_chunks(const char *bytes, size_t size, bool strict)
 	check_data(bytes, size, strict, used);
 }
 
-void fuzz_gateway_http(const uint8_t *data, size_t size)
+void fuzz_http(const uint8_t *data, size_t size)
 {
 	const char *bytes = (const char *)data;
 	ssize_t head = http_head_size(bytes, size, 0);
@@ -122,4 +122,4 @@ void fuzz_gateway_http(const uint8_t *data, size_t size)
 	check_chunks(bytes, size, true);
 }
 
-FUZZ_TARGET(fuzz_gateway_http)
+FUZZ_TARGET(fuzz_http)

@@ -61,7 +61,7 @@ static void compare(json_t *object, struct jsonline text)
 	}
 }
 
-void fuzz_scan(const uint8_t *data, size_t size)
+void fuzz_jsonline(const uint8_t *data, size_t size)
 {
 	struct jsonline text = { (const char *)data, size };
 	json_t *value = json_loadb((const char *)data, size, JSON_DECODE_ANY, NULL);
@@ -74,4 +74,4 @@ void fuzz_scan(const uint8_t *data, size_t size)
 	json_decref(value);
 }
 
-FUZZ_TARGET(fuzz_scan)
+FUZZ_TARGET(fuzz_jsonline)

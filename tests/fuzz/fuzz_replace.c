@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void fuzz_change(const uint8_t *data, size_t size)
+void fuzz_replace(const uint8_t *data, size_t size)
 {
 	AUTO_BUFFER struct buffer out = BUFFER_INIT(64 << 20);
 	const char *text = (const char *)data + 2;
@@ -36,4 +36,4 @@ void fuzz_change(const uint8_t *data, size_t size)
 		abort();
 }
 
-FUZZ_TARGET(fuzz_change)
+FUZZ_TARGET(fuzz_replace)

@@ -7,9 +7,9 @@
 #include "fence/after/sweep.h"
 #include "fence/run/run_record.h"
 
-void fuzz_record(const uint8_t *data, size_t size)
+void fuzz_run_record(const uint8_t *data, size_t size)
 {
 	sweep_concerns((const char *)data, size, "/p");
 }
 
-FUZZ_TARGET(fuzz_record)
+FUZZ_TARGET(fuzz_run_record)
