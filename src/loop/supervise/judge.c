@@ -316,13 +316,11 @@ static const char *status_of(enum decision_action action)
 {
 	static const char *const names[] = {
 		[DECISION_DONE] = "completed",
-		[DECISION_EARLY] = "completed",
 		[DECISION_LIMIT] = "limit",
 		[DECISION_FAILED] = "failed",
 	};
 
-	return action == DECISION_DONE || action == DECISION_EARLY || action == DECISION_LIMIT ||
-			       action == DECISION_FAILED
+	return action == DECISION_DONE || action == DECISION_LIMIT || action == DECISION_FAILED
 		       ? names[action]
 		       : NULL;
 }
