@@ -37,6 +37,9 @@ int effective_loop(struct effective *effective, struct error *err);
 /* Adds access to models, if it is wanted or a tape is used. Returns 0, or -1 with err set. */
 int effective_models(struct effective *effective, bool wanted, struct error *err);
 
+/* The setting of a limit. */
+enum setting_id effective_limit_setting(enum fence_limit limit);
+
 /* The value of a numeric setting in a loop. */
 uint64_t effective_loop_number(const struct config *config, enum setting_id id);
 

@@ -13,11 +13,33 @@
 #include <string.h>
 #include <unistd.h>
 
-_Static_assert(SETTING_DISK - SETTING_MEMORY == (int)FENCE_LIMIT_DISK,
-	       "limits are in the same order here and there");
+/* The first words of accept-weaker; the names of limits follow. */
+enum { WEAKER_LANDLOCK, WEAKER_ABSTRACT_SOCKETS };
 
-/* The first words of accept-weaker; the limits follow in the order of enum fence_limit. */
-enum { WEAKER_LANDLOCK, WEAKER_ABSTRACT_SOCKETS, WEAKER_LIMITS };
+static const enum setting_id limit_settings[] = {
+	[FENCE_LIMIT_MEMORY] = SETTING_MEMORY,       [FENCE_LIMIT_CPUS] = SETTING_CPU_COUNT,
+	[FENCE_LIMIT_PROCESSES] = SETTING_PROCESSES, [FENCE_LIMIT_OPEN_FILES] = SETTING_OPEN_FILES,
+	[FENCE_LIMIT_FILE_SIZE] = SETTING_FILE_SIZE, [FENCE_LIMIT_TMP_SIZE] = SETTING_TMP_SIZE,
+	[FENCE_LIMIT_DISK] = SETTING_DISK,           [FENCE_LIMIT_TIME] = SETTING_TIMEOUT,
+};
+
+_Static_assert(sizeof limit_settings / sizeof *limit_settings == FENCE_LIMIT_COUNT,
+	       "every limit has a setting");
+
+enum setting_id effective_limit_setting(enum fence_limit limit)
+{
+	return limit_settings[limit];
+}
+
+/* Returns FENCE_LIMIT_COUNT for other settings. */
+static enum fence_limit limit_of(enum setting_id id)
+{
+	int limit = 0;
+
+	while (limit < FENCE_LIMIT_COUNT && limit_settings[limit] != id)
+		limit++;
+	return (enum fence_limit)limit;
+}
 
 void effective_init(struct effective *effective)
 {
@@ -35,6 +57,7 @@ void effective_release(struct effective *effective)
 /* Validates values whose syntax is the fence's or the gateway's. */
 static int validate(const struct setting *setting, const char *text, struct error *err)
 {
+	enum fence_limit limit = limit_of(setting->id);
 	struct fence_listen listen;
 	struct rule rule;
 	struct error why;
@@ -48,10 +71,8 @@ static int validate(const struct setting *setting, const char *text, struct erro
 		return error_set(err, "%s: %s", setting->key, why.text);
 	if (setting->id == SETTING_MODEL_KEY || setting->id == SETTING_UPSTREAM)
 		return effective_models_validate(setting, text, err);
-	if (setting->id >= SETTING_MEMORY && setting->id <= SETTING_DISK &&
-	    strcmp(text, "none") != 0)
-		return fence_limit_parse((enum fence_limit)(setting->id - SETTING_MEMORY), text,
-					 &value, err);
+	if (limit != FENCE_LIMIT_COUNT && limit != FENCE_LIMIT_TIME && strcmp(text, "none") != 0)
+		return fence_limit_parse(limit, text, &value, err);
 	if (setting->id != SETTING_LISTEN)
 		return 0;
 	if (fence_listen_parse(text, &listen, err) < 0)
@@ -141,14 +162,14 @@ static int add_listen(struct fence_spec *spec, const struct config_value *value,
 	return 0;
 }
 
-static void accept_weaker(struct fence_spec *spec, uint64_t word)
+static void accept_weaker(struct fence_spec *spec, const struct config_value *value)
 {
-	if (word == WEAKER_LANDLOCK)
+	if (value->number == WEAKER_LANDLOCK)
 		spec->accepted_weaker |= FENCE_WEAKER_LANDLOCK;
-	else if (word == WEAKER_ABSTRACT_SOCKETS)
+	else if (value->number == WEAKER_ABSTRACT_SOCKETS)
 		spec->accepted_weaker |= FENCE_WEAKER_ABSTRACT_SOCKETS;
 	else
-		spec->accepted_limits |= 1u << (word - WEAKER_LIMITS);
+		spec->accepted_limits |= 1u << fence_limit_find(value->text);
 }
 
 static int add_entry(struct fence_spec *spec, const struct config_value *value, struct error *err)
@@ -169,7 +190,7 @@ static int add_entry(struct fence_spec *spec, const struct config_value *value, 
 	case SETTING_LISTEN:
 		return add_listen(spec, value, err);
 	case SETTING_ACCEPT_WEAKER:
-		accept_weaker(spec, value->number);
+		accept_weaker(spec, value);
 		return 0;
 	default:
 		return 0;
@@ -275,12 +296,11 @@ int effective_spec(struct effective *effective, struct error *err)
 	if (add_network(effective, err) < 0)
 		return -1;
 	add_patterns(spec, &config->ignore);
-	for (int i = FENCE_LIMIT_MEMORY; i <= FENCE_LIMIT_DISK; i++)
-		spec->limits[i] = config_get(config, SETTING_MEMORY + i)->number;
+	for (int i = 0; i < FENCE_LIMIT_COUNT; i++)
+		spec->limits[i] = config_get(config, limit_settings[i])->number;
 	spec->mechanism = config_get(config, SETTING_FENCE)->text;
 	spec->read_only = config_get(config, SETTING_READ_ONLY)->number;
 	spec->read_only_origin = config_get(config, SETTING_READ_ONLY)->origin;
-	spec->limits[FENCE_LIMIT_TIME] = config_get(config, SETTING_TIMEOUT)->number;
 	spec->denials = config_get(config, SETTING_DENIALS)->number;
 	spec->trace_reads = config_get(config, SETTING_TRACE_READS)->number;
 	spec->place = &effective->place;
@@ -334,11 +354,11 @@ int effective_loop(struct effective *effective, struct error *err)
 
 	if (effective_spec(effective, err) < 0)
 		return -1;
-	for (int i = FENCE_LIMIT_MEMORY; i <= FENCE_LIMIT_DISK; i++) {
-		spec->limits[i] = effective_loop_number(config, SETTING_MEMORY + i);
-		if (config_get(config, SETTING_MEMORY + i)->layer == CONFIG_BUILT_IN)
+	for (int i = 0; i < FENCE_LIMIT_COUNT; i++) {
+		spec->limits[i] = effective_loop_number(config, limit_settings[i]);
+		if (i != FENCE_LIMIT_TIME &&
+		    config_get(config, limit_settings[i])->layer == CONFIG_BUILT_IN)
 			spec->accepted_limits |= 1u << i;
 	}
-	spec->limits[FENCE_LIMIT_TIME] = effective_loop_number(config, SETTING_TIMEOUT);
 	return effective_models(effective, effective_loop_number(config, SETTING_MODELS), err);
 }

@@ -105,10 +105,7 @@ static void print_rules(const struct effective *effective, const struct fence_pl
 
 const char *policy_text_limit_origin(const struct config *config, enum fence_limit limit)
 {
-	enum setting_id id = limit == FENCE_LIMIT_TIME ? SETTING_TIMEOUT
-						       : SETTING_MEMORY + (int)limit;
-
-	return config_get(config, id)->origin;
+	return config_get(config, effective_limit_setting(limit))->origin;
 }
 
 static void print_limits(const struct effective *effective)
