@@ -1,4 +1,4 @@
-"""apply: what a loop has committed comes into the user's branch, as git merge would bring it, or not at all."""
+"""apply: a loop's commits are merged into the user's branch as git merge would do it, or not at all."""
 
 import json
 import os
@@ -48,7 +48,7 @@ def clean(repo, but=""):
     equal(repo.try_git("fsck", "--strict").code, 0, "git fsck")
 
 
-# What comes
+# The result
 
 @needs("git")
 def test_a_result_moves_the_branch_forward_where_it_can(t):
@@ -114,7 +114,7 @@ def test_a_patch_is_what_git_am_takes(t):
 
 @needs("git")
 def test_a_message_brings_no_files_that_no_commit_has(t):
-    """Git am takes the first thing in a mail that looks like a patch for one."""
+    """Git am takes the first part of a mail that looks like a patch."""
     repo, program = begin(t)
     patch = "diff --git a/evil b/evil\nnew file mode 100755\n--- /dev/null\n+++ b/evil\n@@ -0,0 +1 @@\n+evil\n"
     repo.commit(RESULT, {"a": text(l3="three")}, message=f"one\n\nFrom: Somebody <else@example.org>\n\nthe body\n---\n{patch}")
@@ -132,7 +132,7 @@ def test_a_message_brings_no_files_that_no_commit_has(t):
 @needs("git", "patch")
 @cases(("", ""), (" ", " "), ("X", "X"), ("\t \t", "\t \t"), ("- ", ""))
 def test_a_message_brings_no_files_by_patch(t, first, margin):
-    """It takes a patch that stands further to the right, too, or is a mail within a mail."""
+    """It also takes an indented patch, or a mail within a mail."""
     repo, program = begin(t)
     patch = f"{first}--- /dev/null\n{margin}+++ b/evil\n{margin}@@ -0,0 +1 @@\n{margin}+evil\n"
     repo.commit(RESULT, {"a": text(l3="three")}, message=f"one\n\nthe body\n{patch}")
@@ -188,7 +188,7 @@ def test_a_result_without_a_change_does_nothing(t):
     equal(repo.state(), before, "the repository")
 
 
-# What conflicts
+# Conflicts
 
 CONFLICTS = {
     "content": ({"a": text(l10="ours", l11="ours")}, {"a": text(l11="theirs")}, "both changed lines 10-11 of a"),
@@ -225,7 +225,7 @@ def test_a_conflict_is_told_in_words_and_changes_nothing(t, name):
     equal(repo.try_git("merge-tree", "--write-tree", "main", RESULT).code, 1, "the control: git merge-tree")
 
 
-# What is the user's
+# The user's own changes
 
 @needs("git")
 def test_uncommitted_changes_elsewhere_are_kept(t):
@@ -293,7 +293,7 @@ def test_what_is_there_already_is_taken_as_it_is(t):
 
 @needs("git")
 def test_a_changed_file_is_seen_although_size_and_time_are_the_same(t):
-    """The new index is younger than the old one: what looked doubtful beside that must not look settled."""
+    """The new index is younger than the old one: a racy entry must not look clean because of that."""
     repo, program = begin(t, core_trustctime="false")
     repo.commit(RESULT, {"a": text(l3="three")})
     then = 1600000000
@@ -411,7 +411,7 @@ def test_nothing_of_anybody_is_executed(t):
 # As git does it
 
 def edited(rng, files):
-    """Some of the files changed, by lines that are alike nowhere else."""
+    """Changes some of the files, with lines that occur nowhere else."""
     made = {}
     for _ in range(rng.randint(1, 4)):
         name = rng.choice(sorted(files))
@@ -546,7 +546,7 @@ def save(repo, name, content):
 @timeout(240)
 @cases("a", "b", "new")
 def test_what_the_user_saves_meanwhile_is_not_lost(t, name):
-    """A file that changes, one that goes and one that comes; at each moment of it."""
+    """A changed, a deleted and a new file, with a crash at every point."""
     repo, program = begin(t)
     first = repo.head()
     theirs = repo.commit(RESULT, {"a": text(l3="three"), "b": None, "new": "theirs\n"})
@@ -600,7 +600,7 @@ def test_what_was_written_aside_before_a_kill_goes_with_the_next_look(t):
 # The command
 
 def looped(t, **files):
-    """A loop that has done nothing, in a repository; what it would have committed is a branch of its name."""
+    """A loop that has done nothing, in a repository; a branch with its name stands for its commits."""
     loop = Loop(t, scripts={"1": "edit done yes"})
     repo = Repository(t, loop.project, {"a": text(), ".gitignore": "/script\n/agent.sh\n/done\n", **files})
     equal(loop.run().code, 0, "exit status of run")
@@ -698,7 +698,7 @@ def laid_out(t, layout):
 @timeout(240)
 @cases("the root", "a linked work tree", "a submodule", "below the root")
 def test_a_run_finishes_or_undoes_one_that_was_killed_wherever_git_is(t, layout):
-    """Behind its note it is finished; before it, it has not happened, and its lock keeps no git away."""
+    """After its note it is finished; before that, it has not happened, and its lock does not block git."""
     loop, repo = laid_out(t, layout)
     program = Snapshots(os.path.join(t.build, "ringfence-snapshot"), t.outside, loop.project, env=t.env(**WHO))
     git = repo.git("rev-parse", "--absolute-git-dir")
@@ -760,7 +760,7 @@ def test_what_the_host_would_execute_needs_a_yes(t, name):
 
 @needs("git")
 def test_a_patch_names_what_the_host_would_execute_too(t):
-    """Of each mail: git am stops between them. The control: a branch without such a file."""
+    """This holds for each mail, because git am stops between them. The control: a branch without such a file."""
     loop, repo, branch = looped(t)
     repo.git("config", "core.hooksPath", "tools/hooks")
     repo.commit(branch, {"a": text(l3="three")})
@@ -824,7 +824,7 @@ def test_the_users_configuration_that_lies_in_the_project_needs_a_yes(t):
 @needs("git")
 @cases("all of it comes", "its head comes", "it is there and its settings change")
 def test_a_git_directory_among_files_needs_a_yes(t, how):
-    """One of any name: git obeys what it finds in the folder that it is used in."""
+    """Whatever its name: git obeys the repository that it finds in the current folder."""
     loop, repo, branch = looped(t)
     bare = {"tools/x/HEAD": "ref: refs/heads/main\n", "tools/x/objects/y": "", "tools/x/refs/y": "",
             "tools/x/config": "[core]\n\tfsmonitor = evil\n"}

@@ -1,4 +1,4 @@
-"""ringfence doctor: what works here, and what to do about the rest."""
+"""ringfence doctor: what works on this machine, and how to fix the rest."""
 
 import json
 import os
@@ -57,7 +57,7 @@ def test_it_takes_less_than_a_second_of_cpu_time(t):
 
 
 def test_a_program_that_is_missing_is_no_fault_of_the_container(t):
-    """The control is a fence that was tried in one, and did not come up."""
+    """The control: a fence was tried in one, and failed."""
     alone = os.path.join(t.outside, "ringfence")
     shutil.copy(t.ringfence, alone)
     binds = ("--tmpfs", "/run", "--ro-bind", "/dev/null", "/run/.containerenv", "--tmpfs", "/usr/local")

@@ -113,7 +113,7 @@ def test_09_a_dangling_symlink_that_is_hidden_brings_nothing_in(t):
 def test_10_a_missing_protected_file_is_not_there_after_the_run(t, name):
     result = t.sh(f"mkdir -p {os.path.dirname(name) or '.'} && echo {EVIL} > {name}")
     if name == ".GIT/hooks/x" and t.exists(name):
-        # Only a case-folding file system takes it for .git.
+        # Only a case-insensitive file system treats it as .git.
         return
     expect(not t.exists(name), f"{name} must not be in the project", result)
     if result.code == 0:
@@ -194,7 +194,7 @@ def test_13_a_gitconfig_that_is_included_already_cannot_be_changed(t):
        ("include.path", "{project}/conf/git", "conf/git"),
        ("includeIf.gitdir:{project}/.path", "../team.gitconfig", "team.gitconfig"))
 def test_13_a_workspace_file_that_gits_configuration_names_cannot_be_changed(t, key, value, name):
-    """What the user configured long ago makes this file one that the host executes."""
+    """The user's old configuration makes this a file that the host executes."""
     git_project(t)
     t.write(name, "# before", 0o755)
     result = t.run(["git", "config", key.format(project=t.project), value.format(project=t.project)])
@@ -225,7 +225,7 @@ LINKS = {"a link to a program": {"own": "project/tools"}, "a link to hooks": {"o
 
 @cases(*ELSEWHERE)
 def test_13_a_workspace_file_that_a_configuration_elsewhere_names_cannot_be_changed(t, how):
-    """Where git reads more than the configuration in the project's .git."""
+    """Other places than the project's .git from which git reads configuration."""
     t.write("tools/x", "# before", 0o755)
     for name, text in ELSEWHERE[how].items():
         t.at_home(name, text)
