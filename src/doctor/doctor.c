@@ -319,7 +319,8 @@ static void check_surroundings(struct doctor_check *check, const struct probe *p
 		check->state = DOCTOR_WARN;
 		text(&check->remedy,
 		     "start it with --security-opt seccomp=unconfined --security-opt "
-		     "apparmor=unconfined, or run Ringfence outside the container");
+		     "apparmor=unconfined --security-opt systempaths=unconfined (Podman: "
+		     "unmask=ALL), or run Ringfence outside the container");
 	}
 }
 

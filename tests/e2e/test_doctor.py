@@ -5,7 +5,7 @@ import os
 import shutil
 import subprocess
 
-from harness import cases, contains, equal, expect, lacks
+from harness import cases, contains, equal, expect, lacks, user_only
 from harness import kernel
 
 NAMES = ["kernel", "user namespaces", "landlock", "fence", "limits", "agents", "git", "disk", "time zone", "/proc",
@@ -81,6 +81,27 @@ def test_without_user_namespaces_it_fails_and_names_the_setting(t):
     report, found = checks(t)
     equal(report["ok"], False, "the verdict", report)
     contains(found["user namespaces"]["remedy"], "max_user_namespaces", "the remedy")
+
+
+def test_where_parts_of_proc_are_covered_it_fails_and_names_the_options(t):
+    """As in most containers. The control: the same mount namespace before anything is covered."""
+    t.own_mounts()
+    expect(checks(t)[0]["ok"], "the control")
+    t.tmpfs("/proc/irq")
+    report, found = checks(t)
+    equal(report["ok"], False, "the verdict", report)
+    for words in ("parts of /proc are covered", "--security-opt systempaths=unconfined", "--security-opt unmask=ALL"):
+        contains(found["fence"]["remedy"], words, "the remedy")
+    result = t.fence("true")
+    equal(result.code, 125, "exit status", result)
+    contains(result.err, "parts of /proc are covered", "the reason")
+
+
+@user_only
+def test_root_of_a_user_namespace_has_a_fence(t):
+    """As in a rootless container: the command is not root."""
+    result = t.run(t.bwrap_argv(t.ringfence, "exec", "--", "id", "-u", binds=("--bind", t.home, t.home, "--chdir", t.project)))
+    equal((result.code, result.out), (0, "1000\n"), "the user inside", result)
 
 
 def test_an_agent_is_found_with_its_version_and_never_started(t):
