@@ -347,16 +347,20 @@ static int identify(const struct baseline_root *root, int folder, const char *na
 	return 0;
 }
 
-static bool has_content_below(const struct baseline *baseline, const char *path)
+/* Reports whether files in the same folder as the path, or below it, are known by content. They are
+ * looked up by path. */
+static bool has_content_beside(const struct baseline *baseline, const char *path)
 {
+	size_t size = (size_t)(path_name(path) - path);
+
 	for (size_t i = 0; i < baseline->content_count; i++)
-		if (path_within(baseline->contents[i].path, path))
+		if (strncmp(baseline->contents[i].path, path, size) == 0)
 			return true;
 	return false;
 }
 
-/* A folder with files that are known by their content is known only at its path, because those
- * files are looked up by path. */
+/* An entry that was moved with the folder above it is still the same, unless files beside it or
+ * below it are known by content. */
 static bool knows_inode(const struct baseline *baseline, const struct fence_inode *inode,
 			const char *path)
 {
@@ -366,7 +370,7 @@ static bool knows_inode(const struct baseline *baseline, const struct fence_inod
 	for (; i < baseline->known_count && baseline->known[i].inode.inode == inode->inode; i++)
 		if (is_same(&baseline->known[i].inode, inode) &&
 		    (strcmp(baseline->known[i].path, path) == 0 ||
-		     !has_content_below(baseline, baseline->known[i].path)))
+		     !has_content_beside(baseline, baseline->known[i].path)))
 			return true;
 	return false;
 }

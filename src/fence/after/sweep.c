@@ -10,6 +10,7 @@
  */
 #include "fence/after/sweep.h"
 #include "fence/plan/defaults.h"
+#include "fence/plan/known.h"
 #include "fence/plan/scan.h"
 #include "util/file/dirwalk.h"
 #include "util/file/fd.h"
@@ -34,7 +35,9 @@ struct sweeping {
 	const struct baseline_root *root;
 	const char *quarantine; /* the folder of all quarantines */
 	const char *id;
-	char *own_prefix; /* of names that this sweep gives */
+	char *own_prefix;           /* of names that this sweep gives */
+	struct fence_inode *placed; /* what it put aside within a tree */
+	size_t placed_count;
 	struct fence_found *found;
 	unsigned int stuck;
 	int root_fd;
@@ -89,6 +92,33 @@ static int move(const struct dirwalk_entry *entry, int folder, const char *place
 	return result;
 }
 
+static bool starts_with(const char *text, const char *prefix)
+{
+	return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+static void add_placed(struct sweeping *sweeping, int folder, const char *name)
+{
+	sweeping->placed = mem_resize(sweeping->placed, sweeping->placed_count + 1,
+				      sizeof *sweeping->placed);
+	if (known_identify(folder, name, &sweeping->placed[sweeping->placed_count]) == 0)
+		sweeping->placed_count++;
+}
+
+/* Reports whether this sweep put the entry here. Its name alone proves nothing. */
+static bool is_placed(const struct sweeping *sweeping, const struct dirwalk_entry *entry)
+{
+	struct fence_inode inode;
+
+	if (!starts_with(entry->name, sweeping->own_prefix) ||
+	    known_identify(entry->folder, entry->name, &inode) < 0)
+		return false;
+	for (size_t i = 0; i < sweeping->placed_count; i++)
+		if (memcmp(&sweeping->placed[i], &inode, sizeof inode) == 0)
+			return true;
+	return false;
+}
+
 /*
  * Opens the folder, at the root of a tree, for entries that cannot leave their file system. It is
  * newly created and only used by descriptor, because another command may be at work in this tree.
@@ -99,9 +129,11 @@ static int open_near_quarantine(struct sweeping *sweeping)
 		return sweeping->near;
 	free(sweeping->near_name);
 	sweeping->near_name = mem_format("%s-%u", sweeping->own_prefix, sweeping->near_count++);
-	if (mkdirat(sweeping->root_fd, sweeping->near_name, 0700) == 0)
-		sweeping->near = openat(sweeping->root_fd, sweeping->near_name,
-					O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (mkdirat(sweeping->root_fd, sweeping->near_name, 0700) < 0)
+		return -1;
+	add_placed(sweeping, sweeping->root_fd, sweeping->near_name);
+	sweeping->near = openat(sweeping->root_fd, sweeping->near_name,
+				O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	return sweeping->near;
 }
 
@@ -125,21 +157,21 @@ static void close_near_quarantine(struct sweeping *sweeping)
 	sweeping->near_name = NULL;
 }
 
-/* Renames an entry where it is, and removes its permissions. Returns its new path, which the caller
- * frees, or NULL. */
-static char *quarantine_here(const struct sweeping *sweeping, const struct dirwalk_entry *entry,
+/* Renames an entry where it is, and removes its permissions, even if it keeps its name. Returns its
+ * new path, which the caller frees, or NULL. */
+static char *quarantine_here(struct sweeping *sweeping, const struct dirwalk_entry *entry,
 			     const char *path)
 {
 	AUTO_FREE char *name = mem_format("%s-here-%zu", sweeping->own_prefix,
 					  sweeping->found->count);
+	bool moved = move(entry, entry->folder, name) == 0;
 
-	if (move(entry, entry->folder, name) < 0)
+	int closed = fchmodat(entry->folder, moved ? name : entry->name, 0, AT_SYMLINK_NOFOLLOW);
+
+	(void)closed; /* a symlink has no permissions */
+	if (!moved)
 		return NULL;
-
-	/* The name alone is harmless, and a symlink has no permissions to remove. */
-	int ignored = fchmodat(entry->folder, name, 0, AT_SYMLINK_NOFOLLOW);
-
-	(void)ignored;
+	add_placed(sweeping, entry->folder, name);
 	return mem_format("%.*s%s", (int)(path_name(path) - path), path, name);
 }
 
@@ -204,11 +236,6 @@ static bool known(const struct sweeping *sweeping, const struct dirwalk_entry *e
 		  const char *path)
 {
 	return baseline_knows(sweeping->baseline, sweeping->root, entry->folder, entry->name, path);
-}
-
-static bool starts_with(const char *text, const char *prefix)
-{
-	return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
 /* Reports whether a folder was hidden throughout the run, and so is the user's own. */
@@ -297,7 +324,7 @@ static enum dirwalk_verdict examine(void *context, const struct dirwalk_entry *e
 	struct sweeping *sweeping = context;
 	const char *reason = entry->closed ? "unreadable" : scan_executed(entry);
 
-	if (starts_with(entry->name, sweeping->own_prefix))
+	if (is_placed(sweeping, entry))
 		return DIRWALK_PAST;
 	if (entry->type == DT_DIR && !entry->closed && hidden(sweeping, entry))
 		return DIRWALK_PAST;
@@ -317,8 +344,7 @@ static enum dirwalk_verdict put_secret_away(void *context, const struct dirwalk_
 {
 	struct sweeping *sweeping = context;
 
-	if (starts_with(entry->name, sweeping->own_prefix) ||
-	    (entry->type == DT_DIR && hidden(sweeping, entry)))
+	if (is_placed(sweeping, entry) || (entry->type == DT_DIR && hidden(sweeping, entry)))
 		return DIRWALK_PAST;
 	if (entry->closed || !is_new_secret(sweeping, entry))
 		return DIRWALK_ON;
@@ -484,5 +510,9 @@ int sweep(struct baseline *baseline, const char *quarantine_folder, const char *
 		return error_set(err,
 				 "its record was written by another version of Ringfence, and does "
 				 "not say enough");
-	return sweep_all(&sweeping, err);
+
+	int result = sweep_all(&sweeping, err);
+
+	free(sweeping.placed);
+	return result;
 }

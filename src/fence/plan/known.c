@@ -6,46 +6,60 @@
 #include "util/mem.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/vfs.h>
 
 /* Larger files with other names are not known. */
 enum { MOST_HASHED = 16 << 20 };
 
-static int look(int folder, const char *name, struct statx *ret_status)
+/* An entry as the file system describes it. */
+struct look {
+	struct fence_inode inode;
+	bool is_file;
+	unsigned int names; /* hard links */
+};
+
+/* An entry on an overlay gets the birth time of a copy when somebody changes it. */
+static bool has_birth(int fd, const struct statx *status)
 {
-	return statx(folder, name, AT_SYMLINK_NOFOLLOW,
-		     STATX_TYPE | STATX_NLINK | STATX_INO | STATX_BTIME, ret_status);
+	struct statfs system;
+
+	return status->stx_mask & STATX_BTIME && status->stx_btime.tv_sec &&
+	       fstatfs(fd, &system) == 0 && system.f_type != OVERLAYFS_SUPER_MAGIC;
 }
 
-static bool has_birth(const struct statx *status)
+static int look(int folder, const char *name, struct look *ret_look)
 {
-	return status->stx_mask & STATX_BTIME && status->stx_btime.tv_sec;
-}
+	AUTO_FD fd = openat(folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	struct statx status;
 
-static struct fence_inode inode_of(const struct statx *status)
-{
-	struct fence_inode inode = {
-		.device = makedev(status->stx_dev_major, status->stx_dev_minor),
-		.inode = status->stx_ino,
+	if (fd < 0 || statx(fd, "", AT_EMPTY_PATH,
+			    STATX_TYPE | STATX_NLINK | STATX_INO | STATX_BTIME, &status) < 0)
+		return -1;
+	*ret_look = (struct look){
+		.inode = { .device = makedev(status.stx_dev_major, status.stx_dev_minor),
+			   .inode = status.stx_ino },
+		.is_file = S_ISREG(status.stx_mode),
+		.names = status.stx_nlink,
 	};
-
-	if (has_birth(status)) {
-		inode.birth_s = status->stx_btime.tv_sec;
-		inode.birth_ns = status->stx_btime.tv_nsec;
+	if (has_birth(fd, &status)) {
+		ret_look->inode.birth_s = status.stx_btime.tv_sec;
+		ret_look->inode.birth_ns = status.stx_btime.tv_nsec;
 	}
-	return inode;
+	return 0;
 }
 
 int known_identify(int folder, const char *name, struct fence_inode *ret_inode)
 {
-	struct statx status;
+	struct look found;
 
-	if (look(folder, name, &status) < 0)
+	if (look(folder, name, &found) < 0)
 		return -1;
-	*ret_inode = inode_of(&status);
+	*ret_inode = found.inode;
 	return 0;
 }
 
@@ -69,7 +83,7 @@ static struct fence_known *add(struct fence_plan *plan, const char *path)
 	return &plan->known[plan->known_count++];
 }
 
-static void add_content(struct fence_plan *plan, const char *path, const struct statx *status)
+static void add_content(struct fence_plan *plan, const char *path, const struct look *found)
 {
 	char hash[SHA256_HEX];
 
@@ -78,28 +92,25 @@ static void add_content(struct fence_plan *plan, const char *path, const struct 
 
 	struct fence_known *known = add(plan, path);
 
-	known->inode = inode_of(status);
+	known->inode = found->inode;
 	memcpy(known->content, hash, sizeof hash);
 }
 
 void known_add(struct fence_plan *plan, const char *path)
 {
-	struct statx status;
+	struct look found;
 
-	if (look(AT_FDCWD, path, &status) < 0)
+	if (look(AT_FDCWD, path, &found) < 0)
 		return;
-
-	bool is_file = S_ISREG(status.stx_mode);
-
-	if (is_file && status.stx_nlink > 1)
+	if (found.is_file && found.names > 1)
 		list_printf(
 			&plan->notices,
 			"%s has %u hard links; if it is changed under another name, it is quarantined",
-			path, status.stx_nlink);
-	if (is_file && (status.stx_nlink > 1 || !has_birth(&status)))
-		add_content(plan, path, &status);
+			path, found.names);
+	if (found.is_file && (found.names > 1 || !found.inode.birth_s))
+		add_content(plan, path, &found);
 	else
-		add(plan, path)->inode = inode_of(&status);
+		add(plan, path)->inode = found.inode;
 }
 
 void known_add_hidden(struct fence_plan *plan, const char *path)
@@ -117,10 +128,10 @@ void known_add_hidden(struct fence_plan *plan, const char *path)
 
 void known_add_inner(struct fence_plan *plan, const char *path)
 {
-	struct statx status;
+	struct look found;
 
-	if (look(AT_FDCWD, path, &status) == 0 && S_ISREG(status.stx_mode) && status.stx_nlink > 1)
-		add_content(plan, path, &status);
+	if (look(AT_FDCWD, path, &found) == 0 && found.is_file && found.names > 1)
+		add_content(plan, path, &found);
 }
 
 void known_add_secret(struct fence_plan *plan, int folder, const char *name)

@@ -3,8 +3,9 @@
  * the command cannot change them. The sweep leaves them alone.
  *
  * An entry is known by its inode, wherever it is now. A file that may have another name in a
- * writable place (a hard link), or whose file system has no birth times, is known by its content
- * instead, and only at its path. So is every such file in a known folder.
+ * writable place (a hard link), or whose file system has no lasting birth times, is known by its
+ * content instead, and only at its path. So is a file with other names in a known folder. On such a
+ * file system a folder is known by its number alone.
  */
 #ifndef FENCE_PLAN_KNOWN_H
 #define FENCE_PLAN_KNOWN_H
