@@ -90,6 +90,8 @@ struct fence_plan {
 	size_t known_count;
 	struct fence_inode *secrets; /* entries that exist and would be hidden */
 	size_t secret_count;
+	struct fence_inode *others; /* entries that another live run may have made */
+	size_t other_count;
 	struct fence_witness *witnesses;
 	size_t witness_count;
 	struct fence_link *links;

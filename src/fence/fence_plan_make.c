@@ -535,6 +535,7 @@ void fence_plan_release(struct fence_plan *plan)
 		free(plan->known[i].path);
 	free(plan->known);
 	free(plan->secrets);
+	free(plan->others);
 	for (size_t i = 0; i < plan->link_count; i++) {
 		free(plan->links[i].path);
 		free(plan->links[i].target);

@@ -171,6 +171,17 @@ def test_a_file_of_the_users_is_known_to_all_of_them(t):
     expect(os.path.islink(t.path(".claude")), "the link stays")
 
 
+def test_a_run_leaves_alone_what_another_one_still_uses(t):
+    first = Agent(t)
+    first.do("mkdir .claude; echo x > .claude/a; ln -s .claude .codex")
+    second, third = Agent(t), Agent(t)
+    for agent in (second, third):
+        equal(agent.end().err, "", "a run ends clean")
+        first.do("cat .claude/a .codex/a")
+    result = first.end()
+    expect(not t.exists(".claude") and not t.exists(".codex"), "they must not stay", result)
+
+
 def test_what_one_run_may_write_by_name_is_left_alone_by_the_other(t):
     t.write(".envrc", "mine")
     first = Agent(t, "--write", ".", "--write", ".envrc")

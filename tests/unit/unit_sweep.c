@@ -47,15 +47,23 @@ static void remember_content(struct buffer *record, const char *root, const char
 	wire_add(record, WIRE_CONTENT, both, SHA256_HEX + strlen(path) + 1);
 }
 
+static bool nobody(void *context, const char *path)
+{
+	(void)context;
+	(void)path;
+	return false;
+}
+
 static int sweep_by(const char *bytes, size_t size, const char *quarantine, const char *id,
 		    struct fence_found *found, struct error *err)
 {
+	const struct sweep_place place = { quarantine, id, nobody, NULL };
 	struct baseline baseline;
 	int result;
 
 	if (baseline_read(bytes, size, &baseline, err) < 0)
 		return -1;
-	result = sweep(&baseline, quarantine, id, found, err);
+	result = sweep(&baseline, &place, found, err);
 	baseline_release(&baseline);
 	return result;
 }

@@ -44,13 +44,15 @@ static void write_rules(const struct fence_plan *plan, struct buffer *record)
 	}
 }
 
-static void write_secrets(const struct fence_plan *plan, struct buffer *record)
+static void write_inodes(const struct fence_plan *plan, struct buffer *record)
 {
 	uint64_t room = plan->rule_count < RULESET_MOST ? RULESET_MOST - plan->rule_count : 0;
 
 	wire_add(record, WIRE_ROOM, &room, sizeof room);
 	for (size_t i = 0; i < plan->secret_count; i++)
 		wire_add(record, WIRE_SECRET, &plan->secrets[i], sizeof plan->secrets[i]);
+	for (size_t i = 0; i < plan->other_count; i++)
+		wire_add(record, WIRE_OTHER, &plan->others[i], sizeof plan->others[i]);
 	for (size_t i = 0; i < plan->spec->patterns.count; i++) {
 		const struct glob *glob = &plan->spec->patterns.items[i].glob;
 		const char flags[] = { glob->rooted ? 'r' : '-', glob->folders ? 'f' : '-' };
@@ -81,7 +83,7 @@ void baseline_write(const struct fence_plan *plan, struct buffer *record)
 	}
 	for (size_t i = 0; i < plan->exempt.count; i++)
 		wire_add_string(record, WIRE_EXEMPT, plan->exempt.items[i]);
-	write_secrets(plan, record);
+	write_inodes(plan, record);
 }
 
 /* Returns a new last element, zeroed, of an array that grows at powers of two. */
@@ -156,13 +158,13 @@ static bool read_link(struct baseline *baseline, const char *text)
 	return text[0] == '/';
 }
 
-static bool read_secret(struct baseline *baseline, const struct wire_record *at)
+static bool read_inode(struct fence_inode **list, size_t *count, const struct wire_record *at)
 {
-	struct fence_inode *secret = EXTEND(baseline->secrets, baseline->secret_count);
+	struct fence_inode *inode = extend(list, count, sizeof *inode);
 
-	if (at->size != sizeof *secret)
+	if (at->size != sizeof *inode)
 		return false;
-	memcpy(secret, at->data, sizeof *secret);
+	memcpy(inode, at->data, sizeof *inode);
 	return true;
 }
 
@@ -220,7 +222,9 @@ static bool read_one(struct baseline *baseline, const struct wire_record *at)
 	case WIRE_HIDDEN:
 		return read_text(&baseline->hidden, &baseline->hidden_count, text);
 	case WIRE_SECRET:
-		return read_secret(baseline, at);
+		return read_inode(&baseline->secrets, &baseline->secret_count, at);
+	case WIRE_OTHER:
+		return read_inode(&baseline->others, &baseline->other_count, at);
 	case WIRE_PATTERN:
 		return read_pattern(baseline, at);
 	case WIRE_ROOM:
@@ -248,6 +252,8 @@ static void sort(struct baseline *baseline)
 	if (baseline->secret_count)
 		qsort(baseline->secrets, baseline->secret_count, sizeof *baseline->secrets,
 		      by_number);
+	if (baseline->other_count)
+		qsort(baseline->others, baseline->other_count, sizeof *baseline->others, by_number);
 }
 
 int baseline_read(const char *bytes, size_t size, struct baseline *ret_baseline, struct error *err)
@@ -281,6 +287,7 @@ void baseline_release(struct baseline *baseline)
 	free(baseline->exempt);
 	free(baseline->hidden);
 	free(baseline->secrets);
+	free(baseline->others);
 	for (size_t i = 0; i < baseline->pattern_count; i++)
 		glob_release(&baseline->patterns[i]);
 	free(baseline->patterns);
@@ -427,21 +434,30 @@ bool baseline_exempts(const struct baseline *baseline, const char *path)
 	return false;
 }
 
-bool baseline_has_secret(const struct baseline *baseline, const struct baseline_root *root,
-			 int folder, const char *name)
+static bool has_inode(const struct fence_inode *list, size_t count,
+		      const struct baseline_root *root, int folder, const char *name)
 {
 	struct fence_inode inode;
 
 	if (identify(root, folder, name, &inode) < 0)
-		return true;
-
-	size_t i = find_number(baseline->secrets, baseline->secret_count, sizeof inode,
-			       inode.inode);
-
-	for (; i < baseline->secret_count && baseline->secrets[i].inode == inode.inode; i++)
-		if (is_same(&baseline->secrets[i], &inode))
+		return false;
+	for (size_t i = find_number(list, count, sizeof inode, inode.inode);
+	     i < count && list[i].inode == inode.inode; i++)
+		if (is_same(&list[i], &inode))
 			return true;
 	return false;
+}
+
+bool baseline_has_secret(const struct baseline *baseline, const struct baseline_root *root,
+			 int folder, const char *name)
+{
+	return has_inode(baseline->secrets, baseline->secret_count, root, folder, name);
+}
+
+bool baseline_has_other(const struct baseline *baseline, const struct baseline_root *root,
+			int folder, const char *name)
+{
+	return has_inode(baseline->others, baseline->other_count, root, folder, name);
 }
 
 /* Reports whether the run knows a folder above the path, or cannot write there. */

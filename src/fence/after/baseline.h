@@ -48,6 +48,8 @@ struct baseline {
 	size_t hidden_count;
 	struct fence_inode *secrets; /* sorted */
 	size_t secret_count;
+	struct fence_inode *others; /* sorted; may have been made by a run beside this one */
+	size_t other_count;
 	struct glob *patterns; /* of entries that are hidden in the project */
 	size_t pattern_count;
 	uint64_t room; /* how many more entries a fence could hide */
@@ -75,6 +77,10 @@ bool baseline_exempts(const struct baseline *baseline, const char *path);
 /* Reports whether an entry existed before the run and would be hidden because of its name. */
 bool baseline_has_secret(const struct baseline *baseline, const struct baseline_root *root,
 			 int folder, const char *name);
+
+/* Reports whether an entry existed before the run, but may have been made by a run beside it. */
+bool baseline_has_other(const struct baseline *baseline, const struct baseline_root *root,
+			int folder, const char *name);
 
 /* Report whether the run did not make an entry: it cannot write there, or it knows the entry or a
  * folder above it. */

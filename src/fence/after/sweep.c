@@ -33,8 +33,7 @@
 struct sweeping {
 	struct baseline *baseline;
 	const struct baseline_root *root;
-	const char *quarantine; /* the folder of all quarantines */
-	const char *id;
+	const struct sweep_place *place;
 	char *own_prefix;           /* of names that this sweep gives */
 	struct fence_inode *placed; /* what it put aside within a tree */
 	size_t placed_count;
@@ -214,7 +213,7 @@ static void quarantine(struct sweeping *sweeping, const struct dirwalk_entry *en
 		       const char *path, const char *reason)
 {
 	struct fence_found *found = sweeping->found;
-	AUTO_FREE char *folder = path_join(sweeping->quarantine, sweeping->id);
+	AUTO_FREE char *folder = path_join(sweeping->place->quarantine, sweeping->place->id);
 	char *place = quarantine_mirrored(sweeping, folder, entry, path);
 
 	if (!place)
@@ -223,6 +222,9 @@ static void quarantine(struct sweeping *sweeping, const struct dirwalk_entry *en
 		place = quarantine_near(sweeping, entry);
 	if (!place)
 		place = quarantine_here(sweeping, entry, path);
+	if (!place && faccessat(entry->folder, entry->name, F_OK, AT_SYMLINK_NOFOLLOW) < 0 &&
+	    errno == ENOENT)
+		return; /* the sweep of another run was faster */
 	if (!place)
 		sweeping->stuck++;
 	if ((found->count & (found->count - 1)) == 0)
@@ -236,6 +238,14 @@ static bool known(const struct sweeping *sweeping, const struct dirwalk_entry *e
 		  const char *path)
 {
 	return baseline_knows(sweeping->baseline, sweeping->root, entry->folder, entry->name, path);
+}
+
+/* Reports whether an entry belongs to a run beside this one, which still uses it and will sweep. */
+static bool left_to_another(const struct sweeping *sweeping, const struct dirwalk_entry *entry,
+			    const char *path)
+{
+	return baseline_has_other(sweeping->baseline, sweeping->root, entry->folder, entry->name) &&
+	       sweeping->place->left(sweeping->place->context, path);
 }
 
 /* Reports whether a folder was hidden throughout the run, and so is the user's own. */
@@ -274,7 +284,7 @@ static time_t start_time(const struct sweeping *sweeping)
 {
 	struct tm parts = { 0 };
 
-	return strptime(sweeping->id, "%Y%m%d-%H%M%S", &parts) ? timegm(&parts) : 0;
+	return strptime(sweeping->place->id, "%Y%m%d-%H%M%S", &parts) ? timegm(&parts) : 0;
 }
 
 /* Reports whether an entry selects or is the Python of a virtual environment. */
@@ -335,7 +345,7 @@ static enum dirwalk_verdict examine(void *context, const struct dirwalk_entry *e
 
 	if (baseline_exempts(sweeping->baseline, path))
 		return DIRWALK_ON;
-	if (!known(sweeping, entry, path))
+	if (!known(sweeping, entry, path) && !left_to_another(sweeping, entry, path))
 		quarantine(sweeping, entry, path, reason);
 	return DIRWALK_PAST;
 }
@@ -493,13 +503,12 @@ static int sweep_all(struct sweeping *sweeping, struct error *err)
 	return 0;
 }
 
-int sweep(struct baseline *baseline, const char *quarantine_folder, const char *id,
-	  struct fence_found *found, struct error *err)
+int sweep(struct baseline *baseline, const struct sweep_place *place, struct fence_found *found,
+	  struct error *err)
 {
-	AUTO_FREE char *own_prefix = mem_format(SCAN_NEAR_QUARANTINE "%s", id);
+	AUTO_FREE char *own_prefix = mem_format(SCAN_NEAR_QUARANTINE "%s", place->id);
 	struct sweeping sweeping = { .baseline = baseline,
-				     .quarantine = quarantine_folder,
-				     .id = id,
+				     .place = place,
 				     .own_prefix = own_prefix,
 				     .found = found,
 				     .root_fd = -1,

@@ -7,9 +7,19 @@
 
 #include "fence/after/baseline.h"
 
-/* Sweeps the roots of a baseline, moves what it finds to a folder called `id` in the quarantine
- * folder, and adds it to *found. Returns 0, or -1 with err set. */
-int sweep(struct baseline *baseline, const char *quarantine_folder, const char *id,
-	  struct fence_found *found, struct error *err);
+/* Reports whether another run, which has not been swept yet, may have made the entry at a path. */
+typedef bool sweep_left_fn(void *context, const char *path);
+
+struct sweep_place {
+	const char *quarantine; /* the folder of all quarantines */
+	const char *id;         /* of the run */
+	sweep_left_fn *left;
+	void *context;
+};
+
+/* Sweeps the roots of a baseline, moves what it finds to the run's folder in the quarantine, and adds
+ * it to *found. Returns 0, or -1 with err set. */
+int sweep(struct baseline *baseline, const struct sweep_place *place, struct fence_found *found,
+	  struct error *err);
 
 #endif

@@ -134,17 +134,25 @@ void known_add_inner(struct fence_plan *plan, const char *path)
 		add_content(plan, path, &found);
 }
 
-void known_add_secret(struct fence_plan *plan, int folder, const char *name)
+static void add_inode(struct fence_inode **list, size_t *count, int folder, const char *name)
 {
 	struct fence_inode inode;
 
 	if (known_identify(folder, name, &inode) < 0)
 		return;
-	if ((plan->secret_count & (plan->secret_count - 1)) == 0)
-		plan->secrets = mem_resize(plan->secrets,
-					   plan->secret_count ? plan->secret_count * 2 : 16,
-					   sizeof *plan->secrets);
-	plan->secrets[plan->secret_count++] = inode;
+	if ((*count & (*count - 1)) == 0)
+		*list = mem_resize(*list, *count ? *count * 2 : 16, sizeof **list);
+	(*list)[(*count)++] = inode;
+}
+
+void known_add_secret(struct fence_plan *plan, int folder, const char *name)
+{
+	add_inode(&plan->secrets, &plan->secret_count, folder, name);
+}
+
+void known_add_other(struct fence_plan *plan, const char *path)
+{
+	add_inode(&plan->others, &plan->other_count, AT_FDCWD, path);
 }
 
 /* A path that another source is mounted over cannot be written, nor reached. */

@@ -1,6 +1,7 @@
 /* Run records, their locks, and recovery: see run_record.h. */
 #include "fence/run/run_record.h"
 #include "fence/after/sweep.h"
+#include "fence/plan/known.h"
 
 #include "fence/watch/cgroup.h"
 #include "util/file/fd.h"
@@ -21,7 +22,10 @@
 
 enum {
 	MOST_RECORD = 64 << 20,
-	SWEPT = 0700, /* the mode of a record that only waits for its removal; others have 0600 */
+	/* Modes of a record: */
+	RUNNING = 0600,
+	SWEEPING = 0640,
+	SWEPT = 0700, /* only waits for its removal */
 };
 
 /* The unreadable placeholders and the canary are created once and then reused. */
@@ -110,7 +114,7 @@ int run_record_begin(const struct fence_plan *plan, struct run_record *ret_run, 
 	bool named = false;
 
 	lock = open_draft(runs, draft, &named);
-	if (lock < 0 || state_folder_make(quarantine, 0700) < 0)
+	if (lock < 0 || (mkdir(quarantine, 0700) < 0 && state_folder_make(quarantine, 0700) < 0))
 		return error_sys(err, "write the run's record '%s'", path);
 	baseline_write(plan, &record);
 	if (flock(lock, LOCK_EX | LOCK_NB) < 0 ||
@@ -155,18 +159,68 @@ static void remove_record(const char *state, const char *path, int record)
 		unlink(path);
 }
 
-/* Sweeps by a record. The folder in the quarantine goes if nothing was put there. */
-static int sweep_record(const char *state, const char *id, const struct buffer *record,
+/* A run whose sweep looks for other runs that are responsible for an entry. */
+struct looking {
+	const char *state;
+	const char *id;
+};
+
+/* Reports whether a run will still sweep an entry. If its sweep has begun, it may have passed the
+ * entry already. */
+static bool will_sweep(int folder, const char *name, const struct fence_known *entry)
+{
+	AUTO_BUFFER struct buffer record = BUFFER_INIT(MOST_RECORD);
+	AUTO_FD file = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	struct baseline baseline;
+	struct error damaged;
+	struct stat status;
+
+	if (name[0] == '.' || file < 0 || fd_read_all(file, &record) < 0 ||
+	    baseline_read(record.data, record.used, &baseline, &damaged) < 0)
+		return false;
+
+	bool its_own = !baseline.foreign && !baseline_vouches(&baseline, entry) &&
+		       fstat(file, &status) == 0 && (status.st_mode & 0777) == RUNNING &&
+		       status.st_nlink > 0;
+
+	baseline_release(&baseline);
+	return its_own;
+}
+
+static bool left_to_others(void *context, const char *path)
+{
+	const struct looking *looking = context;
+	AUTO_FREE char *runs = path_join(looking->state, "runs");
+	struct fence_known entry = { .path = mem_dup(path) };
+	DIR *folder = opendir(runs);
+	bool left = false;
+
+	if (folder && known_identify(AT_FDCWD, path, &entry.inode) == 0)
+		for (struct dirent *at; !left && (at = readdir(folder));)
+			left = strcmp(at->d_name, looking->id) != 0 &&
+			       will_sweep(dirfd(folder), at->d_name, &entry);
+	if (folder)
+		closedir(folder);
+	free(entry.path);
+	return left;
+}
+
+/* Sweeps by a record, which is open as `file`. The folder in the quarantine goes if nothing was put
+ * there. */
+static int sweep_record(const char *state, const char *id, const struct buffer *record, int file,
 			struct fence_found *found, struct error *err)
 {
 	AUTO_FREE char *all = path_join(state, "quarantine");
 	AUTO_FREE char *own = quarantine_path(state, id);
+	struct looking looking = { state, id };
+	const struct sweep_place place = { all, id, left_to_others, &looking };
 	struct baseline baseline;
 	int result;
 
 	if (baseline_read(record->data, record->used, &baseline, err) < 0)
 		return -1;
-	result = sweep(&baseline, all, id, found, err);
+	fchmod(file, SWEEPING);
+	result = sweep(&baseline, &place, found, err);
 	baseline_release(&baseline);
 	rmdir(own);
 	return result;
@@ -179,7 +233,7 @@ int run_record_end(struct run_record *run, const struct fence_plan *plan, struct
 	int result;
 
 	baseline_write(plan, &record);
-	result = sweep_record(plan->state, run->id, &record, found, err);
+	result = sweep_record(plan->state, run->id, &record, run->lock, found, err);
 
 	/* If something could not be moved, the record stays and the next start tries again. */
 	if (result == 0)
@@ -239,7 +293,7 @@ static int recover_one(struct fence_plan *plan, int folder, const char *name, st
 	recover_groups();
 	if (fd_read_all(lock, &record) < 0)
 		return error_sys(err, "read the record of run %s", name);
-	if (sweep_record(plan->state, name, &record, &plan->recovered, &why) < 0) {
+	if (sweep_record(plan->state, name, &record, lock, &plan->recovered, &why) < 0) {
 		error_set(
 			err,
 			"cannot sweep a killed run: %s; check its project for new hooks and settings, then "
@@ -284,10 +338,12 @@ static void keep_vouched(struct fence_plan *plan, const struct baseline *other)
 	size_t links = 0;
 
 	for (size_t i = 0; i < plan->known_count; i++) {
-		if (plan->known[i].hidden || baseline_vouches(other, &plan->known[i]))
+		if (plan->known[i].hidden || baseline_vouches(other, &plan->known[i])) {
 			plan->known[known++] = plan->known[i];
-		else
+		} else {
+			known_add_other(plan, plan->known[i].path);
 			free(plan->known[i].path);
+		}
 	}
 	plan->known_count = known;
 	for (size_t i = 0; i < plan->link_count; i++) {
@@ -295,6 +351,7 @@ static void keep_vouched(struct fence_plan *plan, const struct baseline *other)
 		if (!*plan->links[i].target || baseline_vouches_link(other, &plan->links[i])) {
 			plan->links[links++] = plan->links[i];
 		} else {
+			known_add_other(plan, plan->links[i].path);
 			free(plan->links[i].path);
 			free(plan->links[i].target);
 		}

@@ -2,7 +2,7 @@
  * Files that Ringfence keeps on disk about runs.
  *
  *	STATE/runs/ID		the record of a run in progress, locked by ringfence and by init;
- *				its mode is 0700 if the run has been swept
+ *				its mode is 0640 during the sweep, and 0700 after it
  *	STATE/scan.lock		locked by each ringfence that scans a project (shared), or that
  *				removes a record
  *	STATE/quarantine/ID/	entries that the sweep of that run moved out of the project

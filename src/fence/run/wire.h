@@ -51,6 +51,7 @@ enum wire_tag {
 	WIRE_SECRET,
 	WIRE_PATTERN,
 	WIRE_ROOM,
+	WIRE_OTHER,
 	WIRE_TAGS,
 };
 
