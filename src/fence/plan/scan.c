@@ -2,6 +2,7 @@
 #include "fence/plan/scan.h"
 
 #include "fence/plan/defaults.h"
+#include "fence/plan/known.h"
 #include "gitconfig/gitdir.h"
 #include "gitconfig/gitprograms.h"
 #include "util/file/fd.h"
@@ -21,9 +22,6 @@
 /* More than a fence can hold, but few enough to find quickly. */
 enum { MOST_FOUND = 20000 };
 
-/* About one second of matching. */
-static const uint64_t MOST_STEPS = 500000000;
-
 struct scan {
 	struct fence_plan *plan;
 	const char *root;
@@ -33,6 +31,8 @@ struct scan {
 	size_t pattern_count;
 	uint64_t steps; /* left for matching patterns */
 	struct gitprograms *programs;
+	struct dirwalk_folder last; /* see is_inner_file() */
+	bool last_executed;
 };
 
 struct below {
@@ -103,13 +103,14 @@ static bool is_named_by_user(const struct fence_plan *plan, const char *path)
 	return false;
 }
 
-static void add_known(struct fence_plan *plan, const struct stat *status)
+/* Leaves a path to the command, as the user asked. */
+static void exempt(struct fence_plan *plan, const char *path, const char *why)
 {
-	if ((plan->known_count & (plan->known_count - 1)) == 0)
-		plan->known = mem_resize(plan->known,
-					 plan->known_count ? plan->known_count * 2 : 16,
-					 sizeof *plan->known);
-	plan->known[plan->known_count++] = (struct fence_known){ status->st_dev, status->st_ino };
+	list_printf(
+		&plan->notices,
+		"%s is writable (--write); the host will execute what the command puts there (%s)",
+		path, why);
+	list_add(&plan->exempt, path);
 }
 
 static bool in_writable_root(const struct fence_plan *plan, const char *path)
@@ -136,8 +137,12 @@ static void protect_target(struct scan *scan, const char *path, bool executed, b
 
 	if (!real || !in_writable_root(plan, real) || stat(real, &status) < 0)
 		return;
+	if (executed && is_named_by_user(plan, real)) {
+		exempt(plan, real, "the target of a symlink");
+		return;
+	}
 	if (executed)
-		add_known(plan, &status);
+		known_add(plan, real);
 	scan_add_rule(plan, real, &status, secret ? WIRE_HIDE : WIRE_READ,
 		      secret ? "secret" : "executed by the host", false);
 	if (executed && !secret && S_ISDIR(status.st_mode))
@@ -166,6 +171,8 @@ static enum dirwalk_verdict visit_link(void *context, const struct dirwalk_entry
 
 	if (entry->type == DT_LNK)
 		protect_link(below->scan, path, true, false);
+	else if (entry->type == DT_REG)
+		known_add_inner(below->scan->plan, path);
 	return DIRWALK_ON;
 }
 
@@ -254,6 +261,8 @@ static void protect_git_links(struct scan *scan, const char *git)
 
 			if (entry->d_type == DT_LNK)
 				protect_link(scan, inner, true, false);
+			else if (entry->d_type == DT_REG)
+				known_add_inner(scan->plan, inner);
 		}
 		if (dir)
 			closedir(dir);
@@ -304,6 +313,20 @@ static bool is_public_file(const struct dirwalk_entry *entry)
 
 	buffer_release(&text);
 	return public;
+}
+
+/* Returns whether an entry is a file in a folder that the host executes. Remembers the answer,
+ * because the entries of a folder come one after the other. */
+static bool is_inner_file(struct scan *scan, const struct dirwalk_entry *entry)
+{
+	const struct dirwalk_folder *folder = &entry->above[entry->depth];
+
+	if (entry->type != DT_REG)
+		return false;
+	if (scan->last.inode != folder->inode || scan->last.device != folder->device)
+		scan->last_executed = is_below_executed(entry->path);
+	scan->last = *folder;
+	return scan->last_executed;
 }
 
 /* Records the folders above a protected entry. */
@@ -389,29 +412,11 @@ static int check_room(const struct scan *scan, const char *path)
 }
 
 /* Hides a folder without scanning it. */
-static enum dirwalk_verdict hide_folder(struct fence_plan *plan, const struct dirwalk_entry *entry,
-					const char *path, const char *why)
+static enum dirwalk_verdict hide_folder(struct fence_plan *plan, const char *path, const char *why)
 {
-	struct stat status;
-
 	scan_add_existing(plan, path, WIRE_HIDE, why, false);
-	if (fstatat(entry->folder, entry->name, &status, AT_SYMLINK_NOFOLLOW) == 0)
-		add_known(plan, &status);
+	known_add_hidden(plan, path);
 	return DIRWALK_PAST;
-}
-
-static void add_known_entry(struct fence_plan *plan, const struct dirwalk_entry *entry,
-			    const char *path)
-{
-	struct stat status;
-
-	if (fstatat(entry->folder, entry->name, &status, AT_SYMLINK_NOFOLLOW) < 0)
-		return;
-	if (S_ISREG(status.st_mode) && status.st_nlink > 1)
-		list_printf(&plan->notices,
-			    "%s has %lu hard links; it is protected only under this name", path,
-			    (unsigned long)status.st_nlink);
-	add_known(plan, &status);
 }
 
 /* Protects a git directory with another name than .git, given its HEAD. */
@@ -444,9 +449,8 @@ static struct special classify(struct scan *scan, const struct dirwalk_entry *en
 		.secret = ignored ? ignored
 				  : defaults_name(entry->name, entry->type == DT_DIR).secret,
 		.executed = scan_executed(entry),
-		.put_aside = entry->type == DT_DIR && entry->depth == 0 &&
-			     strncmp(entry->name, SCAN_NEAR_QUARANTINE,
-				     strlen(SCAN_NEAR_QUARANTINE)) == 0,
+		.put_aside = entry->type == DT_DIR && strncmp(entry->name, SCAN_NEAR_QUARANTINE,
+							      strlen(SCAN_NEAR_QUARANTINE)) == 0,
 	};
 }
 
@@ -462,8 +466,10 @@ static enum dirwalk_verdict protect(struct scan *scan, const struct dirwalk_entr
 {
 	struct fence_plan *plan = scan->plan;
 
-	if (special->executed || special->secret)
-		add_known_entry(plan, entry, path);
+	if (special->executed)
+		known_add(plan, path);
+	else if (special->secret && entry->type == DT_DIR)
+		known_add_hidden(plan, path);
 	if (entry->type == DT_SOCK)
 		scan_add_existing(plan, path, WIRE_HIDE, "socket", false);
 	else if (special->ignored)
@@ -494,19 +500,25 @@ static enum dirwalk_verdict visit_entry(void *context, const struct dirwalk_entr
 	const struct special special = classify(scan, entry);
 	bool is_git = special.executed && strcasecmp(entry->name, ".git") == 0;
 
-	if (is_ordinary(&special, entry))
+	if (special.secret || entry->type == DT_SOCK)
+		known_add_secret(plan, entry->folder, entry->name);
+	if (is_ordinary(&special, entry) && !is_inner_file(scan, entry))
 		return DIRWALK_ON;
 
 	AUTO_FREE char *path = path_join(scan->root, entry->path);
 
+	if (is_ordinary(&special, entry)) {
+		known_add_inner(plan, path);
+		return DIRWALK_ON;
+	}
 	if (check_room(scan, path) < 0)
 		return DIRWALK_STOP;
 	add_witnesses(scan, entry);
 	if (special.put_aside)
-		return hide_folder(plan, entry, path, "quarantine");
+		return hide_folder(plan, path, "quarantine");
 	if (entry->closed) {
 		list_printf(&plan->notices, "hidden because it cannot be scanned: %s", path);
-		return hide_folder(plan, entry, path, "unreadable");
+		return hide_folder(plan, path, "unreadable");
 	}
 	if (is_git) {
 		AUTO_FREE char *work_tree = path_absolute("..", path);
@@ -519,11 +531,7 @@ static enum dirwalk_verdict visit_entry(void *context, const struct dirwalk_entr
 		return DIRWALK_ON;
 	}
 	if (special.executed && is_named_by_user(plan, path)) {
-		list_printf(
-			&plan->notices,
-			"%s is writable (--write); the host will execute what the command puts there (%s)",
-			path, special.executed);
-		list_add(&plan->exempt, path);
+		exempt(plan, path, special.executed);
 		return DIRWALK_ON;
 	}
 	return protect(scan, entry, &special, path, is_git);
@@ -531,13 +539,18 @@ static enum dirwalk_verdict visit_entry(void *context, const struct dirwalk_entr
 
 /* The sizes of what a scan adds to, so that it can be undone. */
 struct mark {
-	size_t rules, known, links, witnesses, exempt, notices;
+	size_t rules, known, secrets, links, witnesses, exempt, notices;
 };
 
 static struct mark mark(const struct fence_plan *plan)
 {
-	return (struct mark){ plan->rule_count,    plan->known_count,  plan->link_count,
-			      plan->witness_count, plan->exempt.count, plan->notices.count };
+	return (struct mark){ .rules = plan->rule_count,
+			      .known = plan->known_count,
+			      .secrets = plan->secret_count,
+			      .links = plan->link_count,
+			      .witnesses = plan->witness_count,
+			      .exempt = plan->exempt.count,
+			      .notices = plan->notices.count };
 }
 
 static void undo_to(struct fence_plan *plan, const struct mark *mark)
@@ -556,7 +569,9 @@ static void undo_to(struct fence_plan *plan, const struct mark *mark)
 		free(plan->exempt.items[--plan->exempt.count]);
 	while (plan->notices.count > mark->notices)
 		free(plan->notices.items[--plan->notices.count]);
-	plan->known_count = mark->known;
+	while (plan->known_count > mark->known)
+		free(plan->known[--plan->known_count].path);
+	plan->secret_count = mark->secrets;
 }
 
 int scan_tree(struct fence_plan *plan, size_t rule, struct error *err)
@@ -578,7 +593,7 @@ int scan_tree(struct fence_plan *plan, size_t rule, struct error *err)
 	if (status.st_dev != device || status.st_ino != inode)
 		return error_set(err, "'%s' changed while it was being scanned; try again", path);
 	if (strcmp(path, plan->project) == 0) {
-		scan.steps = MOST_STEPS;
+		scan.steps = SCAN_MOST_STEPS;
 		scan.patterns = plan->spec->patterns.items;
 		scan.pattern_count = plan->spec->patterns.count;
 	}

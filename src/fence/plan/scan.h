@@ -5,15 +5,16 @@
 #include "fence/fence_plan.h"
 #include "util/file/dirwalk.h"
 
-/*
- * Name prefix of the folder, at the root of a tree, for files that a sweep cannot move to another
- * file system. Scans skip it.
- */
+/* Name prefix of what a sweep puts aside within a tree, because it cannot move it to another file
+ * system. Scans skip such folders. */
 #define SCAN_NEAR_QUARANTINE "ringfence-quarantine-"
+
+/* The steps of matching patterns that a scan or a sweep may take: about one second. */
+#define SCAN_MOST_STEPS UINT64_C(500000000)
 
 /*
  * Scans the tree of a rule. Adds rules that hide secrets and sockets and make files that the host
- * executes read-only, and records the latter as known. Returns 0, or -1 with err set.
+ * executes read-only, and adds the latter to the known ones. Returns 0, or -1 with err set.
  */
 int scan_tree(struct fence_plan *plan, size_t rule, struct error *err);
 
