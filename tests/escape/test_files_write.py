@@ -236,6 +236,112 @@ def test_13_a_workspace_file_that_a_configuration_elsewhere_names_cannot_be_chan
     equal(attack_outside(t, "write", "tools/x").code, 0, "the control")
 
 
+MODULE = {"HEAD": "ref: refs/heads/main\n", "objects/x": "", "refs/x": "", "config": ""}
+# Files at home, and links there: {link: target}. The project is ~/project; scripts/x is what a link leads to.
+HOOKED = {
+    "a hook of a submodule": ({"project/sub/.git": "gitdir: ../.git/modules/sub\n"}, ("project/.git/modules/sub",),
+                              {"project/.git/modules/sub/hooks/pre-commit": "~/project/scripts/x"}),
+    "a hook of a submodule that is not checked out":
+        ({}, ("project/.git", "project/.git/modules/libs/sub"),
+         {"project/.git/modules/libs/sub/hooks/pre-commit": "~/project/scripts/x"}),
+    "a hook of a submodule of a submodule":
+        ({}, ("project/.git", "project/.git/modules/a", "project/.git/modules/a/modules/b"),
+         {"project/.git/modules/a/modules/b/hooks/pre-commit": "../../../../../../scripts/x"}),
+    "a configuration of a submodule": ({"project/.git/modules/a/config.worktree": "[core]\n\thooksPath = ~/project/scripts\n"},
+                                       ("project/.git", "project/.git/modules/a"), {}),
+    "a hook of a repository above": ({}, (".git",), {".git/hooks/pre-commit": "../../project/scripts/x"}),
+    "a hook of a submodule of a repository above": ({}, (".git", ".git/modules/a"), {".git/modules/a/hooks/pre-commit": "~/project/scripts/x"}),
+    "a hook of a git directory above": ({}, ("",), {"hooks/pre-commit": "../project/scripts/x"}),
+    "a hook of the main work tree":
+        ({"project/.git": "gitdir: ../other/.git/worktrees/x\n", "other/.git/worktrees/x/commondir": "../..\n",
+          "other/.git/worktrees/x/HEAD": "ref: refs/heads/x\n"}, ("other/.git",),
+         {"other/.git/hooks/pre-commit": "~/project/scripts/x"}),
+    "a hook of a submodule in a linked work tree":
+        ({"project/.git": "gitdir: ../other/.git/worktrees/x\n", "other/.git/worktrees/x/commondir": "../..\n",
+          "other/.git/worktrees/x/HEAD": "ref: refs/heads/x\n"}, ("other/.git", "other/.git/worktrees/x/modules/sub"),
+         {"other/.git/worktrees/x/modules/sub/hooks/pre-commit": "~/project/scripts/x"}),
+    "a configuration of another work tree":
+        ({"project/.git/worktrees/y/commondir": "../..\n", "project/.git/worktrees/y/HEAD": "ref: refs/heads/y\n",
+          "project/.git/worktrees/y/config.worktree": "[core]\n\tfsmonitor = ~/project/scripts/x\n"}, ("project/.git",), {}),
+    "a program of another work tree, by a relative path":
+        ({"project/.git/worktrees/y/commondir": "../..\n", "project/.git/worktrees/y/HEAD": "ref: refs/heads/y\n",
+          "project/.git/worktrees/y/gitdir": "{home}/y/.git\n",
+          "project/.git/worktrees/y/config.worktree": "[core]\n\tfsmonitor = ../project/scripts/x\n"}, ("project/.git",), {}),
+    "a folder of hooks at home": ({".gitconfig": "[core]\n\thooksPath = ~/hooks\n"}, ("project/.git",),
+                                  {"hooks/pre-commit": "../project/scripts/x"}),
+    "a template at home": ({".gitconfig": "[init]\n\ttemplateDir = ~/template\n"}, ("project/.git",),
+                           {"template/hooks/pre-commit": "~/project/scripts/x"}),
+    "a link to a link": ({}, ("project/.git",), {"project/.git/hooks/pre-commit": "~/one", "one": "two", "two": "project/scripts/x"}),
+    "a link to a folder of links": ({}, ("project/.git",), {"project/.git/hooks": "~/hooks", "hooks/pre-commit": "~/project/scripts/x"}),
+    "a link to a folder": ({}, ("project/.git",), {"project/.git/hooks": "../scripts"}),
+    "a link to the folder of hooks of a submodule": ({}, ("project/.git", "project/.git/modules/a"), {"project/.git/modules/a/hooks": "~/project/scripts"}),
+    "a configuration that is a link": ({"project/two": "[core]\n\tfsmonitor = scripts/x\n"}, (), {"project/.git/config": "../two"}),
+}
+
+
+@cases(*HOOKED)
+def test_13_a_script_that_a_hook_leads_to_cannot_be_changed(t, how):
+    """In every git directory that the host's git uses for something in the project."""
+    files, directories, links = HOOKED[how]
+    t.write("scripts/x", "# before", 0o755)
+    t.write("free", "# before", 0o755)
+    for folder in directories:
+        for name, text in MODULE.items():
+            t.at_home(os.path.join(folder, name), text)
+    for name, text in files.items():
+        t.at_home(name, text.replace("{home}", t.home))
+    for link, target in links.items():
+        os.makedirs(os.path.dirname(os.path.join(t.home, link)), exist_ok=True)
+        os.symlink(target.replace("~", t.home), os.path.join(t.home, link))
+    inside = attack_inside(t, "write", "scripts/x")
+    equal(t.read("scripts/x"), "# before", "the file after the run", inside)
+    t.works("./attack", "write", "free")
+    equal(attack_outside(t, "write", "scripts/x").code, 0, "the control")
+
+
+def test_13_the_common_directory_of_a_git_directory_cannot_be_changed(t):
+    """One of the user's own, under other names."""
+    for name, text in {"docs/HEAD": "ref: refs/heads/main\n", "docs/commondir": "../lib\n", "lib/objects/x": "", "lib/refs/x": "",
+                       "lib/config": "# before", "lib/hooks/pre-commit": "# before"}.items():
+        t.write(name, text)
+    for name in ("lib/config", "lib/hooks/pre-commit"):
+        inside = attack_inside(t, "write", name)
+        equal(t.read(name), "# before", "the file after the run", inside)
+        equal(attack_outside(t, "write", name).code, 0, "the control")
+
+
+@cases("a common directory", "a hook", "a hook above", "hooks of a git directory that is the project",
+       "a common directory of a git directory that is the project")
+def test_13_a_missing_file_that_git_would_use_is_watched(t, how):
+    """It goes to quarantine when the command has created it. The control: other new files stay."""
+    head = "ref: refs/heads/main\n"
+    place = {"a common directory": "lib/config", "hooks of a git directory that is the project": "hooks/pre-commit",
+             "a common directory of a git directory that is the project": "commondir"}.get(how, "scripts/x")
+    files = {"a common directory": {"docs/HEAD": head, "docs/commondir": "../lib\n"}, "a hook": {".git/HEAD": head},
+             "a hook above": {"../.git/HEAD": head}}
+    for name, text in files.get(how, {"HEAD": head, "objects/x": "", "refs/x": "", "config": ""}).items():
+        t.write(name, text)
+    link = {"a hook": ".git/hooks/pre-commit", "a hook above": "../.git/hooks/pre-commit"}.get(how)
+    if link:
+        os.makedirs(os.path.dirname(t.path(link)), exist_ok=True)
+        os.symlink(t.path("scripts/x"), t.path(link))
+    result = t.sh(f"mkdir -p $(dirname {place}); echo evil >{place}; echo fine >other")
+    expect(not t.exists(place), "it is gone", result)
+    expect(t.exists("other"), "the control", result)
+    contains(result.err, "quarantined", "stderr")
+
+
+def test_13_more_git_directories_than_can_be_read_are_refused(t):
+    for i in range(40):
+        os.makedirs(t.path(f".git/modules/m{i}/modules"))
+        for j in range(600):
+            os.mkdir(t.path(f".git/modules/m{i}/modules/{j}"))
+    result = t.fence("touch", "ran")
+    equal(result.code, 125, "exit status", result)
+    contains(result.err, "git directories", "stderr")
+    expect(not t.exists("ran"), "nothing may be run")
+
+
 FOLDERS = (".git", ".hg", ".vscode", ".idea", ".claude", ".codex", ".gemini", ".cursor", ".opencode",
            ".husky", ".devcontainer", ".zed", ".windsurf")
 FILES = (".mcp.json", ".envrc", ".bashrc", ".bash_profile", ".profile", ".zshrc", ".zprofile",

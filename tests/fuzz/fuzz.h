@@ -24,6 +24,7 @@ fuzz_fn fuzz_gateway_rule;
 fuzz_fn fuzz_gateway_socks;
 fuzz_fn fuzz_gemini;
 fuzz_fn fuzz_gitconfig;
+fuzz_fn fuzz_gitdir;
 fuzz_fn fuzz_gitobject;
 fuzz_fn fuzz_gitpack;
 fuzz_fn fuzz_gitrefs;

@@ -51,6 +51,7 @@ int main(void)
 	replay("fuzz_gateway_socks", fuzz_gateway_socks);
 	replay("fuzz_gemini", fuzz_gemini);
 	replay("fuzz_gitconfig", fuzz_gitconfig);
+	replay("fuzz_gitdir", fuzz_gitdir);
 	replay("fuzz_gitobject", fuzz_gitobject);
 	replay("fuzz_gitpack", fuzz_gitpack);
 	replay("fuzz_gitrefs", fuzz_gitrefs);

@@ -8,6 +8,7 @@
 #include "util/file/path.h"
 #include "util/mem.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -68,21 +69,20 @@ void scan_add_existing(struct fence_plan *plan, const char *path, enum wire_acce
 		scan_add_rule(plan, path, &status, access, origin, exact);
 }
 
-static bool has_sibling(const struct dirwalk_entry *entry, const char *name)
+static bool is_head(const char *name)
 {
-	return faccessat(entry->folder, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+	AUTO_FREE char *folded = NULL;
+
+	if (tolower((unsigned char)*name) != 'h' && (unsigned char)*name < 0x80)
+		return false;
+	folded = gitdir_fold(name);
+	return strcmp(folded, "head") == 0;
 }
 
-/*
- * Git treats any folder with HEAD, objects and refs as a repository (or with HEAD and commondir,
- * which names the folder with the others), and obeys its config. Testing only at HEAD makes
- * ordinary folders free.
- */
+/* Git obeys a git directory under any name. Testing only at HEAD makes ordinary folders free. */
 static bool is_bare_repository(const struct dirwalk_entry *entry)
 {
-	return strcasecmp(entry->name, "HEAD") == 0 &&
-	       ((has_sibling(entry, "objects") && has_sibling(entry, "refs")) ||
-		has_sibling(entry, "commondir"));
+	return is_head(entry->name) && gitdir_classify_folder(entry->folder) == GITDIR_WHOLE;
 }
 
 const char *scan_executed(const struct dirwalk_entry *entry)
@@ -187,17 +187,38 @@ static void protect_links_below(struct scan *scan, const char *path)
 	scan->nested--;
 }
 
-/* Protects a path that git's configuration names, and its target; watches for it if it is
- * missing. */
+/* Watches a path for a new file, and restores a symlink there. */
+static void watch(struct scan *scan, const char *path)
+{
+	char target[PATH_MAX];
+	ssize_t n = in_writable_root(scan->plan, path) ? readlink(path, target, sizeof target - 1)
+						       : 0;
+
+	target[n > 0 ? n : 0] = '\0'; /* empty: nothing to restore */
+	add_link(scan->plan, path, target);
+}
+
+/* Protects a path that the host is told to use, and its target; watches for it if it is missing. */
+static void protect_path(struct scan *scan, const char *path, bool secret)
+{
+	AUTO_FREE char *end = gitdir_destination(path);
+
+	if (!in_writable_root(scan->plan, path) && !in_writable_root(scan->plan, end))
+		return;
+	watch(scan, path);
+	protect_target(scan, path, true, secret);
+}
+
 static void protect_named(void *context, const char *path)
 {
-	struct scan *scan = context;
-	AUTO_FREE char *real = realpath(path, NULL);
+	protect_path(context, path, false);
+}
 
-	if (!in_writable_root(scan->plan, path) && !(real && in_writable_root(scan->plan, real)))
-		return;
-	add_link(scan->plan, path, ""); /* nothing to restore */
-	protect_target(scan, path, true, false);
+void scan_protect_path(struct fence_plan *plan, const char *path, bool secret)
+{
+	struct scan scan = { .plan = plan };
+
+	protect_path(&scan, path, secret);
 }
 
 static int check_count(const struct scan *scan)
@@ -216,53 +237,9 @@ static int protect_config(struct scan *scan, const char *git, const char *work_t
 	return check_count(scan);
 }
 
-/* Protects the paths in the configuration of a work tree's repository. Returns 1, 0 if the
- * folder is not a work tree, or -1. */
-static int protect_work_tree(struct scan *scan, const char *work_tree)
-{
-	AUTO_FREE char *git = gitdir_find(work_tree);
-
-	if (!git)
-		return 0;
-	return protect_config(scan, git, work_tree) < 0 ? -1 : 1;
-}
-
-/* Git searches upwards for a repository, so the root may be inside one. */
-static int protect_parent_repository(struct scan *scan)
-{
-	AUTO_FREE char *folder = mem_dup(scan->root);
-	int found;
-
-	do {
-		*strrchr(folder, '/') = '\0';
-		found = protect_work_tree(scan, *folder ? folder : "/");
-	} while (!found && *folder);
-	return found < 0 ? -1 : 0;
-}
-
-/* A git directory is read-only as a whole. Protects the targets of its symlinks; skips objects. */
-static void protect_git_links(struct scan *scan, const char *git)
-{
-	static const char *const places[] = { "", "hooks", "info" };
-
-	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-		AUTO_FREE char *path = path_join(git, places[i]);
-		DIR *dir = opendir(path);
-
-		for (struct dirent *entry; dir && (entry = readdir(dir));) {
-			AUTO_FREE char *inner = path_join(path, entry->d_name);
-
-			if (entry->d_type == DT_LNK)
-				protect_link(scan, inner, true, false);
-		}
-		if (dir)
-			closedir(dir);
-	}
-}
-
-/* If the project itself is a git directory, it stays writable except for the parts that git
- * obeys. */
-static void protect_bare_root(struct scan *scan)
+/* Protects the parts that git obeys of a git directory that stays writable; watches for missing
+ * ones. */
+static void protect_parts(struct scan *scan, const char *git)
 {
 	static const char *const parts[] = { "HEAD",    "config",      "config.worktree",
 					     "hooks",   "info",        "objects",
@@ -270,10 +247,72 @@ static void protect_bare_root(struct scan *scan)
 					     "modules", "worktrees" };
 
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-		AUTO_FREE char *path = path_join(scan->root, parts[i]);
+		AUTO_FREE char *path = path_join(git, parts[i]);
 
-		scan_add_existing(scan->plan, path, WIRE_READ, "executed by the host", false);
+		if (access(path, F_OK) < 0)
+			watch(scan, path);
+		else
+			scan_add_existing(scan->plan, path, WIRE_READ, "executed by the host",
+					  false);
 	}
+}
+
+/* Protects the common directory of a git directory. It may be large, so only protect_config()
+ * searches it for symlinks. */
+static void protect_common(struct scan *scan, const char *common)
+{
+	AUTO_FREE char *end = gitdir_destination(common);
+	struct stat status;
+
+	if (strcmp(end, scan->root) == 0) {
+		protect_parts(scan, end);
+		return;
+	}
+	if (!in_writable_root(scan->plan, end))
+		return;
+	watch(scan, common);
+	if (stat(end, &status) == 0) {
+		add_known(scan->plan, &status);
+		scan_add_rule(scan->plan, end, &status, WIRE_READ, "executed by the host", false);
+	}
+}
+
+/* A git directory reads its configuration and hooks from the folder that its commondir names. */
+static int protect_repository(struct scan *scan, const char *git, const char *work_tree)
+{
+	AUTO_FREE char *common = gitdir_pointer(git, "commondir", "");
+
+	if (common)
+		protect_common(scan, common);
+	return protect_config(scan, git, work_tree);
+}
+
+/* Returns the git directory that git would use in a folder, or NULL. The caller frees it. */
+static char *find_repository(const char *folder)
+{
+	AUTO_FREE char *git = gitdir_find(folder);
+	AUTO_FD fd = git ? -1 : open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	if (!git && fd >= 0 && gitdir_classify_folder(fd) == GITDIR_WHOLE)
+		return mem_dup(folder);
+	return git ? mem_dup(git) : NULL;
+}
+
+/* Git searches upwards for a repository, so the root may be inside one. */
+static int protect_parent_repository(struct scan *scan)
+{
+	AUTO_FREE char *folder = mem_dup(scan->root);
+	char *git;
+	int result = 0;
+
+	do {
+		*strrchr(folder, '/') = '\0';
+		git = find_repository(*folder ? folder : "/");
+	} while (!git && *folder);
+	if (git)
+		result = protect_repository(scan, git, *folder ? folder : "/");
+	free(git);
+	return result;
 }
 
 /* Returns whether a path is below a folder that the host executes. */
@@ -417,14 +456,13 @@ static void add_known_entry(struct fence_plan *plan, const struct dirwalk_entry 
 /* Protects a git directory with another name than .git, given its HEAD. */
 static int protect_bare(struct scan *scan, const char *head)
 {
-	AUTO_FREE char *path = mem_format("%.*s", (int)(strlen(head) - strlen("/HEAD")), head);
+	AUTO_FREE char *path = mem_format("%.*s", (int)(path_name(head) - 1 - head), head);
 
 	if (strcmp(path, scan->root) == 0)
-		protect_bare_root(scan);
+		protect_parts(scan, path);
 	else
 		scan_add_existing(scan->plan, path, WIRE_READ, "executed by the host", false);
-	protect_git_links(scan, path);
-	return protect_config(scan, path, path);
+	return protect_repository(scan, path, path);
 }
 
 /* Why an entry needs protection. */
@@ -470,7 +508,7 @@ static enum dirwalk_verdict protect(struct scan *scan, const struct dirwalk_entr
 		hide_ignored(plan, path, special->ignored);
 	else if (special->secret && !is_public_file(entry))
 		scan_add_existing(plan, path, WIRE_HIDE, "secret", false);
-	else if (special->executed && strcasecmp(entry->name, "HEAD") == 0) {
+	else if (special->executed && is_head(entry->name)) {
 		if (protect_bare(scan, path) < 0)
 			return DIRWALK_STOP;
 	} else if (special->executed)
@@ -480,11 +518,7 @@ static enum dirwalk_verdict protect(struct scan *scan, const struct dirwalk_entr
 
 	/* A git directory is large and read-only as a whole; other protected folders may still
 	 * contain secrets. */
-	if (is_git) {
-		protect_git_links(scan, path);
-		return DIRWALK_PAST;
-	}
-	return special->secret ? DIRWALK_PAST : DIRWALK_ON;
+	return is_git || special->secret ? DIRWALK_PAST : DIRWALK_ON;
 }
 
 static enum dirwalk_verdict visit_entry(void *context, const struct dirwalk_entry *entry)
@@ -510,8 +544,9 @@ static enum dirwalk_verdict visit_entry(void *context, const struct dirwalk_entr
 	}
 	if (is_git) {
 		AUTO_FREE char *work_tree = path_absolute("..", path);
+		AUTO_FREE char *git = gitdir_find(work_tree);
 
-		if (protect_work_tree(scan, work_tree) < 0)
+		if (git && protect_repository(scan, git, work_tree) < 0)
 			return DIRWALK_STOP;
 	}
 	if (entry->type == DT_LNK) {

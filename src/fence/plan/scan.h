@@ -21,6 +21,12 @@ int scan_tree(struct fence_plan *plan, size_t rule, struct error *err);
  * bare git repositories. */
 const char *scan_executed(const struct dirwalk_entry *entry);
 
+/*
+ * Protects the file that a path leads to, if the command could write it: read-only, or hidden if it
+ * is a secret. If the command could create it, lets the sweep watch for it.
+ */
+void scan_protect_path(struct fence_plan *plan, const char *path, bool secret);
+
 struct stat;
 
 /* Adds a rule for a real path with the given status. */

@@ -1,6 +1,7 @@
 /* The user's repository. */
 #include "snapshot/apply/user_repo.h"
 
+#include "gitconfig/gitdir.h"
 #include "gitconfig/gitprograms.h"
 #include "snapshot/base/fault.h"
 #include "snapshot/base/gituser.h"
@@ -10,7 +11,6 @@
 #include "util/file/path.h"
 #include "util/mem.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -284,13 +284,13 @@ static void add_obeyed(void *context, const char *named)
 {
 	const struct obeyed *obeyed = context;
 	const struct user_repo *user = obeyed->user;
-	AUTO_FREE char *real = realpath(named, NULL);
-	const char *const both[] = { named, real };
+	AUTO_FREE char *end = gitdir_destination(named);
+	const char *const both[] = { named, end };
 
 	for (size_t i = 0; i < sizeof both / sizeof *both; i++) {
 		const char *path = both[i];
 
-		if (!path || !path_within(path, user->work) || path_within(path, user->git) ||
+		if (!path_within(path, user->work) || path_within(path, user->git) ||
 		    path_within(path, user->common))
 			continue;
 		list_add(obeyed->paths,
@@ -298,29 +298,8 @@ static void add_obeyed(void *context, const char *named)
 	}
 }
 
-/* A link out of the git directory has the effect of an include. */
-static void add_links(struct obeyed *obeyed, const char *name)
-{
-	AUTO_FREE char *folder = path_join(obeyed->user->common, name);
-	DIR *dir = opendir(folder);
-
-	for (struct dirent *entry; dir && (entry = readdir(dir));) {
-		AUTO_FREE char *path = path_join(folder, entry->d_name);
-		struct stat status;
-		AUTO_FREE char *real = lstat(path, &status) == 0 && S_ISLNK(status.st_mode)
-					       ? realpath(path, NULL)
-					       : NULL;
-
-		if (real)
-			add_obeyed(obeyed, real);
-	}
-	if (dir)
-		closedir(dir);
-}
-
 int user_repo_obeyed(const struct user_repo *user, struct list *ret_paths, struct error *err)
 {
-	static const char *const places[] = { ".", "hooks", "info" };
 	struct list paths = { 0 };
 	struct obeyed obeyed = { user, &paths };
 	AUTO_FREE char *home = gituser_home();
@@ -332,8 +311,6 @@ int user_repo_obeyed(const struct user_repo *user, struct list *ret_paths, struc
 		list_release(&paths);
 		return -1;
 	}
-	for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-		add_links(&obeyed, places[i]);
 	*ret_paths = paths;
 	return 0;
 }
