@@ -10,12 +10,10 @@
 
 #include <ctype.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 enum { POINTER_BYTES = 8192, CONFIG_BYTES = 1 << 20, FOLDED_BYTES = 1 << 20 };
 
@@ -110,35 +108,6 @@ char *gitdir_pointer(const char *folder, const char *name, const char *word)
 	AUTO_FREE char *path_text = mem_format("%.*s", (int)strcspn(line, "\r\n"), line);
 
 	return *path_text ? path_absolute(path_text, folder) : NULL;
-}
-
-/* Follows symlinks at the end of a path. */
-static char *follow(const char *path)
-{
-	enum { MOST_LINKS = 40 };
-	char *at = mem_dup(path);
-	char target[PATH_MAX];
-	ssize_t n;
-
-	for (int i = 0; i < MOST_LINKS && (n = readlink(at, target, sizeof target - 1)) > 0; i++) {
-		AUTO_FREE char *folder = path_absolute("..", at);
-
-		target[n] = '\0';
-		free(at);
-		at = path_absolute(target, folder);
-	}
-	return at;
-}
-
-char *gitdir_destination(const char *path)
-{
-	AUTO_FREE char *end = follow(path);
-	AUTO_FREE char *part = mem_dup(end);
-	AUTO_FREE char *real = NULL;
-
-	while (!(real = realpath(*part ? part : "/", NULL)) && *part)
-		*strrchr(part, '/') = '\0';
-	return path_absolute(end[strlen(part)] ? end + strlen(part) + 1 : ".", real ? real : "/");
 }
 
 char *gitdir_find(const char *work_tree)

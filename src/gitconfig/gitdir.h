@@ -43,12 +43,6 @@ char *gitdir_fold(const char *path);
 char *gitdir_pointer(const char *folder, const char *name, const char *word);
 
 /*
- * Returns the real path of the file that a path leads to. The file may be missing, also if a
- * symlink leads to it. The caller frees it.
- */
-char *gitdir_destination(const char *path);
-
-/*
  * Returns the git directory of a work tree: its .git if that is a folder, or the folder that the
  * file .git names. Returns NULL if there is neither. The caller frees it.
  */

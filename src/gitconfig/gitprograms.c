@@ -4,13 +4,13 @@
 #include "gitconfig/gitconfig.h"
 #include "gitconfig/gitdir.h"
 #include "gitconfig/gitrelated.h"
-#include "gitconfig/gitset.h"
 #include "util/buffer.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
 #include "util/mem.h"
 #include "util/text/shell.h"
 #include "util/text/text.h"
+#include "util/textset.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -102,8 +102,8 @@ struct gitprograms {
 	struct list own; /* paths of the user's and the machine's configuration files */
 	void *files;     /* a tree of struct file (tsearch) */
 	struct gitrelated *related;
-	struct gitset searched; /* folders that were searched for symlinks */
-	unsigned int round;     /* one for each git directory */
+	struct textset searched; /* folders that were searched for symlinks */
+	unsigned int round;      /* one for each git directory */
 	size_t files_left, bytes_left, named_left, entries_left;
 	struct file *next; /* the queue of this round */
 };
@@ -166,7 +166,7 @@ void gitprograms_free(struct gitprograms *programs)
 		return;
 	tdestroy(programs->files, file_free);
 	gitrelated_free(programs->related);
-	gitset_release(&programs->searched);
+	textset_release(&programs->searched);
 	list_release(&programs->own);
 	free(programs->home);
 	free(programs);
@@ -357,7 +357,7 @@ static bool is_link(const char *path, const struct dirent *entry)
 static int report_links(const struct report *report, const char *folder)
 {
 	size_t *left = &report->programs->entries_left;
-	DIR *dir = gitset_add(&report->programs->searched, folder) ? opendir(folder) : NULL;
+	DIR *dir = textset_add(&report->programs->searched, folder) ? opendir(folder) : NULL;
 	int result = 0;
 
 	for (struct dirent *entry; dir && result == 0 && (entry = readdir(dir));) {

@@ -2,10 +2,10 @@
 #include "gitconfig/gitrelated.h"
 
 #include "gitconfig/gitdir.h"
-#include "gitconfig/gitset.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
 #include "util/mem.h"
+#include "util/textset.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -16,8 +16,8 @@
 enum { MOST_FOLDERS = 20000 };
 
 struct gitrelated {
-	struct gitset pairs;   /* git directories with work trees that were found */
-	struct gitset entered; /* real paths of folders whose entries were read */
+	struct textset pairs;   /* git directories with work trees that were found */
+	struct textset entered; /* real paths of folders whose entries were read */
 	size_t folders_left;
 };
 
@@ -42,8 +42,8 @@ void gitrelated_free(struct gitrelated *related)
 {
 	if (!related)
 		return;
-	gitset_release(&related->pairs);
-	gitset_release(&related->entered);
+	textset_release(&related->pairs);
+	textset_release(&related->entered);
 	free(related);
 }
 
@@ -51,7 +51,7 @@ static int report(struct search *search, const char *git, const char *work_tree)
 {
 	AUTO_FREE char *pair = mem_format("%s\n%s", git, work_tree);
 
-	if (!gitset_add(&search->related->pairs, pair))
+	if (!textset_add(&search->related->pairs, pair))
 		return 0;
 	return search->found(search->context, git, work_tree, search->err);
 }
@@ -70,7 +70,7 @@ static int begin(struct search *search, const char *folder)
 	struct gitrelated *related = search->related;
 	AUTO_FREE char *real = realpath(folder, NULL);
 
-	if (!real || !gitset_add(&related->entered, real))
+	if (!real || !textset_add(&related->entered, real))
 		return 0;
 	if (!related->folders_left)
 		return error_set(

@@ -3,10 +3,10 @@
 
 #include "gitconfig/gitconfig.h"
 #include "gitconfig/gitdir.h"
-#include "gitconfig/gitset.h"
 #include "snapshot/object/fsck.h"
 #include "snapshot/object/refs.h"
 #include "util/mem.h"
+#include "util/textset.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -308,11 +308,11 @@ static void git_directories(void)
 
 static void sets(void)
 {
-	struct gitset set = { 0 };
+	struct textset set = { 0 };
 
-	CHECK("a text is new to a set once", gitset_add(&set, "a") && !gitset_add(&set, "a"));
-	CHECK("a set has what was added", gitset_has(&set, "a") && !gitset_has(&set, "b"));
-	gitset_release(&set);
+	CHECK("a text is new to a set once", textset_add(&set, "a") && !textset_add(&set, "a"));
+	CHECK("a set has what was added", textset_has(&set, "a") && !textset_has(&set, "b"));
+	textset_release(&set);
 }
 
 int main(void)

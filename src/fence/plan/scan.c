@@ -6,6 +6,7 @@
 #include "gitconfig/gitprograms.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
+#include "util/file/symlinks.h"
 #include "util/mem.h"
 
 #include <ctype.h>
@@ -34,6 +35,7 @@ struct scan {
 	size_t pattern_count;
 	uint64_t steps; /* left for matching patterns */
 	struct gitprograms *programs;
+	struct symlinks *symlinks;
 };
 
 struct below {
@@ -187,26 +189,52 @@ static void protect_links_below(struct scan *scan, const char *path)
 	scan->nested--;
 }
 
-/* Watches a path for a new file, and restores a symlink there. */
-static void watch(struct scan *scan, const char *path)
+/* Records a symlink on the way to a protected file, if the command could replace it. */
+static void pass_link(void *context, const char *link, const char *target)
 {
-	char target[PATH_MAX];
-	ssize_t n = in_writable_root(scan->plan, path) ? readlink(path, target, sizeof target - 1)
-						       : 0;
+	struct scan *scan = context;
 
-	target[n > 0 ? n : 0] = '\0'; /* empty: nothing to restore */
-	add_link(scan->plan, path, target);
+	if (in_writable_root(scan->plan, link))
+		add_link(scan->plan, link, target);
+}
+
+/* Watches a path that leads to a file, so that the sweep finds a new file there. Returns the real
+ * path of the file, which the caller frees, or NULL if the command cannot replace it. */
+static char *watch(struct scan *scan, const char *path)
+{
+	size_t before = scan->plan->link_count;
+	char *end = symlinks_follow(scan->symlinks, path, pass_link, scan);
+
+	if (scan->plan->link_count == before && !in_writable_root(scan->plan, end)) {
+		free(end);
+		return NULL;
+	}
+	add_link(scan->plan, path, ""); /* nothing to restore */
+	return end;
+}
+
+/* Leaves a path writable that the user named. */
+static void exempt(struct fence_plan *plan, const char *path, const char *why)
+{
+	for (size_t i = 0; i < plan->exempt.count; i++)
+		if (strcmp(plan->exempt.items[i], path) == 0)
+			return;
+	list_printf(
+		&plan->notices,
+		"%s is writable (--write); the host will execute what the command puts there (%s)",
+		path, why);
+	list_add(&plan->exempt, path);
 }
 
 /* Protects a path that the host is told to use, and its target; watches for it if it is missing. */
 static void protect_path(struct scan *scan, const char *path, bool secret)
 {
-	AUTO_FREE char *end = gitdir_destination(path);
+	AUTO_FREE char *end = watch(scan, path);
 
-	if (!in_writable_root(scan->plan, path) && !in_writable_root(scan->plan, end))
-		return;
-	watch(scan, path);
-	protect_target(scan, path, true, secret);
+	if (end && is_named_by_user(scan->plan, end))
+		exempt(scan->plan, end, path);
+	else if (end)
+		protect_target(scan, path, true, secret);
 }
 
 static void protect_named(void *context, const char *path)
@@ -214,9 +242,10 @@ static void protect_named(void *context, const char *path)
 	protect_path(context, path, false);
 }
 
-void scan_protect_path(struct fence_plan *plan, const char *path, bool secret)
+void scan_protect_path(struct fence_plan *plan, struct symlinks *symlinks, const char *path,
+		       bool secret)
 {
-	struct scan scan = { .plan = plan };
+	struct scan scan = { .plan = plan, .symlinks = symlinks };
 
 	protect_path(&scan, path, secret);
 }
@@ -250,7 +279,7 @@ static void protect_parts(struct scan *scan, const char *git)
 		AUTO_FREE char *path = path_join(git, parts[i]);
 
 		if (access(path, F_OK) < 0)
-			watch(scan, path);
+			free(watch(scan, path));
 		else
 			scan_add_existing(scan->plan, path, WIRE_READ, "executed by the host",
 					  false);
@@ -261,17 +290,13 @@ static void protect_parts(struct scan *scan, const char *git)
  * searches it for symlinks. */
 static void protect_common(struct scan *scan, const char *common)
 {
-	AUTO_FREE char *end = gitdir_destination(common);
+	AUTO_FREE char *end = watch(scan, common);
+	AUTO_FREE char *real = realpath(common, NULL);
 	struct stat status;
 
-	if (strcmp(end, scan->root) == 0) {
-		protect_parts(scan, end);
-		return;
-	}
-	if (!in_writable_root(scan->plan, end))
-		return;
-	watch(scan, common);
-	if (stat(end, &status) == 0) {
+	if (real && strcmp(real, scan->root) == 0) {
+		protect_parts(scan, real);
+	} else if (end && stat(end, &status) == 0 && in_writable_root(scan->plan, end)) {
 		add_known(scan->plan, &status);
 		scan_add_rule(scan->plan, end, &status, WIRE_READ, "executed by the host", false);
 	}
@@ -554,11 +579,7 @@ static enum dirwalk_verdict visit_entry(void *context, const struct dirwalk_entr
 		return DIRWALK_ON;
 	}
 	if (special.executed && is_named_by_user(plan, path)) {
-		list_printf(
-			&plan->notices,
-			"%s is writable (--write); the host will execute what the command puts there (%s)",
-			path, special.executed);
-		list_add(&plan->exempt, path);
+		exempt(plan, path, special.executed);
 		return DIRWALK_ON;
 	}
 	return protect(scan, entry, &special, path, is_git);
@@ -618,8 +639,11 @@ int scan_tree(struct fence_plan *plan, size_t rule, struct error *err)
 		scan.pattern_count = plan->spec->patterns.count;
 	}
 	for (int i = 0; i < TRIES && changed; i++) {
+		struct symlinks symlinks = { 0 };
+
 		undo_to(plan, &before);
 		scan.programs = gitprograms_new(plan->identity.home);
+		scan.symlinks = &symlinks;
 
 		const struct dirwalk walk = { .visit = visit_entry,
 					      .context = &scan,
@@ -629,6 +653,7 @@ int scan_tree(struct fence_plan *plan, size_t rule, struct error *err)
 				     : dirwalk_tree(&walk, root, &changed, err);
 
 		gitprograms_free(scan.programs);
+		symlinks_release(&symlinks);
 		if (result < 0)
 			return -1;
 	}

@@ -4,6 +4,7 @@
 
 #include "fence/fence_plan.h"
 #include "util/file/dirwalk.h"
+#include "util/file/symlinks.h"
 
 /*
  * Name prefix of the folder, at the root of a tree, for files that a sweep cannot move to another
@@ -25,7 +26,8 @@ const char *scan_executed(const struct dirwalk_entry *entry);
  * Protects the file that a path leads to, if the command could write it: read-only, or hidden if it
  * is a secret. If the command could create it, lets the sweep watch for it.
  */
-void scan_protect_path(struct fence_plan *plan, const char *path, bool secret);
+void scan_protect_path(struct fence_plan *plan, struct symlinks *symlinks, const char *path,
+		       bool secret);
 
 struct stat;
 

@@ -25,7 +25,7 @@ void bare_add(struct bare *bare, const char *path)
 		if (gitdir_is_part(name)) {
 			AUTO_FREE char *part = mem_format("%s%s", folded, rest ? "/" : "");
 
-			gitset_add(&bare->coming, part);
+			textset_add(&bare->coming, part);
 		}
 		if (rest)
 			rest[-1] = '/';
@@ -38,8 +38,8 @@ static bool is_coming(const struct place *place, const char *path, bool file)
 	AUTO_FREE char *folded = gitdir_fold(path);
 	AUTO_FREE char *folder = mem_format("%s/", folded);
 
-	return gitset_has(&place->bare->coming, folded) ||
-	       (!file && gitset_has(&place->bare->coming, folder));
+	return textset_has(&place->bare->coming, folded) ||
+	       (!file && textset_has(&place->bare->coming, folder));
 }
 
 static bool is_in_tree(const struct place *place, const char *path, bool file)
@@ -100,7 +100,7 @@ bool bare_contains(struct bare *bare, const char *path)
 
 void bare_release(struct bare *bare)
 {
-	gitset_release(&bare->coming);
+	textset_release(&bare->coming);
 	free(bare->folder);
 	bare->folder = NULL;
 }

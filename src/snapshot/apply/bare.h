@@ -5,17 +5,17 @@
 #ifndef SNAPSHOT_APPLY_BARE_H
 #define SNAPSHOT_APPLY_BARE_H
 
-#include "gitconfig/gitset.h"
+#include "util/textset.h"
 
 #include <git2.h>
 #include <stdbool.h>
 
 struct bare {
 	git_repository *repository;
-	git_oid tree;         /* the tree to be applied */
-	int work;             /* descriptor of the work tree */
-	struct gitset coming; /* paths of bare_add() that could be parts of a git directory */
-	char *folder;         /* the last folder that was checked, and the answer */
+	git_oid tree;          /* the tree to be applied */
+	int work;              /* descriptor of the work tree */
+	struct textset coming; /* paths of bare_add() that could be parts of a git directory */
+	char *folder;          /* the last folder that was checked, and the answer */
 	bool answer;
 };
 

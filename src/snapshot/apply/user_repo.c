@@ -1,7 +1,6 @@
 /* The user's repository. */
 #include "snapshot/apply/user_repo.h"
 
-#include "gitconfig/gitdir.h"
 #include "gitconfig/gitprograms.h"
 #include "snapshot/base/fault.h"
 #include "snapshot/base/gituser.h"
@@ -9,6 +8,7 @@
 #include "snapshot/base/snapshot_confine.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
+#include "util/file/symlinks.h"
 #include "util/mem.h"
 
 #include <errno.h>
@@ -278,35 +278,44 @@ int user_repo_identity(const struct user_repo *user, git_signature **ret_signatu
 struct obeyed {
 	const struct user_repo *user;
 	struct list *paths;
+	struct symlinks symlinks;
 };
+
+static void add_path(const struct obeyed *obeyed, const char *path)
+{
+	const struct user_repo *user = obeyed->user;
+
+	if (path_within(path, user->work) && !path_within(path, user->git) &&
+	    !path_within(path, user->common))
+		list_add(obeyed->paths,
+			 strcmp(path, user->work) == 0 ? "." : path + strlen(user->work) + 1);
+}
+
+static void add_link(void *context, const char *link, const char *target)
+{
+	(void)target;
+	add_path(context, link);
+}
 
 static void add_obeyed(void *context, const char *named)
 {
-	const struct obeyed *obeyed = context;
-	const struct user_repo *user = obeyed->user;
-	AUTO_FREE char *end = gitdir_destination(named);
-	const char *const both[] = { named, end };
+	struct obeyed *obeyed = context;
+	AUTO_FREE char *end = symlinks_follow(&obeyed->symlinks, named, add_link, obeyed);
 
-	for (size_t i = 0; i < sizeof both / sizeof *both; i++) {
-		const char *path = both[i];
-
-		if (!path_within(path, user->work) || path_within(path, user->git) ||
-		    path_within(path, user->common))
-			continue;
-		list_add(obeyed->paths,
-			 strcmp(path, user->work) == 0 ? "." : path + strlen(user->work) + 1);
-	}
+	add_path(context, named);
+	add_path(context, end);
 }
 
 int user_repo_obeyed(const struct user_repo *user, struct list *ret_paths, struct error *err)
 {
 	struct list paths = { 0 };
-	struct obeyed obeyed = { user, &paths };
+	struct obeyed obeyed = { .user = user, .paths = &paths };
 	AUTO_FREE char *home = gituser_home();
 	struct gitprograms *programs = gitprograms_new(home);
 	int result = gitprograms_each(programs, user->git, user->work, add_obeyed, &obeyed, err);
 
 	gitprograms_free(programs);
+	symlinks_release(&obeyed.symlinks);
 	if (result < 0) {
 		list_release(&paths);
 		return -1;

@@ -1,5 +1,5 @@
-/* A set of texts: see gitset.h. */
-#include "gitconfig/gitset.h"
+/* A set of texts: see textset.h. */
+#include "util/textset.h"
 
 #include "util/mem.h"
 
@@ -12,21 +12,21 @@ static int by_text(const void *a, const void *b)
 	return strcmp(a, b);
 }
 
-bool gitset_has(const struct gitset *set, const char *text)
+bool textset_has(const struct textset *set, const char *text)
 {
 	return tfind(text, &set->root, by_text);
 }
 
-bool gitset_add(struct gitset *set, const char *text)
+bool textset_add(struct textset *set, const char *text)
 {
-	if (gitset_has(set, text))
+	if (textset_has(set, text))
 		return false;
 	if (!tsearch(mem_dup(text), &set->root, by_text))
 		abort();
 	return true;
 }
 
-void gitset_release(struct gitset *set)
+void textset_release(struct textset *set)
 {
 	tdestroy(set->root, free);
 	set->root = NULL;
