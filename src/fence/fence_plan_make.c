@@ -258,15 +258,45 @@ static int protect_list(struct fence_plan *plan, const struct home *names, const
 	return 0;
 }
 
+/* A search for symlinks in the home folder. */
+struct linked {
+	struct fence_plan *plan;
+	struct symlinks symlinks;
+};
+
+static void protect_found(void *context, const char *path, bool secret)
+{
+	struct linked *linked = context;
+
+	scan_protect_path(linked->plan, &linked->symlinks, path, secret);
+}
+
+/* Protects files that symlinks in the home folder lead to. */
+static void protect_linked(struct fence_plan *plan, const struct home *names)
+{
+	struct linked linked = { .plan = plan };
+	AUTO_FREE char *left_out = home_search(plan->identity.home, names, protect_found, &linked);
+
+	symlinks_release(&linked.symlinks);
+	if (left_out)
+		list_printf(
+			&plan->notices,
+			"your home has too many folders to look for links in: not searched from "
+			"%s on; files of the project that links there lead to stay writable",
+			left_out);
+}
+
 static int protect_home(struct fence_plan *plan, const struct home *names, struct error *err)
 {
 	AUTO_FREE char *settings = permit_settings_folder(plan);
 
 	if (settings && protect_place(plan, settings, WIRE_READ, "executed by the host", err) < 0)
 		return -1;
-	return protect_list(plan, names, defaults_home_executed, false, err) < 0
-		       ? -1
-		       : protect_list(plan, names, defaults_home_secrets, true, err);
+	if (protect_list(plan, names, defaults_home_executed, false, err) < 0 ||
+	    protect_list(plan, names, defaults_home_secrets, true, err) < 0)
+		return -1;
+	protect_linked(plan, names);
+	return 0;
 }
 
 /* Adds rules for secrets and tool chains in the home folder, and for Ringfence's own programs. */

@@ -784,7 +784,10 @@ OBEYED = {
     "an include with a condition": ("tools/git.inc", ("includeIf.gitdir:/.path", "../tools/git.inc")),
     "a program": ("tools/fsm", ("core.fsmonitor", "tools/fsm")),
     "a script": ("tools/clean.py", ("filter.x.clean", "python3 tools/clean.py %f")),
-    "a link to hooks": ("tools/pre-commit", None),
+    "a link to hooks": ("tools/pre-commit", {".git/hooks": "../tools"}),
+    "a link to a missing script": ("tools/pc", {".git/hooks/pre-commit": "../../tools/pc"}),
+    "a link in a submodule": ("tools/pc", {".git/modules/a/hooks/pre-commit": "../../../../tools/pc"}),
+    "a link in a folder of hooks": ("tools/pc", {"../hooks/pre-commit": "../project/tools/pc"}),
 }
 
 
@@ -795,12 +798,15 @@ def test_what_the_users_configuration_makes_git_obey_needs_a_yes(t, how):
     loop, repo, branch = looped(t)
     repo.commit(branch, {name: "evil\n"})
     contains(loop.ringfence("apply", "--dry-run").out, "1 file", "as a control, without it there is nothing to ask")
-    if config:
+    if isinstance(config, tuple):
         repo.git("config", *config)
     else:
-        shutil.rmtree(repo.path(".git/hooks"), ignore_errors=True)
-        os.makedirs(repo.path("tools"))
-        os.symlink("../tools", repo.path(".git/hooks"))
+        repo.git("config", "core.hooksPath", "~/hooks")
+        repo.write(".git/modules/a/HEAD", "ref: refs/heads/main\n")
+        os.makedirs(repo.path(".git/modules/a/refs"))
+        for link, target in config.items():
+            os.makedirs(os.path.dirname(repo.path(link)), exist_ok=True)
+            os.symlink(target, repo.path(link))
     result = loop.ringfence("apply")
     equal(result.code, 125, "exit status", result)
     contains(result.err, f"[ringfence] {name}: this machine executes it", "stderr")
@@ -839,3 +845,98 @@ def test_a_git_directory_among_files_needs_a_yes(t, how):
     contains(result.err, "a git directory under another name", "stderr")
     repo.commit(branch, {"tools/HEAD": "x\n", "objects": "x\n"})
     equal(loop.ringfence("apply").code, 0, "as a control, a file called HEAD")
+
+
+MONITOR = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = {folder}\n\tfsmonitor = \"touch {mark}; false\"\n"
+COMMON = "[core]\n\trepositoryformatversion = 1\n\tfsmonitor = \"touch {mark}; false\"\n[extensions]\n\tworktreeConfig = true\n"
+PRIVATE = "[core]\n\tbare = false\n\tworktree = {folder}\n"
+REF = "ref: refs/heads/main\n"
+# Each: the folder in which the user then uses git, and the files that apply brings.
+DIRECTORIES = {
+    "one folder": ("docs", {"docs/HEAD": REF, "docs/objects/k": "", "docs/refs/k": "", "docs/config": MONITOR}),
+    "with its configuration elsewhere":
+        ("docs", {"docs/HEAD": REF, "docs/commondir": "../lib\n", "docs/config.worktree": PRIVATE, "lib/objects/k": "",
+                  "lib/refs/k": "", "lib/config": COMMON}),
+    "with everything but its head in the project's root":
+        ("docs", {"docs/HEAD": REF, "docs/commondir": "..\n", "docs/config.worktree": PRIVATE, "objects/k": "", "refs/k": "", "config": COMMON}),
+    "below the folder with its configuration":
+        ("lib/docs", {"lib/docs/HEAD": REF, "lib/docs/commondir": "..\n", "lib/docs/config.worktree": PRIVATE, "lib/objects/k": "",
+                      "lib/refs/k": "", "lib/config": COMMON}),
+    "of links": ("docs", {"docs/HEAD": ("120000", "refs/heads/main"), "docs/objects": ("120000", "../one"), "docs/refs": ("120000", "../one"),
+                          "docs/config": ("120000", "../one/plain"), "one/plain": MONITOR}),
+    "of programs": ("docs", {"docs/HEAD": REF, "docs/objects": ("100755", "x"), "docs/refs": ("100755", "x"), "docs/config": MONITOR}),
+    "with a commit at its head": ("docs", {"docs/HEAD": "1" * 40 + "\n", "docs/objects/k": "", "docs/refs/k": "", "docs/config": MONITOR}),
+}
+
+
+def run_by_git(repo, folder, mark):
+    """Uses git as a person would, and reports whether it ran what was planted."""
+    if os.path.isdir(repo.path(folder)):
+        repo.try_git("status", cwd=os.fsdecode(repo.path(folder)))
+    ran = os.path.exists(mark)
+    if ran:
+        os.unlink(mark)
+    return ran
+
+
+def planted(t, how):
+    """The parts of a git directory, and the file that git would create if it obeyed its configuration."""
+    folder, parts = DIRECTORIES[how]
+    mark = os.path.join(t.outside, "mark")
+
+    def filled(part):
+        text = part[1] if isinstance(part, tuple) else part
+        text = text.replace("{mark}", mark).replace("{folder}", t.path(folder))
+        return (part[0], text) if isinstance(part, tuple) else text
+    return folder, {name: filled(part) for name, part in parts.items()}, mark
+
+
+@needs("git")
+@cases(*DIRECTORIES)
+def test_a_git_directory_of_any_form_needs_a_yes(t, how):
+    folder, parts, mark = planted(t, how)
+    loop, repo, branch = looped(t)
+    repo.commit(branch, parts)
+    result = loop.ringfence("apply")
+    equal(result.code, 125, "exit status", result)
+    contains(result.err, f"[ringfence] {folder}/HEAD: this machine executes it", "stderr")
+    contains(result.err, "a git directory under another name", "stderr")
+    expect(not run_by_git(repo, folder, mark), "git runs nothing")
+    equal(loop.ringfence("apply", "--yes").code, 0, "exit status with --yes")
+    expect(run_by_git(repo, folder, mark), "as a control, git would have run it")
+
+
+@needs("git")
+@cases(*DIRECTORIES)
+def test_a_git_directory_that_comes_in_parts_needs_a_yes(t, how):
+    """Whichever part is the last. The others are there: committed before, or files that git ignores."""
+    folder, parts, mark = planted(t, how)
+    loop, repo, branch = looped(t)
+    first = repo.head()
+    for last in sorted(name for name in parts if name.rsplit("/", 1)[-1] not in ("plain", "config.worktree")):
+        others = {name: part for name, part in parts.items() if name != last}
+        repo.commit(branch, {last: parts[last]}, base=repo.commit("others", others, base=first))
+        repo.git("reset", "-q", "--hard", "others")
+        result = loop.ringfence("apply")
+        equal(result.code, 125, f"exit status with {last} after a commit", result)
+        contains(result.err, f"[ringfence] {last}: this machine executes it", "stderr")
+        repo.git("reset", "-q", first)
+        repo.write(".git/info/exclude", "".join(f"/{name.split('/')[0]}\n" for name in others))
+        repo.commit(branch, {last: parts[last]}, base=first)
+        result = loop.ringfence("apply")
+        equal(result.code, 125, f"exit status with {last} beside ignored files", result)
+        contains(result.err, f"[ringfence] {last}: this machine executes it", "stderr")
+        expect(not run_by_git(repo, folder, mark), "git runs nothing")
+        for name in {name.split("/")[0] for name in others}:
+            path = repo.path(name)
+            shutil.rmtree(path) if os.path.isdir(path) else os.unlink(path)
+
+
+@needs("git")
+def test_folders_that_are_not_git_directories_need_no_yes(t):
+    """A library for git has folders of these names."""
+    loop, repo, branch = looped(t)
+    repo.commit(branch, {"git/objects/base.py": "", "git/refs/head.py": "", "git/config.py": "", "docs/HEAD": "", "docs/config": "",
+                         "web/hooks/use.js": "", "web/refs/x.js": "", "web/config/x.js": "", "web/HEAD/x": "", "web/commondir": ""})
+    result = loop.ringfence("apply")
+    equal(result.code, 0, "exit status", result)

@@ -22,6 +22,7 @@ fuzz_fn fuzz_conversation;
 fuzz_fn fuzz_fence_spec;
 fuzz_fn fuzz_fsck;
 fuzz_fn fuzz_gitconfig;
+fuzz_fn fuzz_gitdir;
 fuzz_fn fuzz_hosts;
 fuzz_fn fuzz_http;
 fuzz_fn fuzz_httpclient;

@@ -49,6 +49,7 @@ int main(void)
 	replay("fuzz_fence_spec", fuzz_fence_spec);
 	replay("fuzz_fsck", fuzz_fsck);
 	replay("fuzz_gitconfig", fuzz_gitconfig);
+	replay("fuzz_gitdir", fuzz_gitdir);
 	replay("fuzz_hosts", fuzz_hosts);
 	replay("fuzz_http", fuzz_http);
 	replay("fuzz_httpclient", fuzz_httpclient);

@@ -5,6 +5,7 @@
 #include "util/env.h"
 #include "util/file/dirwalk.h"
 #include "util/file/fd.h"
+#include "util/file/symlinks.h"
 #include "util/mem.h"
 #include "util/text/base64.h"
 #include "util/text/consttime.h"
@@ -67,6 +68,54 @@ static void opening(void)
 	CHECK("openat2 refuses a way out", opened(folder, "..", RESOLVE_BENEATH) == EXDEV);
 	unlinkat(folder, "link", 0);
 	unlinkat(folder, "real", AT_REMOVEDIR);
+	rmdir(place);
+}
+
+static void collect_passed(void *context, const char *link, const char *target)
+{
+	buffer_printf(context, "%s>%s ", link, target);
+}
+
+/* Returns whether a path leads there, through these symlinks; all below a folder. */
+static bool leads(struct symlinks *symlinks, const char *folder, const char *path, const char *end,
+		  const char *passed)
+{
+	AUTO_BUFFER struct buffer seen = BUFFER_INIT(1 << 16);
+	AUTO_BUFFER struct buffer expected = BUFFER_INIT(1 << 16);
+	AUTO_FREE char *from = mem_format("%s/%s", folder, path);
+	AUTO_FREE char *to = mem_format("%s/%s", folder, end);
+	AUTO_FREE char *reached = symlinks_follow(symlinks, from, collect_passed, &seen);
+
+	if (*passed)
+		buffer_printf(&expected, "%s/%s ", folder, passed);
+	return strcmp(reached, to) == 0 && strcmp(buffer_text(&seen), buffer_text(&expected)) == 0;
+}
+
+static void following(void)
+{
+	char place[] = "/tmp/ringfence-unit-XXXXXX";
+	AUTO_FD folder = mkdtemp(place) ? open(place, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+	struct symlinks symlinks = { 0 };
+
+	mkdirat(folder, "a", 0755);
+	CHECK("symlinks for a path can be made", symlinkat("a/missing", folder, "one") == 0 &&
+							 symlinkat("a", folder, "dir") == 0 &&
+							 symlinkat("self", folder, "self") == 0);
+	CHECK("a path without symlinks leads to itself",
+	      leads(&symlinks, place, "a/x/../y//", "a/y", ""));
+	CHECK("a symlink leads to a file that does not exist",
+	      leads(&symlinks, place, "one", "a/missing", "one>a/missing"));
+	CHECK("a symlink in the middle of a path is followed",
+	      leads(&symlinks, place, "dir/x", "a/x", "dir>a"));
+	CHECK("a folder that is remembered is followed alike",
+	      leads(&symlinks, place, "dir/../a/y", "a/y", "dir>a"));
+	CHECK("a symlink to itself comes to an end",
+	      !leads(&symlinks, place, "self", "a", "self>self"));
+	symlinks_release(&symlinks);
+	unlinkat(folder, "one", 0);
+	unlinkat(folder, "dir", 0);
+	unlinkat(folder, "self", 0);
+	unlinkat(folder, "a", AT_REMOVEDIR);
 	rmdir(place);
 }
 
@@ -346,6 +395,7 @@ int main(void)
 	base64();
 	secrets();
 	opening();
+	following();
 	placing();
 	walking();
 	members();

@@ -4,6 +4,7 @@
 
 #include "fence/fence_plan.h"
 #include "util/file/dirwalk.h"
+#include "util/file/symlinks.h"
 
 /* Name prefix of what a sweep puts aside within a tree, because it cannot move it to another file
  * system. Scans skip such folders. */
@@ -21,6 +22,13 @@ int scan_tree(struct fence_plan *plan, size_t rule, struct error *err);
 /* Returns why the host would execute this entry or read it as configuration, or NULL. Recognizes
  * bare git repositories. */
 const char *scan_executed(const struct dirwalk_entry *entry);
+
+/*
+ * Protects the file that a path leads to, if the command could write it: read-only, or hidden if it
+ * is a secret. If the command could create it, lets the sweep watch for it.
+ */
+void scan_protect_path(struct fence_plan *plan, struct symlinks *symlinks, const char *path,
+		       bool secret);
 
 struct stat;
 
