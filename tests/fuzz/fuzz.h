@@ -48,6 +48,7 @@ fuzz_fn fuzz_rules;
 fuzz_fn fuzz_scan;
 fuzz_fn fuzz_talk;
 fuzz_fn fuzz_tape;
+fuzz_fn fuzz_terminal;
 fuzz_fn fuzz_text;
 fuzz_fn fuzz_usage;
 fuzz_fn fuzz_verdict;

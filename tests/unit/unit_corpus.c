@@ -75,6 +75,7 @@ int main(void)
 	replay("fuzz_scan", fuzz_scan);
 	replay("fuzz_talk", fuzz_talk);
 	replay("fuzz_tape", fuzz_tape);
+	replay("fuzz_terminal", fuzz_terminal);
 	replay("fuzz_text", fuzz_text);
 	replay("fuzz_usage", fuzz_usage);
 	replay("fuzz_verdict", fuzz_verdict);

@@ -301,6 +301,7 @@ int effective_spec(struct effective *effective, struct error *err)
 	spec->limits[FENCE_LIMIT_TIME] = config_get(config, SETTING_TIMEOUT)->number;
 	spec->denials = config_get(config, SETTING_DENIALS)->number;
 	spec->trace_reads = config_get(config, SETTING_TRACE_READS)->number;
+	spec->raw_terminal = config_get(config, SETTING_RAW_TERMINAL)->number;
 	spec->place = &effective->place;
 	return effective_models(effective, config_get(config, SETTING_MODELS)->number, err);
 }
