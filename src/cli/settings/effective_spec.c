@@ -107,7 +107,6 @@ int effective_load(struct effective *effective, struct error *err)
 		.home = place->identity.home,
 		.state = place->state,
 		.uid = place->identity.caller,
-		.gid = place->identity.caller_group,
 		.foreign = place->identity.switched,
 		.validate = validate,
 	};
