@@ -7,7 +7,7 @@ import signal
 import sqlite3
 import subprocess
 
-from harness import cases, contains, equal, expect, kernel, needs, root_only, user_only
+from harness import cases, contains, equal, expect, gitrepo, kernel, needs, root_only, user_only
 from harness.loop import Loop, is_stopped, keepers, kill, name_of, until
 from harness.repository import Repository
 
@@ -435,3 +435,18 @@ def test_a_fence_whose_first_process_is_killed_ends_the_loop_and_resume_goes_on(
     contains(loop.ringfence("status").out, "once the cause is gone: ringfence resume", "what a person sees")
     loop.write("go")
     equal(loop.ringfence("resume", "--follow").code, 0, "exit status of resume")
+
+
+@needs("git")
+def test_a_broken_fence_loses_neither_the_cost_nor_the_commits_of_its_try(t):
+    loop = Loop(t, scripts={"1": "edit new.txt hello; git add -A; git commit -q -m 'by the agent';"
+                                 " event cost '\"nusd\": 30000000'; edit paid x; hang"})
+    repo = gitrepo.Repository(t, loop.project).filled()
+    loop.detach(*EVENTS)
+    loop.there("paid")
+    until("the cost", lambda: "30000000" in t.read(os.path.join(loop.folder, "iterations/1/stdout.log")))
+    inits = [pid for pid, command in kernel.descendants_of(loop.supervisor()) if command == "/run/ringfence/init"]
+    kill(inits[0])
+    status = loop.ended("failed")
+    equal(status["spent_nusd"], 30000000, "the cost", status)
+    equal(repo.git("show", f"ringfence/{status['id']}:new.txt"), "hello", "what was committed")

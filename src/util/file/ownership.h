@@ -2,8 +2,8 @@
  * Says whether only one user, and root, can change what a path leads to.
  *
  * Every folder on the way counts, and every symlink: anyone who can write one of them can replace
- * what comes after it. In a folder with the sticky bit, such as /tmp, others cannot replace an entry
- * that belongs to the user. A group counts as others unless the user is its only member.
+ * what comes after it. In a folder with the sticky bit, such as /tmp, others cannot replace an
+ * entry that belongs to the user. A group counts as others unless the user is its only member.
  */
 #ifndef UTIL_FILE_OWNERSHIP_H
 #define UTIL_FILE_OWNERSHIP_H
