@@ -30,10 +30,14 @@ enum journal_mode { JOURNAL_CREATE, JOURNAL_WRITE, JOURNAL_READ };
  */
 enum journal_care { JOURNAL_NOW, JOURNAL_LATER };
 
-/* Opens a journal. Returns 0, or -1 with err set. */
+/* Opens a journal. A reader gets a copy if the disk is full or read-only. Returns 0, or -1 with err
+ * set. */
 int journal_open(const char *path, enum journal_mode mode, struct journal **ret_store,
 		 struct error *err);
 void journal_close(struct journal *store);
+
+/* Says why the journal is a copy ("its disk is full"), or NULL if it is not. */
+const char *journal_copied_why(const struct journal *store);
 
 /* Appends an event. Returns 0, or -1 with err set and nothing appended. */
 int journal_append(struct journal *store, enum journal_care care, int64_t at_ms, const char *kind,

@@ -779,6 +779,28 @@ def test_cost_adds_up_the_ledger(t):
     equal(t.run([t.ringfence, "cost", "--by", "moon"]).code, 125, "by something else")
 
 
+@cases("missing", "garbage", "cut")
+def test_a_ledger_that_lost_its_lines_is_not_a_small_cost(t, how):
+    t.one_day()
+    models = Models(t, lambda request, _: message(input=10, output=5))
+    for _ in range(3):
+        models.ask()
+    models.stop()
+    equal(t.run([t.ringfence, "cost"]).err, "", "what is said before")
+    path = os.path.join(t.state, "gateway/ledger.jsonl")
+    lines = t.read(path).splitlines(keepends=True)
+    if how == "missing":
+        os.unlink(path)
+    else:
+        t.write(path, "\0garbage\n" * 9 if how == "garbage" else "".join(lines[:1]))
+    result = t.run([t.ringfence, "cost"])
+    equal(result.code, 0, "exit status", result)
+    contains(result.err, path, "what is said")
+    contains(result.err, "lines are missing", "what is said")
+    left = 1 if how == "cut" else 0
+    equal(json.loads(t.run([t.ringfence, "cost", "--json"]).out)["missing_nusd"], (3 - left) * opus(10, 5), "the JSON")
+
+
 @cases(80, 120)
 def test_costs_are_no_wider_than_the_terminal(t, columns):
     models = Models(t, lambda request, _: message(input=1234567, output=12345, cache_read_input_tokens=1234567))
