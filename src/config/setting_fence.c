@@ -322,6 +322,7 @@ const struct setting setting_fence_rows[] = {
 		        "[the fence](fence.md#the-terminal). Only for `ringfence exec`: a loop has no "
 		        "terminal.",
 		.example = "true",
+		.widens = "the command's output reaches your terminal unfiltered:",
 	},
 };
 

@@ -2,6 +2,7 @@
 #include "journal/journal.h"
 
 #include "journal/journal_copy.h"
+#include "journal/journal_head.h"
 #include "util/buffer.h"
 #include "util/env.h"
 #include "util/mem.h"
@@ -31,10 +32,11 @@ struct journal_file {
 struct journal {
 	sqlite3 *database;
 	struct journal_file file;
-	int64_t last;          /* the number of the last event that this process knows */
-	char hash[SHA256_HEX]; /* of that event */
-	bool known;            /* last and hash have been read */
-	bool later;            /* the next entry need not be synced */
+	int64_t last;             /* the number of the last event that this process knows */
+	char hash[SHA256_HEX];    /* of that event */
+	bool known;               /* last and hash have been read */
+	struct journal_head head; /* as it was before the events were read */
+	bool later;               /* the next entry need not be synced */
 	char *path;
 	char *copy;   /* of the file, which is read instead; or NULL */
 	dev_t device; /* of the file, when it was opened */
@@ -260,9 +262,27 @@ static int read_row(struct journal *store, sqlite3_stmt *statement, struct journ
 			err,
 			"the journal is damaged at event %lld: it was edited, truncated or torn after it was written",
 			(long long)(store->last + 1));
+	if (ret_event->seq == store->head.seq && strcmp(store->head.hash, wanted) != 0)
+		return error_set(
+			err,
+			"the journal is damaged at event %lld: it was rewritten (journal.head "
+			"has another hash)",
+			(long long)ret_event->seq);
 	store->last = ret_event->seq;
 	memcpy(store->hash, wanted, sizeof wanted);
 	return 0;
+}
+
+/* Whether the events that journal.head knows are all there. */
+static int check_head(const struct journal *store, struct error *err)
+{
+	if (store->last >= store->head.seq)
+		return 0;
+	return error_set(
+		err,
+		"the journal is damaged: its last events are missing, from %lld to %lld at "
+		"least (journal.head)",
+		(long long)(store->last + 1), (long long)store->head.seq);
 }
 
 int journal_each(struct journal *store, int64_t after, journal_fn *take, void *context,
@@ -275,6 +295,8 @@ int journal_each(struct journal *store, int64_t after, journal_fn *take, void *c
 	store->last = 0;
 	store->hash[0] = '\0';
 	store->known = false;
+	/* First: the writer may go on in the meantime. */
+	journal_head_read(store->path, &store->head);
 	if (sqlite3_prepare_v2(store->database,
 			       "SELECT seq, at_ms, kind, data, hash FROM event ORDER BY seq", -1,
 			       &statement, NULL) != SQLITE_OK)
@@ -288,6 +310,8 @@ int journal_each(struct journal *store, int64_t after, journal_fn *take, void *c
 	}
 	if (result == 0 && step != SQLITE_DONE)
 		result = set_error(store, "read", err);
+	if (result == 0)
+		result = check_head(store, err);
 	sqlite3_finalize(statement);
 	store->known = result == 0;
 	return result;
@@ -363,6 +387,9 @@ int journal_append(struct journal *store, enum journal_care care, int64_t at_ms,
 		return -1;
 	store->last = event.seq;
 	memcpy(store->hash, hash, sizeof hash);
+	/* A power failure can take back an event that is not on disk. */
+	if (care == JOURNAL_NOW)
+		journal_head_write(store->path, store->last, store->hash);
 	fault(store, true);
 	return 0;
 }

@@ -3,8 +3,9 @@
  *
  * Each loop has one SQLite database. Events are only ever appended. When an append returns, other
  * processes can see the event, even if this one is killed, and it is on disk unless it may wait for
- * the next one. Each event has a hash over itself and the previous hash, so a journal that was cut,
- * edited or torn is detected and never guessed at. Readers can read while a supervisor writes.
+ * the next one. Each event has a hash over itself and the previous hash, and the last one is also
+ * kept in a file of its own (journal_head.h), so a journal that was cut, edited or torn is detected
+ * and never guessed at. Readers can read while a supervisor writes.
  */
 #ifndef JOURNAL_JOURNAL_H
 #define JOURNAL_JOURNAL_H

@@ -305,7 +305,8 @@ def test_a_torn_state_file_is_made_anew(t):
 
 
 @cases("UPDATE event SET data = replace(data, 'make it', 'break it') WHERE seq = 1",
-       "DELETE FROM event WHERE seq = 4", "UPDATE event SET kind = 'begun' WHERE seq = 3", "bytes", "nothing")
+       "DELETE FROM event WHERE seq = 4", "DELETE FROM event WHERE seq > 6",
+       "DELETE FROM event WHERE seq = (SELECT max(seq) FROM event)", "UPDATE event SET kind = 'begun' WHERE seq = 3", "bytes", "nothing")
 def test_a_damaged_journal_is_reported_and_never_guessed(t, damage):
     loop = Loop(t, scripts=TWO)
     loop.run("-m", "1")

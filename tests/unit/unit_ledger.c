@@ -302,9 +302,11 @@ static void put(const char *name, const char *text)
 
 static void torn(void)
 {
+	AUTO_FREE char *spend = path_join(folder, "spend");
 	struct ledger_row row = { .route = "messages", .cost_nusd = CENT, .known = 1 };
 	struct ledger *ledger;
 
+	unlink(spend); /* damaged before */
 	put("ledger.jsonl", "{\"at_ms\":1,\"route\":\"messages\",\"cost_nusd\":99");
 	ledger = open_ledger(0, 0, 0, 8);
 	ledger_add(ledger, &row, &err);
