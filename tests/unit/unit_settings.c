@@ -95,7 +95,7 @@ static const struct member {
 	STORED(read_only_origin),
 	STORED(denials),
 	STORED(trace_reads),
-	OF_A_RUN(raw_terminal),
+	STORED(raw_terminal),
 	STORED(net),
 	STORED(net_origin),
 	STORED(allow),
