@@ -76,6 +76,11 @@ static void paths(void)
 							   refused("POST", "/v1/messages?x=/../y"));
 }
 
+enum { ALL_TOOLS = (1 << PROVIDER_TOOL_COUNT) - 1 };
+
+/* The things that the bodies may ask for. */
+static struct request_policy policy;
+
 /* Reads a body, split at every byte; NULL if it is valid. */
 static const char *read_body(const char *path, const char *text, struct request_body *body)
 {
@@ -86,11 +91,11 @@ static const char *read_body(const char *path, const char *text, struct request_
 	if (!found("POST", path, &target))
 		return "no route";
 	for (size_t at = 1; at < size; at++) {
-		request_body_init(body, &target);
+		request_body_init(body, &target, &policy);
 		request_body_feed(body, text, at);
 		request_body_feed(body, text + at, size - at);
 		wrong = request_body_end(body);
-		request_body_init(body, &target);
+		request_body_init(body, &target, &policy);
 		request_body_feed(body, text, size);
 		if (wrong != request_body_end(body))
 			return "it depends on how it is split";
@@ -177,6 +182,8 @@ static void documents(void)
 	static const char gemini[] = "/v1beta/models/g:generateContent";
 	struct request_body body;
 
+	policy.tools = ALL_TOOLS;
+
 	CHECK("a document by its address or id is noticed in Anthropic's form, also within a result and a document",
 	      names("/v1/messages",
 		    MESSAGE("[{\"type\":\"document\",\"source\":{\"type\":\"url\",\"url\":\"https://a\"}},"
@@ -195,7 +202,7 @@ static void documents(void)
 		    1, 1) &&
 		      names("/v1/responses",
 			    INPUT("[{\"role\":\"user\",\"content\":[{\"type\":\"input_image\",\"image_url\":\"HTTPS://a\"},"
-				  "{\"type\":\"input_image\",\"file_id\":\"f\"},{\"type\":\"input_file\",\"file_url\":\"u\"},"
+				  "{\"type\":\"input_image\",\"file_id\":\"f\"},{\"type\":\"input_file\",\"file_url\":\"https://a/u\"},"
 				  "{\"type\":\"input_file\",\"file_id\":\"f\"}]},{\"type\":\"item_reference\",\"id\":\"m\"},"
 				  "{\"type\":\"function_call_output\",\"output\":[{\"type\":\"input_file\",\"file_id\":\"f\"}]}]"),
 			    4, 2) &&
@@ -206,14 +213,15 @@ static void documents(void)
 	      names(gemini,
 		    PARTS("[{\"fileData\":{\"mimeType\":\"image/png\",\"fileUri\":\"gs://a\"}},"
 			  "{\"file_data\":{\"file_uri\":\"https://a\"}},{\"functionResponse\":{\"parts\":"
-			  "[{\"fileData\":{\"fileUri\":\"u\"}}]}}]"),
+			  "[{\"fileData\":{\"fileUri\":\"https://a/u\"}}]}}]"),
 		    2, 1) &&
 		      names(gemini,
-			    "{\"systemInstruction\":{\"parts\":[{\"fileData\":{\"fileUri\":\"u\"}}]}}",
+			    "{\"systemInstruction\":{\"parts\":[{\"fileData\":{\"fileUri\":\"https://a/u\"}}]}}",
 			    1, 0) &&
-		      read_body(gemini,
-				"{\"contents\":{\"parts\":[{\"fileData\":{\"fileUri\":\"u\"}}]}}",
-				&body));
+		      read_body(
+			      gemini,
+			      "{\"contents\":{\"parts\":[{\"fileData\":{\"fileUri\":\"https://a/u\"}}]}}",
+			      &body));
 	CHECK("content in the body itself is not a reference",
 	      names("/v1/messages",
 		    MESSAGE("[{\"type\":\"image\",\"source\":{\"type\":\"base64\",\"data\":\"AA\"}}]"),
@@ -244,17 +252,20 @@ static void brackets(void)
 	AUTO_BUFFER struct buffer deep = BUFFER_INIT(8192);
 	struct request_body body;
 
+	policy = (struct request_policy){ 0 };
+
 	CHECK("brackets must match in skipped values as well",
-	      bad("{\"model\":\"a\",\"x\":[}}", "not valid JSON") &&
-		      bad("{\"model\":\"a\",\"x\":[}", "not valid JSON") &&
-		      bad("{\"model\":\"a\",\"x\":{]}", "not valid JSON") &&
-		      bad("{\"model\":\"a\",\"x\":[{\"a\":[1,2}]]}", "not valid JSON") &&
-		      bad("{\"model\":\"a\",\"x\":{\"a\":[{]}]}}", "not valid JSON"));
+	      bad("{\"model\":\"a\",\"metadata\":[}}", "not valid JSON") &&
+		      bad("{\"model\":\"a\",\"metadata\":[}", "not valid JSON") &&
+		      bad("{\"model\":\"a\",\"metadata\":{]}", "not valid JSON") &&
+		      bad("{\"model\":\"a\",\"metadata\":[{\"a\":[1,2}]]}", "not valid JSON") &&
+		      bad("{\"model\":\"a\",\"metadata\":{\"a\":[{]}]}}", "not valid JSON"));
 	CHECK("matching brackets are accepted",
-	      !read_body("/v1/messages",
-			 "{\"model\":\"a\",\"x\":[{\"a\":[1,{}],\"b\":\"]}\"},[[{}]]],\"y\":{}}",
-			 &body));
-	buffer_add_text(&deep, "{\"model\":\"a\",\"x\":");
+	      !read_body(
+		      "/v1/messages",
+		      "{\"model\":\"a\",\"metadata\":[{\"a\":[1,{}],\"b\":\"]}\"},[[{}]]],\"tool_choice\":{}}",
+		      &body));
+	buffer_add_text(&deep, "{\"model\":\"a\",\"metadata\":");
 	for (int i = 0; i < 1000; i++)
 		buffer_add_text(&deep, i % 3 ? "[" : "{\"a\":");
 	for (int i = 999; i >= 0; i--)
@@ -263,7 +274,7 @@ static void brackets(void)
 	CHECK("a thousand nested brackets are read",
 	      !read_body("/v1/messages", buffer_text(&deep), &body));
 	deep.used = 0;
-	buffer_add_text(&deep, "{\"model\":\"a\",\"x\":");
+	buffer_add_text(&deep, "{\"model\":\"a\",\"metadata\":");
 	for (int i = 0; i < 1100; i++)
 		buffer_add_text(&deep, "[");
 	for (int i = 0; i < 1100; i++)
@@ -316,9 +327,9 @@ static void edits(void)
 
 	CHECK("only the number changes, and nothing moves",
 	      limited("/v1/messages",
-		      "{\"model\":\"a\",\"max_tokens\":128000,\"x\":\"max_tokens\\\":128000\"}",
+		      "{\"model\":\"a\",\"max_tokens\":128000,\"metadata\":\"max_tokens\\\":128000\"}",
 		      4096,
-		      "{\"model\":\"a\",\"max_tokens\":4096  ,\"x\":\"max_tokens\\\":128000\"}"));
+		      "{\"model\":\"a\",\"max_tokens\":4096  ,\"metadata\":\"max_tokens\\\":128000\"}"));
 	CHECK("the part for thinking stays smaller than the whole",
 	      limited("/v1/messages",
 		      "{\"model\":\"a\",\"thinking\":{\"type\":\"enabled\",\"budget_tokens\":31999},\"max_tokens\":64000}",

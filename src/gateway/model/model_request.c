@@ -165,34 +165,70 @@ void model_request_too_slow(struct connection *connection)
 	refuse_call(connection->call, SHAPE_SLOW, text);
 }
 
+/* Refuses a request that a person has to allow. If it is the reason why the agent fails, the loop
+ * pauses. */
+static void refuse_policy(struct model_request *call, enum shape_reason reason, const char *text)
+{
+	if (call->target.route->billed)
+		budget_report_failure(&call->engine->budget, FAILURE_REFUSED, text);
+	refuse_call(call, reason, text);
+}
+
+/* Finds the request's price. Returns true if it has a known upper bound; otherwise it was
+ * refused. */
+static bool find_price(struct model_request *call)
+{
+	const struct model_config *models = &call->engine->config.models;
+	const char *name = call->body.model;
+	char text[480];
+
+	call->model = price_find(&models->prices, name);
+	if (call->upstream->provider->free)
+		return true;
+	/* A replay costs nothing. */
+	if (!call->model && models->refuse_unknown && models->tape.mode != MODEL_ACCESS_REPLAY)
+		snprintf(text, sizeof text,
+			 "the model '%.63s' has no known price; add this line to "
+			 "~/.config/ringfence/prices.txt, with US$ per million tokens: model %.*s "
+			 "INPUT OUTPUT - - - (or set unknown-model: most-expensive)",
+			 name, (int)(strcspn(name, "@[") < 63 ? strcspn(name, "@[") : 63), name);
+	else if (call->model && call->body.fast && !call->model->fast)
+		snprintf(text, sizeof text,
+			 "the fast or priority mode of the model '%.63s' has no known price; add "
+			 "fast=FACTOR to its line in ~/.config/ringfence/prices.txt",
+			 name);
+	else if (call->body.geo[0] && !price_has_geo(&models->prices, call->body.geo))
+		snprintf(text, sizeof text,
+			 "inference_geo: the region '%s' has no known price; add this line to "
+			 "~/.config/ringfence/prices.txt: geo %s FACTOR",
+			 call->body.geo, call->body.geo);
+	else
+		return true;
+	refuse_policy(call, call->model ? SHAPE_REQUEST : SHAPE_MODEL, text);
+	return false;
+}
+
 /* The body is complete. */
 static void finish_body(struct model_request *call)
 {
 	struct engine *engine = call->engine;
-	const struct model_config_provider *provider = call->upstream->provider;
 	const char *wrong = call->size > 0 || call->target.route->billed
 				    ? request_body_end(&call->body)
 				    : NULL;
-	char text[320];
 
 	event_loop_alarm_start(&engine->loop, &engine->idle, &call->connection->alarm);
-	if (wrong) {
+	if (wrong && call->body.denied)
+		refuse_policy(call, SHAPE_REQUEST, wrong);
+	else if (wrong)
 		refuse_call(call, SHAPE_REQUEST, wrong);
+	if (wrong)
 		return;
-	}
 	if (!call->target.route->billed) {
 		model_request_connect(call);
 		return;
 	}
-	call->model = price_find(&engine->config.models.prices, call->body.model);
-	if (!call->model && !provider->free && engine->config.models.refuse_unknown) {
-		snprintf(text, sizeof text,
-			 "the model '%.127s' has no known price and is refused (see "
-			 "unknown-model)",
-			 call->body.model);
-		refuse_call(call, SHAPE_MODEL, text);
+	if (!find_price(call))
 		return;
-	}
 	call->state = MODEL_REQUEST_WAITING;
 	budget_changed(&engine->budget);
 }
