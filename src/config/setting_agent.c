@@ -211,8 +211,8 @@ const struct setting setting_agent_rows[] = {
 		.choices = tool_choices,
 		.help = "let a model provider do this on its own: web-search, web-fetch, mcp, "
 		        "files, other",
-		.more = "What a provider does on its own is not behind the fence, so requests "
-		        "that ask for it are refused by default. `web-search` searches the web. "
+		.more = "A provider acts outside the fence, so requests "
+		        "that make it act are refused by default. `web-search` searches the web. "
 		        "`web-fetch` fetches pages, images and documents by URL, and `mcp` calls "
 		        "MCP servers; their hosts must also be in `allow`. `files` reads files "
 		        "that are stored at the provider. `other` passes on fields and tools that "

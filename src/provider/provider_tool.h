@@ -1,4 +1,4 @@
-/* Things that a model provider does on its own, outside the fence, for a client that asks. Each kind
+/* Things that a model provider does on its own, outside the fence, for its client. Each kind
  * is refused unless the setting `provider-tools` names it. */
 #ifndef PROVIDER_PROVIDER_TOOL_H
 #define PROVIDER_PROVIDER_TOOL_H
