@@ -243,7 +243,7 @@ static const char *const sessions[] = { ".codex/sessions", NULL };
 /*
  * Codex ignores the settings and also the notes of an untrusted project, so the notes are linked as
  * the user's own. Without a login file it reads CODEX_API_KEY only, not the usual OPENAI_API_KEY.
- * The gateway refuses web searches that open any page, and Codex would ask for them in each request.
+ * The gateway refuses searches that open any page; Codex would ask for them in each request.
  */
 static const char setup[] =
 	"mkdir -p \"$HOME/.codex\"\n"

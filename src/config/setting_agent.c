@@ -217,7 +217,7 @@ const struct setting setting_agent_rows[] = {
 		        "MCP servers; their hosts must also be in `allow`. `files` reads files "
 		        "that are stored at the provider. `other` passes on fields and tools that "
 		        "this version does not know, unchecked and at an unknown price. See "
-		        "[models.md](models.md#what-a-provider-does-on-its-own).",
+		        "[models.md](models.md#tools-that-a-provider-runs).",
 		.example = "[web-search]",
 		.widens = "the model provider may do this outside the fence:",
 	},

@@ -78,6 +78,18 @@ static bool require(struct request_body *body, size_t row, enum provider_tool to
 	return false;
 }
 
+/* Returns true if the table has rows for members of an object here, or for elements of a list. */
+static bool reads(const struct schema *schema, size_t row, bool elements)
+{
+	size_t parent = schema->nodes[row].like ? schema->nodes[row].like : row;
+
+	for (size_t i = parent + 1; i < schema->count; i++)
+		if (schema->nodes[i].parent == parent &&
+		    (strcmp(schema->nodes[i].key, "[]") == 0) == elements)
+			return true;
+	return false;
+}
+
 /* --- addresses */
 
 struct place {
@@ -183,8 +195,8 @@ static void check_url(struct request_body *body, const struct jsonscan_value *va
 {
 	struct request_block *block = block_of(body);
 
-	if (value->kind == JSONSCAN_NULL || value->kind == JSONSCAN_OBJECT ||
-	    value->kind == JSONSCAN_END)
+	if (value->kind == JSONSCAN_NULL || value->kind == JSONSCAN_END ||
+	    (value->kind == JSONSCAN_OBJECT && reads(body->schema, value->node, false)))
 		return;
 	if (value->kind != JSONSCAN_STRING) {
 		request_body_refuse(body, "%s must be a text", path_of(body, value->node).text);
@@ -469,29 +481,14 @@ static void check_geo(struct request_body *body, const struct jsonscan_value *va
 		memcpy(body->geo, value->text, value->kept + 1);
 }
 
-/* Returns true if the table has members for objects in this place, but none for lists. */
-static bool reads_no_list(const struct schema *schema, size_t row)
-{
-	size_t parent = schema->nodes[row].like ? schema->nodes[row].like : row;
-	bool members = false;
-
-	for (size_t i = parent + 1; i < schema->count; i++) {
-		if (schema->nodes[i].parent != parent)
-			continue;
-		if (strcmp(schema->nodes[i].key, "[]") == 0)
-			return false;
-		members = true;
-	}
-	return members;
-}
-
 /* A list where an object is expected, or the reverse, would not be read here, but perhaps by the
  * provider. */
 static void check_kind(struct request_body *body, const struct jsonscan_value *value)
 {
 	enum schema_role role = body->schema->fields[value->node].role;
 
-	if (value->kind == JSONSCAN_LIST && reads_no_list(body->schema, value->node))
+	if (value->kind == JSONSCAN_LIST && reads(body->schema, value->node, false) &&
+	    !reads(body->schema, value->node, true))
 		request_body_refuse(body, "%s must not be a list", path_of(body, value->node).text);
 	if (role == SCHEMA_LIST && value->kind != JSONSCAN_LIST && value->kind != JSONSCAN_END &&
 	    value->kind != JSONSCAN_NULL)
@@ -598,16 +595,18 @@ void request_check_unknown(struct request_body *body, size_t parent, const char 
 			  path.text, path.text[0] ? "." : "", key);
 }
 
-/* Some models search the web without a tool. */
+/* Some models search the web without a tool. Only some formats report how often. */
 void request_check_model(struct request_body *body)
 {
 	static const char *const words[] = { "-search", "deep-research", ":online" };
+	bool counted = body->route->format == USAGE_RESPONSES;
 
-	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-		if (strcasestr(body->model, words[i]) &&
-		    !is_allowed(body, PROVIDER_TOOL_WEB_SEARCH))
-			request_body_deny(body,
-					  "the model '%s' searches the web; 'provider-tools: "
-					  "web-search' would allow it",
-					  body->model);
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+		if (!strcasestr(body->model, words[i]) ||
+		    (counted && is_allowed(body, PROVIDER_TOOL_WEB_SEARCH)))
+			continue;
+		request_body_deny(body, "the model '%s' searches the web; %s", body->model,
+				  counted ? "'provider-tools: web-search' would allow it"
+					  : "the number of its searches is not in the answer");
+	}
 }

@@ -4,6 +4,7 @@
 #define ROOT JSONSCAN_ROOT
 
 static const char no_audio[] = "audio has another price";
+static const char no_count[] = "the number of its searches is not in the answer";
 static const char no_bound[] = "its cost has no upper bound";
 static const char no_prompt[] = "a stored prompt can contain tools, which the gateway cannot see";
 static const char no_later[] = "a background response cannot be metered";
@@ -49,43 +50,43 @@ static const char cached[] = "in_memory in-memory 24h";
 	X(start##_tool_type, start##_tool, "type", 0, SCHEMA_TOOL_TYPE, 0, NULL) \
 	X(start##_server, start##_tool, "server_url", 0, SCHEMA_MCP_URL, 0, NULL)
 
-#define CHAT(X)                                                                                  \
-	BOTH(X, c)                                                                               \
-	X(c_messages, ROOT, "messages", 0, SCHEMA_LIST, 0, NULL)                                 \
-	X(c_message, c_messages, "[]", 0, SCHEMA_PASS, 0, NULL)                                  \
-	X(c_content, c_message, "content", 0, SCHEMA_BLOCK, 0, NULL)                             \
-	X(c_block, c_content, "[]", c_content, SCHEMA_BLOCK, 0, NULL)                            \
-	REFERENCES(X, c_part, c_content)                                                         \
-	X(c_spoken, c_message, "audio", 0, SCHEMA_NEVER, 0, no_audio)                            \
-	X(c_max, ROOT, "max_tokens", 0, SCHEMA_LIMIT, 0, NULL)                                   \
-	X(c_max_completion, ROOT, "max_completion_tokens", 0, SCHEMA_LIMIT, 0, NULL)             \
-	X(c_n, ROOT, "n", 0, SCHEMA_ANSWERS, 0, NULL)                                            \
-	X(c_options, ROOT, "stream_options", 0, SCHEMA_OPTIONS, 0, NULL)                         \
-	X(c_include, c_options, "include_usage", 0, SCHEMA_USAGE, 0, NULL)                       \
-	X(c_tools, ROOT, "tools", 0, SCHEMA_LIST, 0, NULL)                                       \
-	TOOL(X, c, c_tools)                                                                      \
-	X(c_search, ROOT, "web_search_options", 0, SCHEMA_NEEDS, PROVIDER_TOOL_WEB_SEARCH, NULL) \
-	X(c_modalities, ROOT, "modalities", 0, SCHEMA_LIST, 0, NULL)                             \
-	X(c_modality, c_modalities, "[]", 0, SCHEMA_WORDS, 0, "text")                            \
-	X(c_audio, ROOT, "audio", 0, SCHEMA_NEVER, 0, no_audio)                                  \
-	X(c_prediction, ROOT, "prediction", 0, SCHEMA_NEVER, 0, no_bound)                        \
-	X(c_frequency, ROOT, "frequency_penalty", 0, SCHEMA_PASS, 0, NULL)                       \
-	X(c_presence, ROOT, "presence_penalty", 0, SCHEMA_PASS, 0, NULL)                         \
-	X(c_repetition, ROOT, "repetition_penalty", 0, SCHEMA_PASS, 0, NULL)                     \
-	X(c_call, ROOT, "function_call", 0, SCHEMA_PASS, 0, NULL)                                \
-	X(c_functions, ROOT, "functions", 0, SCHEMA_PASS, 0, NULL)                               \
-	X(c_bias, ROOT, "logit_bias", 0, SCHEMA_PASS, 0, NULL)                                   \
-	X(c_log, ROOT, "logprobs", 0, SCHEMA_PASS, 0, NULL)                                      \
-	X(c_effort, ROOT, "reasoning_effort", 0, SCHEMA_PASS, 0, NULL)                           \
-	X(c_format, ROOT, "response_format", 0, SCHEMA_PASS, 0, NULL)                            \
-	X(c_seed, ROOT, "seed", 0, SCHEMA_PASS, 0, NULL)                                         \
-	X(c_stop, ROOT, "stop", 0, SCHEMA_PASS, 0, NULL)                                         \
-	X(c_verbosity, ROOT, "verbosity", 0, SCHEMA_PASS, 0, NULL)                               \
-	X(c_top_k, ROOT, "top_k", 0, SCHEMA_PASS, 0, NULL)                                       \
-	X(c_min_p, ROOT, "min_p", 0, SCHEMA_PASS, 0, NULL)                                       \
-	X(c_thinking, ROOT, "thinking", 0, SCHEMA_PASS, 0, NULL)                                 \
-	X(c_enable, ROOT, "enable_thinking", 0, SCHEMA_PASS, 0, NULL)                            \
-	X(c_template, ROOT, "chat_template_kwargs", 0, SCHEMA_PASS, 0, NULL)                     \
+#define CHAT(X)                                                                      \
+	BOTH(X, c)                                                                   \
+	X(c_messages, ROOT, "messages", 0, SCHEMA_LIST, 0, NULL)                     \
+	X(c_message, c_messages, "[]", 0, SCHEMA_PASS, 0, NULL)                      \
+	X(c_content, c_message, "content", 0, SCHEMA_BLOCK, 0, NULL)                 \
+	X(c_block, c_content, "[]", c_content, SCHEMA_BLOCK, 0, NULL)                \
+	REFERENCES(X, c_part, c_content)                                             \
+	X(c_spoken, c_message, "audio", 0, SCHEMA_NEVER, 0, no_audio)                \
+	X(c_max, ROOT, "max_tokens", 0, SCHEMA_LIMIT, 0, NULL)                       \
+	X(c_max_completion, ROOT, "max_completion_tokens", 0, SCHEMA_LIMIT, 0, NULL) \
+	X(c_n, ROOT, "n", 0, SCHEMA_ANSWERS, 0, NULL)                                \
+	X(c_options, ROOT, "stream_options", 0, SCHEMA_OPTIONS, 0, NULL)             \
+	X(c_include, c_options, "include_usage", 0, SCHEMA_USAGE, 0, NULL)           \
+	X(c_tools, ROOT, "tools", 0, SCHEMA_LIST, 0, NULL)                           \
+	TOOL(X, c, c_tools)                                                          \
+	X(c_search, ROOT, "web_search_options", 0, SCHEMA_NEVER, 0, no_count)        \
+	X(c_modalities, ROOT, "modalities", 0, SCHEMA_LIST, 0, NULL)                 \
+	X(c_modality, c_modalities, "[]", 0, SCHEMA_WORDS, 0, "text")                \
+	X(c_audio, ROOT, "audio", 0, SCHEMA_NEVER, 0, no_audio)                      \
+	X(c_prediction, ROOT, "prediction", 0, SCHEMA_NEVER, 0, no_bound)            \
+	X(c_frequency, ROOT, "frequency_penalty", 0, SCHEMA_PASS, 0, NULL)           \
+	X(c_presence, ROOT, "presence_penalty", 0, SCHEMA_PASS, 0, NULL)             \
+	X(c_repetition, ROOT, "repetition_penalty", 0, SCHEMA_PASS, 0, NULL)         \
+	X(c_call, ROOT, "function_call", 0, SCHEMA_PASS, 0, NULL)                    \
+	X(c_functions, ROOT, "functions", 0, SCHEMA_PASS, 0, NULL)                   \
+	X(c_bias, ROOT, "logit_bias", 0, SCHEMA_PASS, 0, NULL)                       \
+	X(c_log, ROOT, "logprobs", 0, SCHEMA_PASS, 0, NULL)                          \
+	X(c_effort, ROOT, "reasoning_effort", 0, SCHEMA_PASS, 0, NULL)               \
+	X(c_format, ROOT, "response_format", 0, SCHEMA_PASS, 0, NULL)                \
+	X(c_seed, ROOT, "seed", 0, SCHEMA_PASS, 0, NULL)                             \
+	X(c_stop, ROOT, "stop", 0, SCHEMA_PASS, 0, NULL)                             \
+	X(c_verbosity, ROOT, "verbosity", 0, SCHEMA_PASS, 0, NULL)                   \
+	X(c_top_k, ROOT, "top_k", 0, SCHEMA_PASS, 0, NULL)                           \
+	X(c_min_p, ROOT, "min_p", 0, SCHEMA_PASS, 0, NULL)                           \
+	X(c_thinking, ROOT, "thinking", 0, SCHEMA_PASS, 0, NULL)                     \
+	X(c_enable, ROOT, "enable_thinking", 0, SCHEMA_PASS, 0, NULL)                \
+	X(c_template, ROOT, "chat_template_kwargs", 0, SCHEMA_PASS, 0, NULL)         \
 	X(c_usage, ROOT, "usage", 0, SCHEMA_PASS, 0, NULL)
 
 /* Tools also arrive among the input, and an item's output can have content. */
@@ -128,8 +129,7 @@ static const struct jsonscan_node responses_nodes[] = { RESPONSES(SCHEMA_NODE) }
 static const struct schema_field responses_fields[] = { [ROOT] = { .role = SCHEMA_CLOSED },
 							RESPONSES(SCHEMA_FIELD) };
 
-#define SEARCHES "web_search web_search_2* web_search_preview*"
-#define UNPRICED "code_interpreter file_search image_generation"
+#define UNPRICED "code_interpreter file_search image_generation web_search_preview*"
 
 const struct schema schema_chat = {
 	.nodes = chat_nodes,
@@ -143,8 +143,8 @@ const struct schema schema_chat = {
 	},
 	.tools = {
 		.pass = "function custom",
-		.needs = { [PROVIDER_TOOL_WEB_SEARCH] = SEARCHES, [PROVIDER_TOOL_MCP] = "mcp" },
-		.unpriced = UNPRICED,
+		.needs = { [PROVIDER_TOOL_MCP] = "mcp" },
+		.unpriced = UNPRICED " web_search*",
 	},
 };
 
@@ -171,7 +171,7 @@ const struct schema schema_responses = {
 	.tools = {
 		.pass = "function custom local_shell shell apply_patch computer "
 			"computer_use_preview namespace tool_search",
-		.needs = { [PROVIDER_TOOL_WEB_SEARCH] = SEARCHES, [PROVIDER_TOOL_MCP] = "mcp" },
+		.needs = { [PROVIDER_TOOL_WEB_SEARCH] = "web_search web_search_2*", [PROVIDER_TOOL_MCP] = "mcp" },
 		.unpriced = UNPRICED,
 	},
 };
