@@ -107,8 +107,8 @@ def test_a_model_without_a_price_pauses_the_loop_with_the_line_to_add(t):
     contains(said["reason"], "add this line to ~/.config/ringfence/prices.txt, with US$ per million tokens: model claude-next-9 INPUT OUTPUT",
              "the reason")
     t.at_home(".config/ringfence/prices.txt", "model claude-next-9 2 10 - - -\n")
-    world = World(t, lambda request, _: message(input=10, output=5), all=asking(model="claude-next-9"))
-    equal(world.run("-m", "1").code, 0, "with that line it works")
+    equal(world.loop.ringfence("resume", env=world.env).code, 0, "with that line it continues")
+    world.loop.ended("completed")
     equal(world.ledger()[0]["cost_nusd"], 10 * 2000 + 5 * 10000, "the cost")
 
 
@@ -121,8 +121,9 @@ def test_a_tool_of_the_provider_pauses_the_loop_and_names_the_setting(t):
     equal((said["status"], said["used"]), ("paused", 0), "no iteration is used", said)
     contains(said["reason"], "tools[].type: the provider itself would run 'web_search_20250305'; 'provider-tools: web-search' would allow it",
              "the reason")
-    world = World(t, lambda request, _: message(input=10, output=5), all=search)
-    equal((world.run("-m", "1", "--provider-tools", "web-search").code, len(world.provider.requests)), (0, 1), "with the setting it works")
+    equal(world.loop.ringfence("resume", "--provider-tools", "web-search", env=world.env).code, 0, "with the setting it continues")
+    world.loop.ended("completed")
+    equal(len(world.provider.requests), 1, "the request passed")
 
 
 def test_a_project_cannot_allow_a_providers_tools_by_itself(t):

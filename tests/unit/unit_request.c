@@ -247,6 +247,87 @@ static void documents(void)
 		      body.documents == 6 && request_body_elsewhere(&body) == REQUEST_WINDOW);
 }
 
+static bool lists_docs(const void *context, const char *host, uint16_t port)
+{
+	(void)context;
+	return strcmp(host, "docs.example") == 0 && port == 443;
+}
+
+/* Returns true if the body is refused because of what the provider would do. */
+static bool denied(const char *path, const char *text, const char *why)
+{
+	struct request_body body;
+	const char *wrong = read_body(path, text, &body);
+
+	if (!wrong || !strstr(wrong, why) || !body.denied)
+		printf("# %s\n", wrong ? wrong : "it passes");
+	return wrong && strstr(wrong, why) && body.denied;
+}
+
+#define IMAGE(url) \
+	MESSAGE("[{\"type\":\"image\",\"source\":{\"type\":\"url\",\"url\":\"" url "\"}}]")
+
+static void permissions(void)
+{
+	struct request_body body;
+
+	policy = (struct request_policy){ .allows = lists_docs };
+	CHECK("a URL is refused even if its host is listed",
+	      denied("/v1/messages", IMAGE("https://docs.example/a"), "provider-tools: web-fetch"));
+	policy.tools = PROVIDER_TOOL_BIT(PROVIDER_TOOL_WEB_FETCH);
+	CHECK("with permission, its host must be listed, with its port",
+	      !read_body("/v1/messages", IMAGE("https://docs.example/a"), &body) &&
+		      !read_body("/v1/messages", IMAGE("HTTPS://docs.example:443?a"), &body) &&
+		      denied("/v1/messages", IMAGE("http://docs.example/a"), "allow list") &&
+		      denied("/v1/messages", IMAGE("https://docs.example:8443/a"), "allow list") &&
+		      denied("/v1/messages", IMAGE("https://evil.example/a"),
+			     "allow: evil.example"));
+	CHECK("a URL that two parsers could read differently is refused",
+	      denied("/v1/messages", IMAGE("https://docs.example@evil.example/"), "not a URL") &&
+		      denied("/v1/messages", IMAGE("https://docs.example\\\\@evil.example/"),
+			     "not a URL") &&
+		      denied("/v1/messages", IMAGE("https:docs.example"), "not a URL") &&
+		      denied("/v1/messages", IMAGE("//docs.example/"), "not a URL") &&
+		      denied("/v1/messages", IMAGE("https://docs.example%2e/"), "not a URL") &&
+		      denied("/v1/messages", IMAGE("https://docs.example:0/"), "not a URL") &&
+		      denied("/v1/messages", IMAGE("https://"), "not a URL"));
+	policy = (struct request_policy){ .local = true };
+	CHECK("a local server may get unknown fields, but no tools",
+	      !read_body("/v1/chat/completions", "{\"model\":\"x\",\"keep_alive\":1}", &body) &&
+		      denied("/v1/chat/completions",
+			     "{\"model\":\"x\",\"tools\":[{\"type\":\"mcp\"}]}", "mcp"));
+	policy = (struct request_policy){ 0 };
+	CHECK("the first reason is the one that is given",
+	      denied("/v1/messages", "{\"model\":\"a\",\"one\":1,\"two\":2}", "one is a field"));
+}
+
+static bool fits(const struct schema *schema)
+{
+	for (size_t i = JSONSCAN_ROOT; i < schema->count; i++) {
+		size_t members = 0;
+
+		for (size_t j = i + 1; j < schema->count; j++)
+			members += schema->nodes[j].parent == i;
+		if (members > JSONSCAN_KEYS || schema->nodes[i].parent >= i ||
+		    (i > JSONSCAN_ROOT && schema->nodes[i].size == 0))
+			return false;
+	}
+	return schema->count < 256;
+}
+
+static void schemas(void)
+{
+	CHECK("every schema fits the reader", fits(&schema_anthropic) && fits(&schema_chat) &&
+						      fits(&schema_responses) &&
+						      fits(&schema_gemini));
+	CHECK("patterns match words, prefixes and dates",
+	      schema_matches("a bc d_# e*", "BC") && schema_matches("a d_#", "d_2025_01") &&
+		      schema_matches("e*", "e") && !schema_matches("d_#", "d_") &&
+		      !schema_matches("d_#", "d_x1") && !schema_matches("bc", "b") &&
+		      !schema_matches("bc", "bcd") && !schema_matches(NULL, "a") &&
+		      !schema_matches("a", ""));
+}
+
 static void brackets(void)
 {
 	AUTO_BUFFER struct buffer deep = BUFFER_INIT(8192);
@@ -380,6 +461,8 @@ int main(void)
 	paths();
 	bodies();
 	documents();
+	permissions();
+	schemas();
 	brackets();
 	edits();
 	return unit_failures > 0;
