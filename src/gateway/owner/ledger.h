@@ -102,7 +102,7 @@ struct ledger_news {
 	char why[LEDGER_WHY];         /* the same as a sentence */
 	uint32_t failure;             /* how the last request ended: enum failure */
 	int64_t retry_at_ms;          /* when that provider accepts requests again, or 0 */
-	char unreached[LEDGER_ERROR]; /* why it got no response, or empty */
+	char unreached[LEDGER_ERROR]; /* why it got no response or was refused, or empty */
 	uint32_t refused;             /* requests refused because the budget was used up */
 	uint64_t requests;            /* requests that were sent */
 	uint64_t free_requests;       /* those to local models */
