@@ -269,6 +269,7 @@ MANY = {
     "symlinks": (5100, "open(f'{i}', 'w').close(); os.symlink(f'{i}', f'{i}.key')"),
     "sockets": (5100, "socket.socket(socket.AF_UNIX).bind(f'{i}')"),
     "ignored files": (5100, "open(f'{i}.log', 'w').close()"),
+    "names of the quarantine": (5100, "os.mkdir(f'ringfence-quarantine-{i}')"),
     "a long path": (1, "[(os.mkdir('x' * 250), os.chdir('x' * 250)) for _ in range(17)]; open('1.key', 'w').close()"),
 }
 

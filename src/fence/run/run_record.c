@@ -307,6 +307,7 @@ static int recover_one(struct fence_plan *plan, int folder, const char *name, st
 		list_add(&plan->notices, err->text);
 		return 0;
 	}
+	list_add(&plan->ended, name);
 	remove_record(plan->state, path, lock);
 	return 0;
 }
