@@ -6,6 +6,7 @@ import shutil
 import subprocess
 
 from harness import cases, contains, equal, expect, kernel, needs, timeout
+from harness.loop import Loop
 
 CERTIFICATE = "-----BEGIN CERTIFICATE-----\nMA==\n-----END CERTIFICATE-----\n"
 
@@ -295,3 +296,12 @@ def test_secrets_that_a_run_made_do_not_stop_the_next(t, kind):
 def test_a_few_new_secrets_stay_where_they_are(t):
     result = t.sh("for i in 1 2 3; do echo x > $i.key; done")
     equal((result.err, [t.exists(f"{i}.key") for i in (1, 2, 3)]), ("", [True] * 3), "the files", result)
+
+
+@timeout(300)
+def test_a_loop_survives_secrets_that_its_agent_made(t):
+    loop = Loop(t, scripts={"1": "i=0; while [ $i -lt 5100 ]; do : > $i.key; i=$((i+1)); done",
+                            "2": "edit done yes"})
+    ended = loop.run(timeout=200)
+    equal(ended.code, 0, "exit status", ended)
+    equal(loop.status()["iteration"], 2, "iterations", ended)
