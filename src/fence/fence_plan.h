@@ -97,6 +97,7 @@ struct fence_plan {
 	struct fence_link *links;
 	size_t link_count;
 	struct fence_found recovered; /* left by a killed run */
+	struct list ended;            /* records of runs that had been swept before the scan */
 	struct list exempt;           /* host-executed paths that the user made writable by name */
 	struct list notices;          /* to print before the run */
 	struct list environment;

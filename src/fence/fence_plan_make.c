@@ -575,6 +575,7 @@ void fence_plan_release(struct fence_plan *plan)
 	for (size_t i = 0; i < plan->witness_count; i++)
 		free(plan->witnesses[i].path);
 	free(plan->witnesses);
+	list_release(&plan->ended);
 	list_release(&plan->exempt);
 	list_release(&plan->notices);
 	list_release(&plan->environment);

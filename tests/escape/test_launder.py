@@ -6,6 +6,7 @@ import shutil
 import subprocess
 
 from harness import cases, contains, equal, expect, kernel, needs, timeout
+from harness.loop import Loop
 
 CERTIFICATE = "-----BEGIN CERTIFICATE-----\nMA==\n-----END CERTIFICATE-----\n"
 
@@ -200,7 +201,10 @@ def test_a_run_that_ends_during_the_scan_of_another_is_still_heard(t):
         fcntl.flock(lock, fcntl.LOCK_SH)
         first.end()
         equal(len(t.runs()), 1, "records of runs")
-    t.write(".envrc", "made by the user after the run")
+        t.write(".envrc", "made by the user after the run")
+        result = t.fence("true")
+        equal((result.code, result.err), (0, ""), "a run that starts after it", result)
+        expect(t.exists(".envrc"), "the run that ended does not count any more")
     result = t.fence("true")
     equal((result.code, result.err, t.runs()), (0, "", []), "the next run", result)
     expect(t.exists(".envrc"), "a run that was swept is not swept again")
@@ -266,6 +270,7 @@ MANY = {
     "symlinks": (5100, "open(f'{i}', 'w').close(); os.symlink(f'{i}', f'{i}.key')"),
     "sockets": (5100, "socket.socket(socket.AF_UNIX).bind(f'{i}')"),
     "ignored files": (5100, "open(f'{i}.log', 'w').close()"),
+    "names of the quarantine": (5100, "os.mkdir(f'ringfence-quarantine-{i}')"),
     "a long path": (1, "[(os.mkdir('x' * 250), os.chdir('x' * 250)) for _ in range(17)]; open('1.key', 'w').close()"),
 }
 
@@ -291,3 +296,12 @@ def test_secrets_that_a_run_made_do_not_stop_the_next(t, kind):
 def test_a_few_new_secrets_stay_where_they_are(t):
     result = t.sh("for i in 1 2 3; do echo x > $i.key; done")
     equal((result.err, [t.exists(f"{i}.key") for i in (1, 2, 3)]), ("", [True] * 3), "the files", result)
+
+
+@timeout(300)
+def test_a_loop_survives_secrets_that_its_agent_made(t):
+    loop = Loop(t, scripts={"1": "i=0; while [ $i -lt 5100 ]; do : > $i.key; i=$((i+1)); done",
+                            "2": "edit done yes"})
+    ended = loop.run(timeout=200)
+    equal(ended.code, 0, "exit status", ended)
+    equal(loop.status()["iteration"], 2, "iterations", ended)

@@ -270,7 +270,8 @@ static bool is_new_secret(struct sweeping *sweeping, const struct dirwalk_entry 
 {
 	const struct baseline *baseline = sweeping->baseline;
 	bool is_dir = entry->type == DT_DIR;
-	bool secret = entry->type == DT_SOCK || defaults_name(entry->name, is_dir).secret;
+	bool secret = entry->type == DT_SOCK || defaults_name(entry->name, is_dir).secret ||
+		      (is_dir && starts_with(entry->name, SCAN_NEAR_QUARANTINE));
 
 	if (strcmp(sweeping->root->path, baseline->project) == 0)
 		for (size_t i = 0; !secret && i < baseline->pattern_count; i++)
@@ -461,7 +462,8 @@ static void examine_path(struct sweeping *sweeping, const char *path, const char
 					     .name = path_name(path),
 					     .type = (unsigned char)IFTODT(status.st_mode) };
 
-	if (enter_root(sweeping, root) > 0 && !known(sweeping, &entry, path))
+	if (enter_root(sweeping, root) > 0 && !known(sweeping, &entry, path) &&
+	    !left_to_another(sweeping, &entry, path))
 		quarantine(sweeping, &entry, path, reason);
 	leave_root(sweeping);
 }
@@ -516,9 +518,10 @@ int sweep(struct baseline *baseline, const struct sweep_place *place, struct fen
 				     .steps = SCAN_MOST_STEPS };
 
 	if (baseline->foreign)
-		return error_set(err,
-				 "its record was written by another version of Ringfence, and does "
-				 "not say enough");
+		return error_set(
+			err,
+			"the record of this run in '%s' was written by another version of Ringfence",
+			baseline->project);
 
 	int result = sweep_all(&sweeping, err);
 

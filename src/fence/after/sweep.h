@@ -17,8 +17,8 @@ struct sweep_place {
 	void *context;
 };
 
-/* Sweeps the roots of a baseline, moves what it finds to the run's folder in the quarantine, and
- * adds it to *found. Returns 0, or -1 with err set. */
+/* Sweeps the roots of a baseline, moves entries to the run's folder in the quarantine, and adds
+ * them to *found. Returns 0, or -1 with err set. */
 int sweep(struct baseline *baseline, const struct sweep_place *place, struct fence_found *found,
 	  struct error *err);
 

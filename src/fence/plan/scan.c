@@ -568,7 +568,7 @@ static enum dirwalk_verdict visit_entry(void *context, const struct dirwalk_entr
 	const struct special special = classify(scan, entry);
 	bool is_git = special.executed && strcasecmp(entry->name, ".git") == 0;
 
-	if (special.secret || entry->type == DT_SOCK)
+	if (special.secret || special.put_aside || entry->type == DT_SOCK)
 		known_add_secret(plan, entry->folder, entry->name);
 	if (is_ordinary(&special, entry) && !is_inner_file(scan, entry))
 		return DIRWALK_ON;

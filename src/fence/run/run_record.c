@@ -117,7 +117,9 @@ int run_record_begin(const struct fence_plan *plan, struct run_record *ret_run, 
 	if (lock < 0 || (mkdir(quarantine, 0700) < 0 && state_folder_make(quarantine, 0700) < 0))
 		return error_sys(err, "write the run's record '%s'", path);
 	baseline_write(plan, &record);
-	if (flock(lock, LOCK_EX | LOCK_NB) < 0 ||
+	if (buffer_overflowed(&record))
+		errno = EFBIG;
+	if (buffer_overflowed(&record) || flock(lock, LOCK_EX | LOCK_NB) < 0 ||
 	    fd_write_all(lock, record.data, record.used) < 0 ||
 	    publish(lock, named, draft, path) < 0) {
 		error_sys(err, "write the run's record '%s'", path);
@@ -287,6 +289,7 @@ static int recover_one(struct fence_plan *plan, int folder, const char *name, st
 		return 0;
 	}
 	if ((status.st_mode & 0777) == SWEPT) {
+		list_add(&plan->ended, name);
 		remove_record(plan->state, path, lock);
 		return 0;
 	}
@@ -304,6 +307,7 @@ static int recover_one(struct fence_plan *plan, int folder, const char *name, st
 		list_add(&plan->notices, err->text);
 		return 0;
 	}
+	list_add(&plan->ended, name);
 	remove_record(plan->state, path, lock);
 	return 0;
 }
@@ -366,7 +370,8 @@ static int inherit_one(struct fence_plan *plan, int folder, const char *name, st
 	struct error damaged;
 	int result = 0;
 
-	if (name[0] == '.' || fd_read_file(folder, name, &record) < 0 ||
+	if (name[0] == '.' || list_after_prefix(&plan->ended, name) ||
+	    fd_read_file(folder, name, &record) < 0 ||
 	    baseline_read(record.data, record.used, &other, &damaged) < 0)
 		return 0; /* a draft; or gone; or damaged, which recovery has reported */
 	if (!other.foreign)
