@@ -5,7 +5,8 @@ import re
 import select
 import termios
 
-from harness import cases, contains, equal, expect, lacks
+from harness import cases, contains, equal, expect, lacks, timeout
+from harness.loop import Loop
 
 ESC = b"\x1b"
 ST = b"\x1b\\"
@@ -228,3 +229,31 @@ def test_only_the_user_can_ask_for_a_raw_terminal(t):
     os.unlink(os.path.join(t.project, "ringfence.yml"))
     t.write(os.path.join(t.home, ".config/ringfence/config.yml"), "raw-terminal: true\n")
     contains(shown(t, "data", HARMFUL["the title"]), HARMFUL["the title"], "with the user's own file")
+
+
+@timeout(240)
+def test_what_an_agent_says_does_not_reach_the_terminal_as_it_is(t):
+    """Its text, the output of a check, names of files and commits: in run, and in everything that shows a loop."""
+    evil = r"\033]52;c;bWFyaw\007\033[21t\302\2350;bWFyaw\302\234"
+    script = (f"printf '{evil}\\n'; event message '\"text\": \"\\u001b]52;c;bWFyaw\\u0007\"'; printf '{evil}\\n' >&2;"
+              f" mkdir .vscode; echo x > \"$(printf '.vscode/{evil}')\" ; echo x > \"$(printf '{evil}')\";"
+              f" cat \"$(printf '/etc/{evil}')\"; echo x > \"$(printf '/etc/{evil}')\"")
+    for options in ((), ("--agent-format", "events")):
+        loop = Loop(t, name=f"project{len(options)}", scripts={"1": script, "2": script + "; edit done yes"})
+        check = f"printf '{evil}\\n'; printf '{evil}\\n' >&2; test -f done"
+        for words in (loop.run_words("--trace-reads", *options, check=check), ("status",), ("history",), ("logs",), ("logs", "--raw"),
+                      ("logs", "--checks"), ("diff",), ("diff", "--stat"), ("checkpoints",), ("show", "1", "."), ("suggest",)):
+            terminal = t.tty([t.ringfence, *words], cwd=loop.project)
+            terminal.wait()
+            expect(terminal.seen, f"{words[0]} shows something")
+            for part in (b"\x1b]", b"\xc2\x9d", b"\x9d", b"\x1b[21t", b"\x07"):
+                lacks(terminal.seen, part, f"the terminal of {words[0]}")
+
+
+def test_names_in_notices_do_not_reach_the_terminal_as_they_are(t):
+    evil = "\x1b]52;c;bWFyaw\x07"
+    t.write(f"{evil}/ringfence.yml", f"read: \"/nowhere\"\nenv: [\"{'A'}\"]\n")
+    for opts in ((), ("--hide", evil), ("--write", f"/{evil}"), ("--project", os.path.join(t.project, evil))):
+        terminal = t.tty([t.ringfence, "exec", *opts, "--", "sh", "-c", 'mkdir .vscode; echo x > ".vscode/$1"; echo x > "/etc/$1"', "sh", evil])
+        terminal.wait()
+        lacks(terminal.seen, b"\x1b]", f"the terminal with {opts}")

@@ -216,7 +216,7 @@ const struct cli_command cmd_exec = {
 	.description =
 		"Runs a command that can change only the project and reach nothing else: no network, no "
 		"home, no keys, no other process. Files that the host would run later (git hooks, editor "
-		"and agent settings) are moved out of the project into quarantine when the command ends.",
+		"and agent settings) are moved into quarantine afterwards.",
 	.options = options,
 	.set = effective_set,
 	.sections = sections,
