@@ -1,10 +1,12 @@
 /* Shared by all commands for loops: see loops.h. */
 #include "cli/loops.h"
 
-#include "cli/settings/effective.h"
+#include "cli/view/notice.h"
 #include "cli/view/page.h"
 #include "failure/failure.h"
+#include "settings/effective.h"
 #include "util/mem.h"
+#include "util/text/jsonget.h"
 #include "util/text/text.h"
 
 #include <stdio.h>
@@ -48,13 +50,23 @@ int loops_target(const struct loops_options *opts, struct op_target *ret_target,
 	return 0;
 }
 
+void loops_notice(const struct client_loop *loop)
+{
+	if (loop->unwritable)
+		notice_format("the state of loop %s in '%s' can only be read: %s", loop->id,
+			      loop->folder, loop->unwritable);
+}
+
 int loops_find(struct loops_options *opts, struct error *err)
 {
 	struct op_target target;
 
 	if (loops_target(opts, &target, err) < 0)
 		return -1;
-	return client_find(target.state, target.loop, target.project, &opts->loop, err);
+	if (client_find(target.state, target.loop, target.project, &opts->loop, err) < 0)
+		return -1;
+	loops_notice(&opts->loop);
+	return 0;
 }
 
 int loops_find_readable(struct loops_options *opts, struct error *err)
@@ -99,7 +111,7 @@ int loops_report(const struct loops_options *opts, struct client_loop *loop, con
 
 const char *loops_failure_text(const json_t *decision)
 {
-	const char *name = json_string_value(json_object_get(decision, "failure"));
+	const char *name = jsonget_string(decision, "failure");
 
 	return failure_from_stream(name) == FAILURE_NO_OP ? failure_row(FAILURE_NO_OP)->what : NULL;
 }

@@ -4,6 +4,7 @@
 #include "config/config_file.h"
 #include "config/trust.h"
 #include "config/yaml.h"
+#include "util/env.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
 #include "util/mem.h"
@@ -150,6 +151,11 @@ static void add_setting(const struct source *source, const struct yaml_node *nod
 			"there is no setting '%.200s'%s%s%s (ringfence config --explain lists them)",
 			node->key, nearest ? "; did you mean '" : "", nearest ? nearest : "",
 			nearest ? "'?" : "");
+	} else if (setting->trust == SETTING_OWN && source->layer == CONFIG_PROJECT) {
+		problem_add(&source->config->problems, source->file, node->key_at,
+			    "a project cannot set %s: it belongs in your own config.yml, or is an "
+			    "option (--%s)",
+			    setting->key, setting->key);
 	} else if (node->kind == YAML_LIST && setting_is_list(setting)) {
 		for (size_t i = 0; i < node->count; i++)
 			add_scalar(source, setting, node->items[i], true);
@@ -363,13 +369,9 @@ void config_settle(struct config *config, const struct config_place *place, cons
 
 char *config_user_path(const char *home, bool foreign)
 {
-	const char *xdg = getenv("XDG_CONFIG_HOME");
+	AUTO_FREE char *folder = home[0] ? env_config_folder(home, foreign) : NULL;
 
-	if (!home[0])
-		return NULL;
-	if (xdg && xdg[0] == '/' && !foreign)
-		return path_join(xdg, "ringfence/config.yml");
-	return path_join(home, ".config/ringfence/config.yml");
+	return folder ? path_join(folder, "ringfence/config.yml") : NULL;
 }
 
 /* The path with the home folder shortened to "~". The caller frees. */
@@ -391,8 +393,8 @@ static int load_user(struct config *config, const struct config_place *place, st
 	if (!path)
 		return 0;
 	folder = strndup(path, (size_t)(path_name(path) - path));
-	if (config_file_read_user(path, shown, place->project, place->uid, place->gid, &bytes,
-				  &exists, err) < 0)
+	if (config_file_read_user(path, shown, place->project, place->uid, &bytes, &exists, err) <
+	    0)
 		return -1;
 	if (exists)
 		config_add_text(config, CONFIG_USER, shown, folder ? folder : "/", place,

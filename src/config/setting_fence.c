@@ -1,10 +1,15 @@
 /* Settings of the fence: see setting.h. */
 #include "config/setting.h"
 
+#include "fence/fence_mechanisms.h"
+
 #include <unistd.h>
 
+#define WORD(name)    #name,
+#define OR_WORD(name) "|" #name
+
 static const char *const net_choices[] = { "none", "list", "open", NULL };
-static const char *const fence_choices[] = { "auto", "bwrap", NULL };
+static const char *const fence_choices[] = { "auto", FENCE_MECHANISMS(WORD) NULL };
 static const char *const weaker_choices[] = { "landlock",  "abstract-sockets", "memory",
 					      "cpus",      "processes",        "open-files",
 					      "file-size", "tmp-size",         "disk",
@@ -180,7 +185,7 @@ const struct setting setting_fence_rows[] = {
 		.type = SETTING_CHOICE,
 		.trust = SETTING_TRUSTED,
 		.fallback = "auto",
-		.value = "auto|bwrap",
+		.value = "auto" FENCE_MECHANISMS(OR_WORD),
 		.choices = fence_choices,
 		.help = "choose the sandbox mechanism",
 		.more = "`auto` is `bwrap`, the only mechanism at present.",
@@ -303,6 +308,21 @@ const struct setting setting_fence_rows[] = {
 		.help = "also report denied reads",
 		.example = "true",
 		.widens = "denied reads are not reported although your own setting asks for it:",
+	},
+	[SETTING_RAW_TERMINAL] = {
+		.id = SETTING_RAW_TERMINAL,
+		.key = "raw-terminal",
+		.type = SETTING_SWITCH,
+		.trust = SETTING_OWN,
+		.fallback = "false",
+		.value = "true|false",
+		.help = "do not filter what the command sends to your terminal",
+		.more = "Otherwise a command can draw on the screen, but not use the clipboard, the "
+		        "title, links, images or notifications, nor ask the terminal; see "
+		        "[the fence](fence.md#the-terminal). Only for `ringfence exec`: a loop has no "
+		        "terminal.",
+		.example = "true",
+		.widens = "the command's output reaches your terminal unfiltered:",
 	},
 };
 

@@ -5,6 +5,7 @@
 #include "doctor/probe.h"
 #include "fence/fence_limit.h"
 #include "util/buffer.h"
+#include "util/env.h"
 #include "util/file/fd.h"
 #include "util/file/state_folder.h"
 #include "util/mem.h"
@@ -214,8 +215,7 @@ static void check_git(struct doctor_check *check, const struct probe *probe)
 /* Checks the free space of the state folder. */
 static void check_disk(struct doctor_check *check, const struct probe *probe)
 {
-	const char *home = getenv("HOME");
-	const struct state_folder_owner owner = { .home = home ? home : "", .uid = geteuid() };
+	const struct state_folder_owner owner = { .home = env_home(), .uid = geteuid() };
 	AUTO_FREE char *state = NULL;
 	struct statvfs space;
 	struct error err;
@@ -239,14 +239,13 @@ static void check_disk(struct doctor_check *check, const struct probe *probe)
 
 static void check_time_zone(struct doctor_check *check, const struct probe *probe)
 {
-	const char *chosen = getenv("TZ");
+	const char *chosen = env_get("TZ");
 	time_t now = time(NULL);
 	struct tm parts;
 	char shown[64];
 
 	(void)probe;
-	tzset();
-	localtime_r(&now, &parts);
+	env_local_time(NULL, now, &parts);
 	strftime(shown, sizeof shown, "%Z, %H:%M", &parts);
 	text(&check->detail, "%s", shown);
 	/* The C library silently treats an unknown name as UTC. */
@@ -320,7 +319,8 @@ static void check_surroundings(struct doctor_check *check, const struct probe *p
 		check->state = DOCTOR_WARN;
 		text(&check->remedy,
 		     "start it with --security-opt seccomp=unconfined --security-opt "
-		     "apparmor=unconfined, or run Ringfence outside the container");
+		     "apparmor=unconfined --security-opt systempaths=unconfined (Podman: "
+		     "unmask=ALL), or run Ringfence outside the container");
 	}
 }
 

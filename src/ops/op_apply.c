@@ -86,7 +86,7 @@ static char *why_executed(const json_t *answer, const json_t *change)
 		return NULL;
 	if (is_obeyed(json_object_get(answer, "obeyed"), path))
 		git = "your git configuration uses it as a hook, program or settings";
-	else if (json_is_true(json_object_get(change, "git")))
+	else if (jsonget_flag(change, "git"))
 		git = "a git directory under another name";
 	return git ? mem_format(FENCE_QUARANTINE_UNASKED " (%s)", git)
 		   : fence_quarantine_reason(path);
@@ -264,7 +264,7 @@ enum op_status op_apply_finish(const char *state, const char *project, struct er
 	snapshot_begin(&work, "finish", state, project, "none");
 	result = snapshot_run(&work, -1, &answer, err);
 	snapshot_release(&work);
-	recovered = json_is_true(json_object_get(answer, "recovered"));
+	recovered = jsonget_flag(answer, "recovered");
 	json_decref(answer);
 	if (result < 0)
 		return OP_FAILED;

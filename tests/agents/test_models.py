@@ -17,7 +17,7 @@ MODELS = {"claude": "claude-opus-5-5", "codex": "gpt-6-sol", "gemini": "gemini-2
 
 
 class Routed(Real):
-    """An agent that is led to a provider with TLS."""
+    """An agent that is directed to a provider with TLS."""
 
     def __init__(self, t, agent, turns):
         super().__init__(t, agent, [])
@@ -36,7 +36,7 @@ class Routed(Real):
             return [json.loads(line) for line in file]
 
     def asked_model(self):
-        """How many requests to a model there were, side ones too."""
+        """The number of requests to a model, including side requests."""
         return [request for request in self.server.requests if request.get("protocol")]
 
 
@@ -69,6 +69,30 @@ def test_an_agent_does_its_whole_turn_with_a_token_and_no_network(t, agent):
                 lacks(file.read().decode("latin-1"), KEY, name)
 
 
+SEARCHES = {"claude": ("WebSearch", {"query": "the weather"}), "gemini": ("google_web_search", {"query": "the weather"})}
+
+
+@cases(*SEARCHES)
+@timeout(240)
+def test_a_search_at_the_provider_is_refused_and_the_agent_goes_on(t, agent):
+    name, query = SEARCHES[agent]
+    loop = Routed(t, agent, lambda loop: [{"tools": [{"name": name, "input": query}]}, *whole_turn(agent, loop.project)])
+    result = loop.work(options=loop.options)
+    equal(result.code, 0, "exit status", f"{result}\n{loop.log()[-2000:]}")
+    contains(loop.tree()["calc.py"], "return a + b", "the file")
+    contains(loop.asked()[1], "ringfence: tools[]", "the model reads why")
+
+
+@timeout(240)
+def test_codex_asks_for_no_search_with_any_model(t):
+    """Older models get it as a tool of each request."""
+    loop = Routed(t, "codex", [{"text": "There is nothing to do."}])
+    result = loop.work("--model", "gpt-5.5", options=loop.options[:-2])
+    equal(result.code, 2, "exit status: the only iteration did nothing", result)
+    contains(loop.asked()[0], '"apply_patch"', "the request has the tools of such a model")
+    lacks(loop.asked()[0], '"web_search"', "and no search")
+
+
 @cases(*AGENTS)
 @timeout(240)
 def test_a_budget_that_ends_in_the_middle_ends_the_agent(t, agent):
@@ -93,7 +117,7 @@ def test_a_budget_that_ends_in_the_middle_ends_the_agent(t, agent):
 @cases((429, "rate_limit_error", "provider limit"), (529, "overloaded_error", "overloaded"))
 @timeout(240)
 def test_opencode_that_says_nothing_of_a_limit_is_understood_all_the_same(t, status, kind, failure):
-    """It waits without a word; the gateway has seen the refusal, and when it is over."""
+    """It waits silently; the gateway saw the refusal, and when the limit ends."""
     loop = Routed(t, "opencode", [{"status": status, "kind": kind, "message": "not now",
                                    "headers": {"retry-after": "3600"}, "again": -1}])
     began = time.time()

@@ -1,4 +1,4 @@
-"""How a run ends, and what ringfence says: exit statuses, signals, time limits, help, errors, reports."""
+"""How a run ends, and what ringfence prints: exit statuses, signals, time limits, help, errors, reports."""
 
 import os
 import signal
@@ -60,7 +60,7 @@ def test_a_command_that_ignores_term_is_killed_after_the_time_limit(t):
     equal(result.code, 124, "exit status", result)
     said = [line.split() for line in result.out.splitlines()]
     lived = float(said[-1][1]) - next(float(when) for word, when in said if word == "term")
-    # Whatever takes long makes the run longer, never shorter; what it takes before TERM and after KILL is not in the other.
+    # A delay makes the run longer, never shorter; the time before TERM and after KILL is not part of the grace period.
     expect(took >= 7 and lived < 7, "KILL comes 5 s after TERM", (took, lived))
 
 
@@ -286,3 +286,19 @@ def test_a_report_on_stdout_has_its_place_in_a_file(t, name):
     t.run(["sh", "-c", f"{{ echo before; {t.ringfence} exec --report {name} -- echo hi; echo after; }} > {out}"])
     lines = open(out, encoding="utf-8").read().splitlines()
     equal((lines[0], lines[1], lines[2], lines[-1]), ("before", "hi", "{", "after"), "lines")
+
+
+@cases(12, 22, 63)
+def test_too_few_open_files_are_a_refusal_that_says_so(t, limit):
+    for words in ("exec -- true", "run x --agent-command true --check true", "status"):
+        result = t.run(["bash", "-c", f"ulimit -n {limit}; exec {t.ringfence} {words}"], timeout=30)
+        equal(result.code, 125, f"exit status of {words}", result)
+        contains(result.err, f"the limit of open files is {limit}", "what is said")
+        contains(result.err, "ulimit -n 1024", "what to do")
+
+
+def test_a_few_open_files_are_enough(t):
+    for words in ("exec -- true", "exec --allow localhost:9 -- true",
+                  "run x --agent-command 'touch done' --check 'test -f done'"):
+        result = t.run(["bash", "-c", f"ulimit -n 64; exec {t.ringfence} {words}"])
+        equal(result.code, 0, f"exit status of {words}", result)

@@ -62,7 +62,7 @@ def test_every_line_has_a_class_a_tool_and_a_source(t):
 
 
 def test_no_line_was_lost(t):
-    """Who removes a line changes this number on purpose."""
+    """Removing a line must change this number on purpose."""
     counts = {name: len(patterns(name)) for name in CLASSES}
     equal(counts, {"alone": 188, "start": 225, "ci": 77, "secret": 77, "secret-if-key": 5,
                    "secret-if-found": 48, "secret-or-certificate": 1}, "lines of each class")

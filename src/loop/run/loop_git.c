@@ -1,6 +1,7 @@
 /* Git for the agent: see loop_git.h. */
 #include "loop/run/loop_git.h"
 
+#include "loop/run/git_locks.h"
 #include "loop/run/loop_checkpoint.h"
 #include "loop/state/loop_report.h"
 #include "util/file/path.h"
@@ -27,8 +28,7 @@ static void read_covers(struct supervisor *sup, const json_t *answer)
 	fence_covers_release(&sup->git.covers);
 	json_array_foreach(json_object_get(answer, "covers"), index, entry)
 		fence_covers_add(&sup->git.covers, jsonget_text(entry, "path"),
-				 jsonget_text(entry, "source"),
-				 json_is_true(json_object_get(entry, "writable")));
+				 jsonget_text(entry, "source"), jsonget_flag(entry, "writable"));
 }
 
 /* Records the mode if it has changed. */
@@ -103,10 +103,31 @@ int loop_git_open(struct supervisor *sup, struct error *err)
 				     failed                  ? failed
 				     : sup->git.covers.count ? why_gone(sup)
 							     : jsonget_text(answer, "why"),
-				     json_is_true(json_object_get(answer, "submodules")), err);
+				     jsonget_flag(answer, "submodules"), err);
 		sup->git.open = true;
 	}
 	json_decref(answer);
+	return result;
+}
+
+int loop_git_unlock(struct supervisor *sup, struct error *err)
+{
+	AUTO_FREE char *git = loop_git_place(sup);
+	struct list removed = { 0 };
+	int result = 0;
+
+	if (sup->git.covers.count)
+		git_locks_remove(git, &removed);
+	if (removed.count) {
+		json_t *data = json_pack("{s:s?, s:I, s:o}", "mode", sup->state.git_mode,
+					 "unlocked", (json_int_t)removed.count, "lock",
+					 loop_report_text(removed.items[0]));
+
+		if (sup->state.git_why)
+			json_object_set_new(data, "why", json_string(sup->state.git_why));
+		result = supervisor_append(sup, LOOP_EVENT_git, data, err);
+	}
+	list_release(&removed);
 	return result;
 }
 
@@ -140,7 +161,7 @@ static bool is_news(struct supervisor *sup, const json_t *answer)
 		free(sup->git.refused);
 		sup->git.refused = text ? mem_dup(text) : NULL;
 	}
-	return json_integer_value(json_object_get(answer, "refs")) > 0 || (text && !same);
+	return jsonget_number(answer, "refs") > 0 || (text && !same);
 }
 
 int loop_git_import(struct supervisor *sup, struct error *err)
