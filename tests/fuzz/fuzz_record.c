@@ -1,6 +1,6 @@
 // sources: src/fence/after/sweep.c src/fence/plan/scan.c src/gitconfig/gitconfig.c
-// sources: src/gitconfig/gitdir.c src/gitconfig/gitprograms.c src/fence/plan/defaults.c
-// sources: src/fence/run/wire.c
+// sources: src/gitconfig/gitdir.c src/gitconfig/gitprograms.c
+// sources: src/gitconfig/gitrelated.c src/fence/plan/defaults.c src/fence/run/wire.c
 /* A run record, as a later start reads it. */
 #include "fuzz.h"
 
