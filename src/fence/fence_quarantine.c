@@ -4,7 +4,10 @@
 #include "fence/after/sweep.h"
 #include "fence/fence_plan.h"
 #include "fence/plan/defaults.h"
+#include "fence/plan/home.h"
 #include "fence/run/run_record.h"
+#include "util/file/path.h"
+#include "util/file/symlinks.h"
 #include "util/mem.h"
 
 #include <stdlib.h>
@@ -67,4 +70,43 @@ const char *fence_quarantine_reason(const char *path)
 		path += size + (path[size] == '/');
 	}
 	return why;
+}
+
+struct linked {
+	const char *project;
+	struct list *paths;
+	struct symlinks symlinks;
+};
+
+static void pass_link(void *context, const char *link, const char *target)
+{
+	const struct linked *linked = context;
+
+	(void)target;
+	if (path_within(link, linked->project) && strcmp(link, linked->project) != 0)
+		list_add(linked->paths, link + strlen(linked->project) + 1);
+}
+
+static void add_linked(void *context, const char *path, bool secret)
+{
+	struct linked *linked = context;
+	AUTO_FREE char *end = symlinks_follow(&linked->symlinks, path, pass_link, linked);
+
+	(void)secret;
+	pass_link(linked, end, "");
+}
+
+void fence_quarantine_linked(const char *project, struct list *ret_paths)
+{
+	struct linked linked = { .project = project, .paths = ret_paths };
+	const char *variable = getenv("HOME");
+	AUTO_FREE char *home = variable ? realpath(variable, NULL) : NULL;
+	struct home names;
+
+	*ret_paths = (struct list){ 0 };
+	if (!home)
+		return;
+	home_read(home, &names);
+	free(home_search(home, &names, add_linked, &linked));
+	symlinks_release(&linked.symlinks);
 }

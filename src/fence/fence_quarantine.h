@@ -11,6 +11,7 @@
 
 #include "fence/fence_found.h"
 #include "util/error.h"
+#include "util/list.h"
 
 struct fence_place;
 struct fence_quarantine;
@@ -25,5 +26,9 @@ int fence_quarantine_end(struct fence_quarantine *quarantine, struct fence_found
 /* Returns why the host would execute a file at this project path, or read it as configuration,
  * without being told to; or NULL if it would not. */
 const char *fence_quarantine_reason(const char *path);
+
+/* Lists the paths in a project, relative to it, that symlinks in the user's home lead to or
+ * through. The project is a real path. */
+void fence_quarantine_linked(const char *project, struct list *ret_paths);
 
 #endif

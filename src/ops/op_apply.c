@@ -57,6 +57,15 @@ static int perform(const struct op_apply_request *request, const struct client_l
 
 /* ---- the question ---- */
 
+/* Returns whether a path is at or below another. A "." stands for the files in the root. */
+static bool is_covered(const char *path, const char *other)
+{
+	size_t size = strlen(other);
+
+	return (strcmp(other, ".") == 0 && !strchr(path, '/')) ||
+	       (strncmp(path, other, size) == 0 && (path[size] == '/' || !path[size]));
+}
+
 /* Returns whether the user's own configuration makes git run or read this file. */
 static bool is_obeyed(const json_t *obeyed, const char *path)
 {
@@ -65,19 +74,24 @@ static bool is_obeyed(const json_t *obeyed, const char *path)
 
 	json_array_foreach(obeyed, index, entry)
 	{
-		const char *other = json_string_value(entry);
-		size_t size = strlen(other);
-
-		if ((strcmp(other, ".") == 0 && !strchr(path, '/')) ||
-		    (strncmp(path, other, size) == 0 && (path[size] == '/' || !path[size])))
+		if (is_covered(path, json_string_value(entry)))
 			return true;
 	}
 	return false;
 }
 
+static bool is_linked(const struct list *linked, const char *path)
+{
+	for (size_t i = 0; i < linked->count; i++)
+		if (is_covered(path, linked->items[i]))
+			return true;
+	return false;
+}
+
 /* Returns why the host would execute a changed file, or read it as settings, unasked, or NULL if it
- * would not. */
-static const char *why_executed(const json_t *answer, const json_t *change)
+ * would not. linked: see fence_quarantine_linked(). */
+static const char *why_executed(const json_t *answer, const json_t *change,
+				const struct list *linked)
 {
 	const char *path = jsonget_text(change, "path");
 	const char *why = fence_quarantine_reason(path);
@@ -88,24 +102,32 @@ static const char *why_executed(const json_t *answer, const json_t *change)
 		why = "your git configuration uses it as a hook, program or settings";
 	if (!why && jsonget_flag(change, "git"))
 		why = "a git directory under another name";
+	if (!why && is_linked(linked, path))
+		why = "a symlink in your home leads to it";
 	return why;
 }
 
 /* The token covers these files in this result only. */
 static void make_question(const json_t *answer, struct op_question *question)
 {
+	const char *work_tree = jsonget_text(answer, "work_tree");
+	struct list linked = { 0 };
 	size_t index;
 	json_t *change;
 
+	if (*work_tree)
+		fence_quarantine_linked(work_tree, &linked);
 	json_array_foreach(json_object_get(answer, "changes"), index, change)
 	{
 		const struct op_item item = { .name = (char *)jsonget_text(change, "path"),
 					      .where = (char *)jsonget_text(answer, "tree"),
-					      .why = (char *)why_executed(answer, change) };
+					      .why = (char *)why_executed(answer, change,
+									  &linked) };
 
 		if (item.why)
 			op_question_add(question, &item);
 	}
+	list_release(&linked);
 	op_question_set(question, OP_QUESTION_EXECUTED, mem_dup("Apply these files as well?"));
 }
 
