@@ -6,6 +6,7 @@
 #include "fence/plan/defaults.h"
 #include "fence/plan/home.h"
 #include "fence/run/run_record.h"
+#include "util/env.h"
 #include "util/file/path.h"
 #include "util/file/symlinks.h"
 #include "util/mem.h"
@@ -99,8 +100,7 @@ static void add_linked(void *context, const char *path, bool secret)
 void fence_quarantine_linked(const char *project, struct list *ret_paths)
 {
 	struct linked linked = { .project = project, .paths = ret_paths };
-	const char *variable = getenv("HOME");
-	AUTO_FREE char *home = variable ? realpath(variable, NULL) : NULL;
+	AUTO_FREE char *home = realpath(env_home(), NULL);
 	struct home names;
 
 	*ret_paths = (struct list){ 0 };

@@ -2,6 +2,7 @@
 #include "fence/plan/home.h"
 
 #include "fence/plan/defaults.h"
+#include "util/env.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
 #include "util/mem.h"
@@ -315,7 +316,7 @@ static void search_place(struct search *search, const struct home *home, const s
 /* Searches the folder that replaces ~/.config, for those who have one. */
 static void search_settings(struct search *search)
 {
-	const char *settings = getenv("XDG_CONFIG_HOME");
+	const char *settings = env_get("XDG_CONFIG_HOME");
 	AUTO_FREE char *usual = path_join(search->home, ".config");
 
 	if (!settings || settings[0] != '/' || strcmp(settings, usual) == 0)
