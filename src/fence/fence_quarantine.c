@@ -33,7 +33,8 @@ int fence_quarantine_begin(const char *project, const struct fence_place *place,
 							.command = nothing };
 		result = fence_plan_make(&quarantine->spec, &quarantine->plan, err);
 	}
-	if (result == 0 && run_record_begin(&quarantine->plan, &quarantine->run, err) == 0) {
+	if (result == 0 && run_record_begin(&quarantine->plan, &quarantine->run, err) == 0 &&
+	    run_record_sync(&quarantine->run, err) == 0) {
 		*ret_quarantine = quarantine;
 		return 0;
 	}

@@ -456,6 +456,19 @@ static void check_target(struct sweeping *sweeping, const char *link)
 	}
 }
 
+/* After a power cut, no entry may be back in its place while the record is gone. */
+static int sync_roots(const struct record *record, struct error *err)
+{
+	for (size_t i = 0; i < record->root_count; i++) {
+		AUTO_FD root = open(record->roots[i],
+				    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+		if (root >= 0 && syncfs(root) < 0)
+			return error_sys(err, "sync the disk of '%s'", record->roots[i]);
+	}
+	return 0;
+}
+
 int sweep(const char *bytes, size_t size, const char *quarantine_folder, const char *id,
 	  struct fence_found *found, struct error *err)
 {
@@ -466,6 +479,7 @@ int sweep(const char *bytes, size_t size, const char *quarantine_folder, const c
 				     .found = found,
 				     .root_fd = -1,
 				     .near = -1 };
+	size_t before = found->count;
 	int result = record_read(bytes, size, &record, err);
 
 	for (size_t i = 0; result == 0 && i < record.root_count; i++) {
@@ -494,6 +508,8 @@ int sweep(const char *bytes, size_t size, const char *quarantine_folder, const c
 		result = restore_link(record.links[i], record.links[i + 1], err);
 		check_target(&sweeping, record.links[i]);
 	}
+	if (result == 0 && found->count > before)
+		result = sync_roots(&record, err);
 	record_release(&record);
 	if (result == 0 && sweeping.stuck)
 		result = error_set(
