@@ -99,6 +99,19 @@ def test_a_completed_loop_survives(t):
 
 @root_only
 @needs("mkfs.ext4")
+def test_the_work_of_a_loop_without_checkpoints_survives(t):
+    disk, repository, loop = begin(t)
+    loop.detach("--checkpoints=false")
+    ident = loop.ended("completed")["id"]
+    disk.commit()
+    disk.cut()
+    equal(loop.status()["status"], "completed", "the status")
+    equal((t.read("step-1"), t.read("step-2"), t.read("done")), ("1\n", "2\n", "yes\n"), "the files")
+    equal(repository.git("show", f"ringfence/{ident}:step-2"), "2", "the last commit")
+
+
+@root_only
+@needs("mkfs.ext4")
 @timeout(180)
 @cases(*some(EVENTS + POINTS))
 def test_a_loop_goes_on_after_a_cut(t, where):

@@ -170,7 +170,7 @@ int loop_checkpoint_take(struct supervisor *sup, const char *kind, uint32_t iter
 	if (sup->checkpoint.current)
 		return 0;
 	if (sup->state.options.checkpoints_off)
-		return sync_work(sup);
+		return strcmp(kind, "after") == 0 ? sync_work(sup) : 0;
 	if (start(sup, kind, iteration, &why) < 0) {
 		*ret_failed = mem_dup(why.text);
 		snprintf(sup->checkpoint.kind, sizeof sup->checkpoint.kind, "%s", kind);
