@@ -303,8 +303,10 @@ static int place_copy(const char *shelf, const char *draft, const char *path, si
 	if (durable_name_folder(above, path_name(draft), path_name(path)) == 0)
 		return 0;
 	/* Another process made the same copy first, or there is a damaged one. */
-	if ((errno != EEXIST && errno != ENOTEMPTY) || is_whole(path, users_size))
-		return errno == EEXIST || errno == ENOTEMPTY ? 0 : -1;
+	if (errno != EEXIST && errno != ENOTEMPTY)
+		return -1;
+	if (is_whole(path, users_size))
+		return 0;
 	return renameat2(AT_FDCWD, draft, AT_FDCWD, path, RENAME_EXCHANGE) < 0 ? -1 : fsync(above);
 }
 
