@@ -6,6 +6,7 @@ from harness import cases, contains, equal, expect, lacks, needs, root_only, tim
 from harness.disk import Disk
 from harness.loop import Loop, is_stopped, until
 from harness import kernel
+from harness.provider import Provider, make_certificate, message, opus
 from harness.repository import Repository
 
 SCRIPT = {"all": "edit step-$N $N; git add -A && git commit -q --allow-empty -m step-$N || exit 3;"
@@ -139,6 +140,40 @@ def test_a_plant_is_found_after_a_cut_during_the_run(t):
     t.works("true")
     expect(not t.exists(".vscode/tasks.json"), "the next start moves the plant", t.quarantined())
     expect(t.quarantined("tasks.json"), "the plant is in quarantine", t.quarantined())
+
+
+# One request, as an agent makes it.
+ASK = """
+import json, os, urllib.request as u
+body = json.dumps({"model": "claude-opus-5-5", "max_tokens": 100}).encode()
+u.urlopen(u.Request(os.environ["ANTHROPIC_BASE_URL"] + "/v1/messages", body,
+                    {"x-api-key": os.environ["ANTHROPIC_API_KEY"]}))
+"""
+
+
+@root_only
+@needs("mkfs.ext4")
+def test_money_that_was_spent_stays_spent(t):
+    disk = Disk(t)
+    certificate = make_certificate(t.outside)
+    provider = Provider(lambda request, _: message(input=10, output=5), certificate)
+    t.cleanups.append(provider.close)
+    t.at_home(".config/ringfence/config.yml",
+              f"upstream: [anthropic={provider.url}]\nupstream-ca: {certificate[0]}\n")
+    loop = Loop(t, scripts={"1": "python3 ask.py; if [ -e asked ]; then edit done yes; else edit asked x; hang; fi"})
+    loop.write("ask.py", ASK)
+    disk.sync()
+    env = t.env(ANTHROPIC_API_KEY="sk-ant-0123456789abcdef")
+    loop.detach(env=env)
+    loop.there("asked")
+    disk.commit()
+    disk.cut()
+    result = loop.ringfence("resume", env=env)
+    equal(result.code, 0, "exit status of resume", result)
+    status = loop.ended("completed")
+    equal(len(provider.requests), 2, "requests")
+    expect(status["spent_nusd"] >= 2 * opus(10, 5), "both requests are counted", status["spent_nusd"])
+    t.works("true")
 
 
 @root_only

@@ -293,7 +293,7 @@ static bool is_whole(const char *path, size_t users_size)
 	return stat(users, &status) == 0 && (size_t)status.st_size == users_size;
 }
 
-/* Gives the draft its name. What remains at the draft's own name can be removed. */
+/* Gives the draft its name. The caller removes whatever is left at the draft's own name. */
 static int place_copy(const char *shelf, const char *draft, const char *path, size_t users_size)
 {
 	AUTO_FD above = open(shelf, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
