@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""The section `agents`: how fast the streams of agents are read, beside jq, and what that takes of memory.
+"""The section `agents`: how fast agents' streams are read, compared with jq, and how much memory that takes.
 
   bench/agents.py [--size MiB]
 
-A stream is made of a real transcript (tests/agents/fixtures), repeated, with what tools print made as long as it
+A stream is a real transcript (tests/agents/fixtures), repeated, with tool output as long as it
 is in practice. jq reads the same bytes for the type of each line.
 """
 
@@ -23,7 +23,7 @@ ROUNDS = 5
 
 
 def grow(value, key=None):
-    """The outputs of tools as long as real ones: lines of text, with quotes and line ends to be escaped."""
+    """Makes tool outputs as long as real ones: lines of text, with quotes and newlines to escape."""
     if isinstance(value, dict):
         return {name: grow(entry, name) for name, entry in value.items()}
     if isinstance(value, list):
@@ -46,7 +46,7 @@ def make_stream(path, agent, size):
 
 
 def timed(argv, path):
-    """Seconds of the CPU, and the output."""
+    """Returns the CPU time in seconds, and the output."""
     with open(path, "rb") as stream:
         process = subprocess.Popen(argv, stdin=stream, stdout=subprocess.PIPE)
         out = process.stdout.read()

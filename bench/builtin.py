@@ -4,7 +4,7 @@
   bench/builtin.py [--quick]
 
 Each agent is started by itself, with an empty home, against a model server of the tests. The time is from its start to the first request; the memory
-is the proportional set size of it and of all that it has started, while it waits for the answer to its second request, after a command that it has run.
+is the proportional set size of the agent and its children while it waits for the answer to its second request, after it has run a command.
 """
 
 import argparse
@@ -50,7 +50,7 @@ def words(agent, url):
 
 
 def family(pid):
-    """A process and all below it."""
+    """A process and all its descendants."""
     below = {}
     for name in os.listdir("/proc"):
         if name.isdigit():
@@ -77,7 +77,7 @@ def memory_kib(pid):
 
 
 def measure(agent):
-    """(ms to the first request, KiB), or None if it did not come so far."""
+    """(ms to the first request, KiB), or None if the agent did not get that far."""
     seen = {}
 
     def hook(_turn, _body):

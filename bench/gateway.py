@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """The gateway beside tinyproxy, nginx and no proxy at all, in a network namespace of its own.
 
-Started by bench/run.py --only gateway. Everything is on one loopback device, so what is measured is the
-programs and not a network. Contenders take turns.
+Started by bench/run.py --only gateway. Everything is on one loopback device, so the programs are
+measured and not a network. Contenders take turns.
 """
 
 import argparse
@@ -23,7 +23,7 @@ QUICK = {"requests": 300, "rounds": 3, "bytes": 1 << 27, "connections": 300, "id
 
 
 def enter_namespace():
-    """This script once more, as root of a network in which nothing is."""
+    """Runs this script again, as root of an empty network namespace."""
     if os.environ.get("RINGFENCE_BENCH_NET"):
         return
     unshare = [shutil.which("unshare", path=PATH) or "unshare", "--net"]
@@ -66,7 +66,7 @@ class Bench:
                 socket.create_connection(("127.0.0.1", port), 1).close()
                 return True
             except ConnectionRefusedError:
-                # The program is about to listen; there is no event of another's to wait for.
+                # The program is about to listen; no event announces it.
                 subprocess.run(["sleep", "0.01"], check=True)
         return False
 

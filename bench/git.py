@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Git for the agent on a large repository: what a private git directory costs, side by side with one that only reads.
+"""Git for the agent on a large repository: what a private git directory costs, compared with a read-only one.
 
 The repository is made by git fast-import: 50,000 files, 2,000 commits, a submodule and a linked work tree. Never pass or fail.
 """
@@ -137,7 +137,7 @@ def once(large, rounds):
 
 
 def whole(large):
-    """A loop in the project and one in the linked work tree: does all of it hold?"""
+    """A loop in the project and one in the linked work tree: do all checks pass?"""
     script = ("cat >/dev/null; git status --short | grep -v ' sub$' | head -3; for i in $(seq 200); do echo $i >> d0/s0/m0/file0.c; "
               "git commit -qam $i; done; git mv d1 moved; git commit -qm moved; git gc -q; touch done")
     for name, folder in (("the project", large.path), ("a linked work tree", large.tree)):

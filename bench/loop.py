@@ -1,7 +1,7 @@
-"""The section `loop` of bench/run.py: what stands between two runs of an agent, and what a loop weighs.
+"""The section `loop` of bench/run.py: the time between two runs of an agent, and the memory of a loop.
 
-The agent is one small script for all contenders; ralphy-cli finds it as `claude` in its PATH. What ralphy
-does not do (a check, a fence, a journal) the others are not spared: the figures say what that costs.
+The agent is one small script for all contenders; ralphy-cli finds it as `claude` in its PATH. Ralphy has
+no check, fence or journal; the others pay for theirs in these figures.
 """
 
 import contextlib
@@ -26,7 +26,7 @@ LIMITS = ["--max-same-error", "none", "--max-errors", "none", "--max-no-progress
 
 
 def install(kit):
-    """Ralphy's program for this machine, from the cache; npm brings those for all machines."""
+    """Returns ralphy's program for this machine, from the cache; npm installs those for all machines."""
     folder = kit.install_npm(f"ralphy-cli-{RALPHY_VERSION}", [f"ralphy-cli@{RALPHY_VERSION}"])
     dist = os.path.join(folder, "node_modules", "ralphy-cli", "dist")
     ours = f"ralphy-linux-{'arm64' if platform.machine() == 'aarch64' else 'x64'}"
@@ -56,7 +56,7 @@ def ralphy(kit, place):
 
 
 class Project:
-    """One for each contender, with the agent in it."""
+    """Makes a project for each contender, with the agent in it."""
 
     def __init__(self, place, name):
         self.place = place
@@ -140,7 +140,7 @@ def measure(kit, place, size):
 
 
 def measure_many(kit, place, count):
-    """So many loops at once, of two fenced runs and one more each."""
+    """Runs this many loops at once; each has two fenced runs and one more."""
     projects = [Project(place, f"many-{number}") for number in range(count)]
     start = time.monotonic()
     waiting = list(projects)
@@ -182,7 +182,7 @@ def ticks(pids):
 
 
 class Running:
-    """A loop in the background; ended whatever happens."""
+    """Runs a loop in the background, and always ends it."""
 
     def __init__(self, kit, project, user, *words, agent, check="test -f done"):
         self.kit, self.project, self.user = kit, project, user
@@ -237,7 +237,7 @@ def measure_idle(kit, place, user, uid):
 
 
 def measure_working(kit, place, user, uid):
-    """While the agent, a sleep, works: everything else that is there."""
+    """Measures all other processes while the agent, a sleep, runs."""
     project = owned(place, "loop-working", user, uid)
     with Running(kit, project, user, agent="exec sleep 60") as loop:
         pids = loop.pids()

@@ -26,7 +26,7 @@ PLAIN_UID = 65534  # nobody
 PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
 SRT_PACKAGE = "@anthropic-ai/sandbox-runtime"
 SRT_VERSION = "0.0.83"
-SRT_NODE = (22, 12)  # the least it asks for
+SRT_NODE = (22, 12)  # the oldest version that it accepts
 NODE_VERSION = "22.12.0"  # taken from npm where the machine's own node is older
 
 FULL = {"startup": 200, "patience_s": 120, "srt": 20, "build": 7, "denials": 7, "find": 21, "files": 50000, "folders": 5000,
@@ -36,7 +36,7 @@ QUICK = {"startup": 30, "patience_s": 10, "srt": 5, "build": 2, "denials": 2, "f
 
 
 class NotMeasured(Exception):
-    """Something needed is not here, or a contender does not run; the rest goes on."""
+    """Something is missing, or a contender does not run; the other sections continue."""
 
 
 # ---------------------------------------------------------------- measuring
@@ -68,7 +68,7 @@ def must_run(argv, env):
 
 
 class Calm:
-    """Waits for moments in which nothing else runs; a machine that others use has some."""
+    """Waits for a moment in which nothing else runs; even a shared machine has some."""
 
     def __init__(self, patience_s):
         self.patience_s = patience_s  # in all

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Checkpoints against git itself: `git add -A && git write-tree` with a warm index, side by side in one run.
 
-Both get the same tree of 50,000 files and take turns. What is measured for checkpoints is the whole process,
+Both get the same tree of 50,000 files and take turns. For checkpoints, the whole process is measured,
 as a loop starts it. Never pass or fail.
 """
 
@@ -102,7 +102,7 @@ def measure(base, files, rounds):
          first_ones(base, project, max(rounds // 5, 2)), 1.2)
     held = size_of(os.path.join(store, "objects"))
     print(f"  on the disk: {held >> 10} KiB, git's own: {size_of(os.path.join(project, '.git', 'objects')) >> 10} KiB\n")
-    time.sleep(0.1)  # so that no file is as young as the clock of its file system
+    time.sleep(0.1)  # so that every file is older than the file system's clock tick
     in_turns(project, store, 1, lambda number: None)
     show(f"Nothing has changed, {rounds} rounds", in_turns(project, store, rounds, lambda number: None), 1.0)
     before = size_of(os.path.join(store, "objects"))

@@ -1,5 +1,6 @@
 /* The entry point of ringfence: finds the command that argv names and runs it. */
 #include "cli/cli.h"
+#include "util/env.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -25,6 +26,7 @@ int main(int argc, char **argv)
 	const struct cli_command *command;
 	struct error err;
 
+	env_init();
 	occupy_stdio();
 	signal(SIGPIPE, SIG_IGN);
 	/* The parent may have set SIGCHLD to be ignored; then no child could be waited for. */

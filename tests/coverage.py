@@ -40,7 +40,7 @@ def build():
 
 
 def run_tests():
-    """As who starts this; a second user could not write to the same files."""
+    """Runs the tests as the user who starts this; a second user could not write to the same files."""
     os.makedirs(PROFILES, exist_ok=True)
     for file in glob.glob(f"{PROFILES}/*.profraw"):
         os.unlink(file)

@@ -40,7 +40,7 @@ class Interrupted(Exception):
 
 
 class Verdict:
-    """What is counted over all runs of pytest, and what was found besides."""
+    """The counts over all runs of pytest, and other findings."""
 
     def __init__(self):
         self.counts = {"passed": 0, "failed": 0, "skipped": 0}
@@ -229,7 +229,7 @@ def main():
     options, rest = parse()
     os.umask(0o022)
     kernel.become_subreaper()
-    # Whoever starts this in the background may have signals ignored; the tests send some.
+    # A caller may have started this with signals ignored; the tests send some.
     for number in SIGNALS:
         signal.signal(number, interrupt)
     rundir.remove_stale()

@@ -1,10 +1,12 @@
 /* Finds agents on this machine without starting them: see adapter.h. */
 #include "agent/adapter.h"
 
+#include "util/env.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
 #include "util/mem.h"
 #include "util/process.h"
+#include "util/text/jsonget.h"
 
 #include <ctype.h>
 #include <fcntl.h>
@@ -29,8 +31,8 @@ static char *read_version(const char *path)
 	    fd_read_all(fd, &bytes) < 0)
 		return NULL;
 	package = json_loadb(bytes.data, bytes.used, 0, NULL);
-	if (json_is_string(json_object_get(package, "version")))
-		version = mem_dup(json_string_value(json_object_get(package, "version")));
+	if (jsonget_string(package, "version"))
+		version = mem_dup(jsonget_string(package, "version"));
 	json_decref(package);
 	return version;
 }
@@ -146,12 +148,9 @@ void adapter_look(const struct adapter *adapter, const char *home, struct adapte
 		ret_found->folder = folder_of(ret_found->program);
 	}
 	ret_found->tested = is_tested(adapter, ret_found->version);
-	for (const char *const *key = adapter->keys; key && *key && !ret_found->key; key++) {
-		const char *value = getenv(*key);
-
-		if (value && *value)
+	for (const char *const *key = adapter->keys; key && *key && !ret_found->key; key++)
+		if (env_has(*key))
 			ret_found->key = *key;
-	}
 	if (file && access(file, R_OK) == 0)
 		ret_found->credentials = mem_dup(file);
 }

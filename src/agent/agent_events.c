@@ -5,6 +5,7 @@
 #include "agent/agent_reader.h"
 #include "util/buffer.h"
 #include "util/mem.h"
+#include "util/text/jsonget.h"
 #include "util/text/text.h"
 
 #include <jansson.h>
@@ -69,7 +70,7 @@ static void read_type(struct agent_event *event, const char *type)
  */
 static const char *read_text(const json_t *line, const char *key, struct buffer *copy)
 {
-	const char *text = json_string_value(json_object_get(line, key));
+	const char *text = jsonget_string(line, key);
 
 	if (!text)
 		return NULL;
@@ -149,7 +150,7 @@ static void handle_line(struct agent_reader *reader, const char *text, size_t si
 {
 	struct agent_event event = AGENT_EVENT_INIT(AGENT_EVENT_unknown);
 	json_t *line = text && !has_too_many(text, size) ? json_loadb(text, size, 0, NULL) : NULL;
-	const char *type = json_string_value(json_object_get(line, "type"));
+	const char *type = jsonget_string(line, "type");
 
 	if (type)
 		read_type(&event, type);

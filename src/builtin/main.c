@@ -9,6 +9,7 @@
 #include "builtin/model/session_file.h"
 #include "builtin/tool/tool.h"
 #include "builtin/turn.h"
+#include "util/env.h"
 #include "util/file/fd.h"
 #include "util/mem.h"
 #include "util/text/sha256.h"
@@ -92,7 +93,7 @@ static int read_options(int argc, char **argv, struct options *options, struct e
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
 	};
-	const char *window = getenv("RINGFENCE_AGENT_WINDOW");
+	const char *window = env_get("RINGFENCE_AGENT_WINDOW");
 	uint64_t number = TURN_MOST;
 	int c;
 
@@ -131,20 +132,13 @@ static int read_options(int argc, char **argv, struct options *options, struct e
 		       : 0;
 }
 
-static bool is_set(const char *variable)
-{
-	const char *value = getenv(variable);
-
-	return value && *value;
-}
-
 /*
  * Returns the protocol of the model's provider; without a model, that of the first configured one.
  */
 static const struct dialect *choose_dialect(const char *model, struct error *err)
 {
-	bool anthropic = is_set(PROVIDER_ANTHROPIC_BASE);
-	bool openai = is_set(PROVIDER_OPENAI_BASE);
+	bool anthropic = env_has(PROVIDER_ANTHROPIC_BASE);
+	bool openai = env_has(PROVIDER_OPENAI_BASE);
 
 	if (!anthropic && !openai) {
 		error_set(err, "no model can be reached: neither " PROVIDER_ANTHROPIC_BASE
@@ -163,7 +157,7 @@ static const struct dialect *choose_dialect(const char *model, struct error *err
  */
 static bool is_local(const char *name)
 {
-	const char *names = getenv("RINGFENCE_LOCAL_MODELS");
+	const char *names = env_get("RINGFENCE_LOCAL_MODELS");
 
 	return names && strstr(names, name);
 }
@@ -172,7 +166,7 @@ static bool is_local(const char *name)
 static int copy_key(const struct dialect *dialect, char *ret_key, struct error *err)
 {
 	const char *variable = provider_at(dialect->provider)->keys[0];
-	const char *key = getenv(variable);
+	const char *key = env_get(variable);
 
 	if (!key)
 		key = "";
@@ -195,7 +189,7 @@ static bool is_for_commands(const char *variable, const char *key)
 					       "npm_config_https_proxy=",
 					       "pip_proxy=",
 					       "cargo_http_proxy=" };
-	bool models_only = is_set("RINGFENCE_MODELS") && !is_set("RINGFENCE_HOSTS");
+	bool models_only = env_has("RINGFENCE_MODELS") && !env_has("RINGFENCE_HOSTS");
 
 	if (provider_owns(variable) || strncmp(variable, "RINGFENCE_", 10) == 0)
 		return false;
@@ -215,11 +209,11 @@ static char **make_environment(const char *key)
 	size_t count = 0;
 	char **made;
 
-	for (char **at = environ; *at; at++)
+	for (char *const *at = env_all(); *at; at++)
 		count++;
 	made = mem_zero((count + sizeof added / sizeof *added + 1) * sizeof *made);
 	count = 0;
-	for (char **at = environ; *at; at++) {
+	for (char *const *at = env_all(); *at; at++) {
 		bool replaced = false;
 
 		for (size_t i = 0; i < sizeof added / sizeof *added; i++)
@@ -233,10 +227,10 @@ static char **make_environment(const char *key)
 	return made;
 }
 
-/* /proc/PID/environ shows the bytes that the program was started with, even after unsetenv(). */
+/* /proc/PID/environ shows the bytes that the program was started with. */
 static void wipe_environment(const char *key)
 {
-	for (char **at = environ; *at; at++)
+	for (char *const *at = env_all(); *at; at++)
 		if (!is_for_commands(*at, key))
 			explicit_bzero(*at, strlen(*at));
 }
@@ -301,7 +295,7 @@ static int open_completion(struct completion *completion, const struct options *
 	completion->client.tick = on_tick;
 	completion->lines = head_lines(completion->dialect, key);
 	completion->local = is_local(provider->name);
-	if (httpclient_place_read(getenv(provider->base_variable), &completion->client.place,
+	if (httpclient_place_read(env_get(provider->base_variable), &completion->client.place,
 				  &end->why) < 0)
 		return -1;
 	if (options->model)
@@ -400,6 +394,7 @@ int main(int argc, char **argv)
 	struct completion_end end = { 0 };
 	int result;
 
+	env_init();
 	/* This process holds the model token: no other process may inspect it. */
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	signal(SIGPIPE, SIG_IGN);

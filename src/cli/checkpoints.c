@@ -2,6 +2,7 @@
 #include "cli/checkpoints.h"
 
 #include "cli/view/color.h"
+#include "util/env.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
 #include "util/mem.h"
@@ -56,10 +57,23 @@ char *checkpoints_path(const struct loops_options *opts, const char *given, stru
 	return NULL;
 }
 
+/* In the child. */
+static _Noreturn void exec_pager(const char *line)
+{
+	char *const arguments[] = { (char *)"sh", (char *)"-c", (char *)line, NULL };
+	struct list environment = { 0 };
+
+	env_copy(&environment);
+	if (!env_get("LESS"))
+		env_put(&environment, "LESS=FRX");
+	execve("/bin/sh", arguments, environment.items);
+	_exit(127);
+}
+
 /* Starts the pager. Returns a pipe to its stdin, or -1 if there is no pager. */
 static int start_pager(pid_t *ret_pid)
 {
-	const char *wanted = getenv("PAGER");
+	const char *wanted = env_get("PAGER");
 	AUTO_FREE char *less = wanted ? NULL : process_find("less");
 	int ends[2];
 
@@ -70,9 +84,7 @@ static int start_pager(pid_t *ret_pid)
 	if (*ret_pid == 0) {
 		fd_place(&ends[0], 1);
 		signal(SIGPIPE, SIG_DFL);
-		setenv("LESS", "FRX", 0);
-		execl("/bin/sh", "sh", "-c", wanted ? wanted : "less", (char *)NULL);
-		_exit(127);
+		exec_pager(wanted ? wanted : "less");
 	}
 	close(ends[0]);
 	if (*ret_pid < 0)

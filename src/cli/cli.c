@@ -422,3 +422,21 @@ int cli_fail(const struct error *err)
 	page_report("ringfence:", err->text);
 	return EXIT_REFUSED;
 }
+
+int cli_fail_config(const struct config *config, const struct error *err)
+{
+	int code = 0;
+
+	if (!config->problems.count)
+		return cli_fail(err);
+	for (size_t i = 0; i < config->problems.count; i++) {
+		const char *text = config->problems.items[i];
+		bool bare = strstr(text, "did not find expected") && text[strlen(text) - 1] != ')';
+		struct error problem;
+
+		error_set(&problem, "%s%s", text,
+			  bare ? " (is a ] or a quote missing above?)" : "");
+		code = cli_fail(&problem);
+	}
+	return code;
+}

@@ -5,7 +5,7 @@
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
 
-#include "config/setting.h"
+#include "config/config.h"
 #include "util/error.h"
 
 #include <stdbool.h>
@@ -136,5 +136,8 @@ int cli_flush(void);
 
 /* Prints "ringfence: ERROR" on stderr and returns 125, the exit status for refusals. */
 int cli_fail(const struct error *err);
+
+/* The same for settings that failed to load: prints every problem of theirs, or else the error. */
+int cli_fail_config(const struct config *config, const struct error *err);
 
 #endif

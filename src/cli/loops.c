@@ -1,10 +1,11 @@
 /* Shared by all commands for loops: see loops.h. */
 #include "cli/loops.h"
 
-#include "cli/settings/effective.h"
 #include "cli/view/page.h"
 #include "failure/failure.h"
+#include "settings/effective.h"
 #include "util/mem.h"
+#include "util/text/jsonget.h"
 #include "util/text/text.h"
 
 #include <stdio.h>
@@ -99,7 +100,7 @@ int loops_report(const struct loops_options *opts, struct client_loop *loop, con
 
 const char *loops_failure_text(const json_t *decision)
 {
-	const char *name = json_string_value(json_object_get(decision, "failure"));
+	const char *name = jsonget_string(decision, "failure");
 
 	return failure_from_stream(name) == FAILURE_NO_OP ? failure_row(FAILURE_NO_OP)->what : NULL;
 }

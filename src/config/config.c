@@ -4,6 +4,7 @@
 #include "config/config_file.h"
 #include "config/trust.h"
 #include "config/yaml.h"
+#include "util/env.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
 #include "util/mem.h"
@@ -363,13 +364,9 @@ void config_settle(struct config *config, const struct config_place *place, cons
 
 char *config_user_path(const char *home, bool foreign)
 {
-	const char *xdg = getenv("XDG_CONFIG_HOME");
+	AUTO_FREE char *folder = home[0] ? env_config_folder(home, foreign) : NULL;
 
-	if (!home[0])
-		return NULL;
-	if (xdg && xdg[0] == '/' && !foreign)
-		return path_join(xdg, "ringfence/config.yml");
-	return path_join(home, ".config/ringfence/config.yml");
+	return folder ? path_join(folder, "ringfence/config.yml") : NULL;
 }
 
 /* The path with the home folder shortened to "~". The caller frees. */

@@ -1,10 +1,15 @@
 /* Settings of the fence: see setting.h. */
 #include "config/setting.h"
 
+#include "fence/fence_mechanisms.h"
+
 #include <unistd.h>
 
+#define WORD(name)    #name,
+#define OR_WORD(name) "|" #name
+
 static const char *const net_choices[] = { "none", "list", "open", NULL };
-static const char *const fence_choices[] = { "auto", "bwrap", NULL };
+static const char *const fence_choices[] = { "auto", FENCE_MECHANISMS(WORD) NULL };
 static const char *const weaker_choices[] = { "landlock",  "abstract-sockets", "memory",
 					      "cpus",      "processes",        "open-files",
 					      "file-size", "tmp-size",         "disk",
@@ -180,7 +185,7 @@ const struct setting setting_fence_rows[] = {
 		.type = SETTING_CHOICE,
 		.trust = SETTING_TRUSTED,
 		.fallback = "auto",
-		.value = "auto|bwrap",
+		.value = "auto" FENCE_MECHANISMS(OR_WORD),
 		.choices = fence_choices,
 		.help = "choose the sandbox mechanism",
 		.more = "`auto` is `bwrap`, the only mechanism at present.",

@@ -350,23 +350,6 @@ static bool must_wait(const struct decision_input *in, struct decision *d)
 	return true;
 }
 
-static bool stops_early(const struct decision_input *in, struct decision *d)
-{
-	const struct decision_limits *l = &in->limits;
-
-	if (in->rules.checks || in->rules.boxes || in->rules.promise || l->early_confidence == 0)
-		return false;
-	if (d->confidence < l->early_confidence || d->iterations < l->early_iterations ||
-	    d->failure != FAILURE_NONE)
-		return false;
-	d->action = DECISION_EARLY;
-	reason(d,
-	       "the confidence of %" PRIu32 " per mille has reached %" PRIu32 " after %" PRIu32
-	       " iterations, and no rule is configured that could prove more (change it with --early-stop)",
-	       d->confidence, l->early_confidence, d->iterations);
-	return true;
-}
-
 static bool needs_person(const struct decision_input *in, struct decision *d)
 {
 	const struct failure_row *row = failure_row(d->failure);
@@ -488,8 +471,7 @@ void decision_make(const struct decision_input *input, struct decision *ret_deci
 	}
 	d->completion = d->completion < 999 ? d->completion : 999;
 	if (!limit_reached(input, d) && !breaker_open(input, d) && !needs_person(input, d) &&
-	    !must_wait(input, d) && !cost_pauses(input, d) && !stops_early(input, d) &&
-	    d->reason_count == 0)
+	    !must_wait(input, d) && !cost_pauses(input, d) && d->reason_count == 0)
 		reason(d, "%s", unfinished(input));
 	d->should_continue = d->action == DECISION_GO_ON || d->action == DECISION_WAIT;
 	explain(input, d);
@@ -511,10 +493,9 @@ void decision_before(const struct decision_input *input, struct decision *ret_de
 const char *decision_action_name(enum decision_action action)
 {
 	static const char *const names[] = {
-		[DECISION_DONE] = "done",     [DECISION_GO_ON] = "go on",
-		[DECISION_WAIT] = "wait",     [DECISION_PAUSE] = "pause",
-		[DECISION_EARLY] = "early",   [DECISION_LIMIT] = "limit",
-		[DECISION_FAILED] = "failed",
+		[DECISION_DONE] = "done",   [DECISION_GO_ON] = "go on",
+		[DECISION_WAIT] = "wait",   [DECISION_PAUSE] = "pause",
+		[DECISION_LIMIT] = "limit", [DECISION_FAILED] = "failed",
 	};
 
 	_Static_assert(sizeof names / sizeof names[0] == DECISION_ACTIONS,

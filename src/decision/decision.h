@@ -14,7 +14,6 @@
  *   wait     a failure whose response is FAILURE_WAIT: until the time that the provider states;
  *            without one, and after other failures, 30 s, doubled up to 15 min
  *   pause    the cost warning, if it is configured to pause
- *   early    no rule is configured, and the confidence is high enough after enough iterations
  *   go on
  *
  * Waits, pauses for a person and interruptions do not use up an iteration, and breakers ignore the
@@ -45,7 +44,6 @@ enum decision_action {
 	DECISION_GO_ON,
 	DECISION_WAIT,
 	DECISION_PAUSE,
-	DECISION_EARLY,
 	DECISION_LIMIT,
 	DECISION_FAILED,
 	DECISION_ACTIONS
@@ -65,19 +63,15 @@ struct decision_limits {
 	int64_t cost_nusd;         /* --max-cost */
 	int64_t cost_warning_nusd; /* --warn-cost */
 	bool pause_on_warning;     /* --pause-on-warning */
-	uint32_t early_confidence; /* --early-stop, in per mille */
-	uint32_t early_iterations; /* only after this many iterations */
 };
 
-/* 20 iterations, 8 h, US$ 25, pause at US$ 15, early stop at 950 after 2. */
+/* 20 iterations, 8 h, US$ 25, pause at US$ 15. */
 #define DECISION_LIMITS_DEFAULT                                               \
 	((struct decision_limits){ .iterations = 20,                          \
 				   .total_s = 8 * 3600,                       \
 				   .cost_nusd = INT64_C(25000000000),         \
 				   .cost_warning_nusd = INT64_C(15000000000), \
-				   .pause_on_warning = true,                  \
-				   .early_confidence = 950,                   \
-				   .early_iterations = 2 })
+				   .pause_on_warning = true })
 
 /* The rules for when the work is done. All that are set must hold. */
 struct decision_rules {

@@ -6,6 +6,7 @@
 #include "doctor/state_check.h"
 #include "fence/fence_limit.h"
 #include "util/buffer.h"
+#include "util/env.h"
 #include "util/file/fd.h"
 #include "util/file/state_folder.h"
 #include "util/mem.h"
@@ -215,8 +216,7 @@ static void check_git(struct doctor_check *check, const struct probe *probe)
 /* Finds the state folder. The caller frees *ret_state. Returns 0, or -1 with err set. */
 static int find_state(char **ret_state, struct error *err)
 {
-	const char *home = getenv("HOME");
-	const struct state_folder_owner owner = { .home = home ? home : "", .uid = geteuid() };
+	const struct state_folder_owner owner = { .home = env_home(), .uid = geteuid() };
 
 	return state_folder_find(&owner, ret_state, err);
 }
@@ -267,14 +267,13 @@ static void check_disk(struct doctor_check *check, const struct probe *probe)
 
 static void check_time_zone(struct doctor_check *check, const struct probe *probe)
 {
-	const char *chosen = getenv("TZ");
+	const char *chosen = env_get("TZ");
 	time_t now = time(NULL);
 	struct tm parts;
 	char shown[64];
 
 	(void)probe;
-	tzset();
-	localtime_r(&now, &parts);
+	env_local_time(NULL, now, &parts);
 	strftime(shown, sizeof shown, "%Z, %H:%M", &parts);
 	text(&check->detail, "%s", shown);
 	/* The C library silently treats an unknown name as UTC. */
@@ -348,7 +347,8 @@ static void check_surroundings(struct doctor_check *check, const struct probe *p
 		check->state = DOCTOR_WARN;
 		text(&check->remedy,
 		     "start it with --security-opt seccomp=unconfined --security-opt "
-		     "apparmor=unconfined, or run Ringfence outside the container");
+		     "apparmor=unconfined --security-opt systempaths=unconfined (Podman: "
+		     "unmask=ALL), or run Ringfence outside the container");
 	}
 }
 

@@ -14,6 +14,7 @@
 #include "fence/run/wire.h"
 #include "util/error.h"
 #include "util/list.h"
+#include "util/text/sha256.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -44,10 +45,20 @@ struct fence_rule {
 	ino_t source_inode;
 };
 
-/* A file that the host executes and that existed before the run. */
-struct fence_known {
+/* Identifies an entry on disk. A number alone can be given to another entry later. */
+struct fence_inode {
 	uint64_t device;
 	uint64_t inode;
+	int64_t birth_s; /* 0 if the file system has no birth times */
+	uint64_t birth_ns;
+};
+
+/* An entry that existed before the run and that the command cannot change; see known.h. */
+struct fence_known {
+	char *path;
+	struct fence_inode inode;
+	char content[SHA256_HEX]; /* the hash of a file that is known by its content, or "" */
+	bool hidden;              /* a folder that the command cannot even see */
 };
 
 /* A folder above a rule, as seen when the rule was made. If it has changed since, the rule may
@@ -77,6 +88,10 @@ struct fence_plan {
 	bool whole; /* the user named the project itself as writable */
 	struct fence_known *known;
 	size_t known_count;
+	struct fence_inode *secrets; /* entries that exist and would be hidden */
+	size_t secret_count;
+	struct fence_inode *others; /* entries that another live run may have made */
+	size_t other_count;
 	struct fence_witness *witnesses;
 	size_t witness_count;
 	struct fence_link *links;

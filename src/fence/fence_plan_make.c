@@ -8,6 +8,7 @@
 #include "fence/plan/environment.h"
 #include "fence/plan/home.h"
 #include "fence/plan/identity.h"
+#include "fence/plan/known.h"
 #include "fence/plan/permit.h"
 #include "fence/plan/place.h"
 #include "fence/plan/ruleset.h"
@@ -257,15 +258,45 @@ static int protect_list(struct fence_plan *plan, const struct home *names, const
 	return 0;
 }
 
+/* A search for symlinks in the home folder. */
+struct linked {
+	struct fence_plan *plan;
+	struct symlinks symlinks;
+};
+
+static void protect_found(void *context, const char *path, bool secret)
+{
+	struct linked *linked = context;
+
+	scan_protect_path(linked->plan, &linked->symlinks, path, secret);
+}
+
+/* Protects files that symlinks in the home folder lead to. */
+static void protect_linked(struct fence_plan *plan, const struct home *names)
+{
+	struct linked linked = { .plan = plan };
+	AUTO_FREE char *left_out = home_search(plan->identity.home, names, protect_found, &linked);
+
+	symlinks_release(&linked.symlinks);
+	if (left_out)
+		list_printf(
+			&plan->notices,
+			"your home has too many folders to look for links in: not searched from "
+			"%s on; files of the project that links there lead to stay writable",
+			left_out);
+}
+
 static int protect_home(struct fence_plan *plan, const struct home *names, struct error *err)
 {
 	AUTO_FREE char *settings = permit_settings_folder(plan);
 
 	if (settings && protect_place(plan, settings, WIRE_READ, "executed by the host", err) < 0)
 		return -1;
-	return protect_list(plan, names, defaults_home_executed, false, err) < 0
-		       ? -1
-		       : protect_list(plan, names, defaults_home_secrets, true, err);
+	if (protect_list(plan, names, defaults_home_executed, false, err) < 0 ||
+	    protect_list(plan, names, defaults_home_secrets, true, err) < 0)
+		return -1;
+	protect_linked(plan, names);
+	return 0;
 }
 
 /* Adds rules for secrets and tool chains in the home folder, and for Ringfence's own programs. */
@@ -432,6 +463,22 @@ static int scan_roots(struct fence_plan *plan, struct error *err)
 	return 0;
 }
 
+/* Scans, and makes the rules final. No other run's record may vanish meanwhile: what that run made
+ * is not the user's. */
+static int make_rules(struct fence_plan *plan, struct error *err)
+{
+	AUTO_FD lock = run_record_hold(plan->state);
+
+	if (scan_roots(plan, err) < 0)
+		return -1;
+	ruleset_drop_weak(plan);
+	if (cover_add(plan, err) < 0)
+		return -1;
+	ruleset_collapse(plan);
+	known_settle(plan);
+	return run_record_inherit(plan, err);
+}
+
 static int make(struct fence_plan *plan, struct error *err)
 {
 	AUTO_FREE char *base = getcwd(NULL, 0);
@@ -452,12 +499,8 @@ static int make(struct fence_plan *plan, struct error *err)
 	add_builtin(plan, &names);
 
 	/* Quarantine what a killed run left before the scan records which files already exist. */
-	if (run_record_recover(plan, err) < 0 || scan_roots(plan, err) < 0)
+	if (run_record_recover(plan, err) < 0 || make_rules(plan, err) < 0)
 		return -1;
-	ruleset_drop_weak(plan);
-	if (cover_add(plan, err) < 0)
-		return -1;
-	ruleset_collapse(plan);
 	if (find_cwd(plan, base ? base : "/", err) < 0 || ruleset_refuse_too_many(plan, err) < 0)
 		return -1;
 	plan->home = plan->identity.home[0] ? mem_dup(plan->identity.home)
@@ -518,7 +561,11 @@ void fence_plan_release(struct fence_plan *plan)
 		free(plan->rules[i].source);
 	}
 	free(plan->rules);
+	for (size_t i = 0; i < plan->known_count; i++)
+		free(plan->known[i].path);
 	free(plan->known);
+	free(plan->secrets);
+	free(plan->others);
 	for (size_t i = 0; i < plan->link_count; i++) {
 		free(plan->links[i].path);
 		free(plan->links[i].target);

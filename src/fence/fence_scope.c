@@ -7,6 +7,7 @@
 #include "fence/fence_spec.h"
 #include "fence/watch/cgroup.h"
 #include "util/buffer.h"
+#include "util/env.h"
 #include "util/file/fd.h"
 #include "util/list.h"
 #include "util/mem.h"
@@ -27,7 +28,7 @@
 /* Returns whether systemd accepts connections: the user's instance, or for root the system's. */
 static bool manager_answers(void)
 {
-	const char *folder = geteuid() == 0 ? "/run" : getenv("XDG_RUNTIME_DIR");
+	const char *folder = geteuid() == 0 ? "/run" : env_get("XDG_RUNTIME_DIR");
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	AUTO_FD fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	int used = snprintf(address.sun_path, sizeof address.sun_path, "%s/systemd/private",
@@ -49,7 +50,7 @@ static bool needs_scope(const struct fence_spec *spec)
 	bool result;
 
 	if (!(values[CGROUP_MEMORY] || values[CGROUP_CPU] || values[CGROUP_PIDS]) ||
-	    getenv(SCOPE_MARK))
+	    env_get(SCOPE_MARK))
 		return false;
 	cgroup_place_find(&place);
 	result = place.v2 && !cgroup_likely(&place, values);
@@ -74,6 +75,7 @@ void fence_enter_scope(const struct fence_spec *spec)
 	AUTO_FREE char *systemd_run = NULL;
 	char self[PATH_MAX];
 	struct list arguments = { 0 };
+	struct list environment = { 0 };
 	ssize_t n;
 
 	if (!needs_scope(spec) ||
@@ -95,8 +97,9 @@ void fence_enter_scope(const struct fence_spec *spec)
 	list_add(&arguments, "--");
 	list_add(&arguments, self);
 	add_arguments(&arguments, &own);
-	setenv(SCOPE_MARK, "1", 1);
-	execv(systemd_run, arguments.items);
-	unsetenv(SCOPE_MARK);
+	env_copy(&environment);
+	env_put(&environment, SCOPE_MARK "=1");
+	execve(systemd_run, arguments.items, environment.items);
+	list_release(&environment);
 	list_release(&arguments);
 }

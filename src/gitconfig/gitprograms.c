@@ -3,13 +3,17 @@
 
 #include "gitconfig/gitconfig.h"
 #include "gitconfig/gitdir.h"
+#include "gitconfig/gitrelated.h"
 #include "util/buffer.h"
+#include "util/env.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
 #include "util/mem.h"
 #include "util/text/shell.h"
 #include "util/text/text.h"
+#include "util/textset.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fnmatch.h>
 #include <search.h>
@@ -19,7 +23,7 @@
 #include <sys/stat.h>
 
 /* More than thousands of repositories need, but little enough to read quickly. */
-enum { MOST_FILES = 20000, MOST_BYTES = 16 << 20, MOST_NAMED = 500000 };
+enum { MOST_FILES = 20000, MOST_BYTES = 16 << 20, MOST_NAMED = 500000, MOST_ENTRIES = 200000 };
 
 enum kind { INCLUDE, PLACE, COMMAND };
 
@@ -96,11 +100,21 @@ struct file {
 
 struct gitprograms {
 	char *home;
-	struct list own;    /* paths of the user's and the machine's configuration files */
-	void *files;        /* a tree of struct file (tsearch) */
-	unsigned int round; /* one for each git directory */
-	size_t files_left, bytes_left, named_left;
+	struct list own; /* paths of the user's and the machine's configuration files */
+	void *files;     /* a tree of struct file (tsearch) */
+	struct gitrelated *related;
+	struct textset searched; /* folders that were searched for symlinks */
+	unsigned int round;      /* one for each git directory */
+	size_t files_left, bytes_left, named_left, entries_left;
 	struct file *next; /* the queue of this round */
+};
+
+/* Where paths are reported. */
+struct report {
+	struct gitprograms *programs;
+	gitprograms_fn *found;
+	void *context;
+	struct error *err;
 };
 
 /* A file that is being read. */
@@ -129,18 +143,20 @@ static void file_free(void *pointer)
 struct gitprograms *gitprograms_new(const char *home)
 {
 	struct gitprograms *programs = mem_zero(sizeof *programs);
-	const char *xdg = getenv("XDG_CONFIG_HOME");
+	AUTO_FREE char *chosen = env_config_folder("", false); /* by XDG_CONFIG_HOME */
 
 	programs->home = mem_dup(home);
 	programs->files_left = MOST_FILES;
 	programs->bytes_left = MOST_BYTES;
 	programs->named_left = MOST_NAMED;
+	programs->entries_left = MOST_ENTRIES;
+	programs->related = gitrelated_new();
 	if (*home) {
 		list_printf(&programs->own, "%s/.gitconfig", home);
 		list_printf(&programs->own, "%s/.config/git/config", home);
 	}
-	if (xdg && xdg[0] == '/')
-		list_printf(&programs->own, "%s/git/config", xdg);
+	if (chosen)
+		list_printf(&programs->own, "%s/git/config", chosen);
 	list_add(&programs->own, "/etc/gitconfig");
 	return programs;
 }
@@ -150,6 +166,8 @@ void gitprograms_free(struct gitprograms *programs)
 	if (!programs)
 		return;
 	tdestroy(programs->files, file_free);
+	gitrelated_free(programs->related);
+	textset_release(&programs->searched);
 	list_release(&programs->own);
 	free(programs->home);
 	free(programs);
@@ -329,34 +347,114 @@ static bool is_file(const char *word, const char *path)
 	return errno == ENOENT && strpbrk(word, "/.");
 }
 
-/* Reports and queues configuration files that may be outside the git directory. */
-static int queue_all(struct gitprograms *programs, const struct list *paths, gitprograms_fn *found,
-		     void *context, struct error *err)
+static bool is_link(const char *path, const struct dirent *entry)
 {
-	for (size_t i = 0; i < paths->count; i++) {
-		found(context, paths->items[i]);
-		if (queue(programs, paths->items[i], err) < 0)
+	struct stat status;
+
+	return entry->d_type == DT_LNK || (entry->d_type == DT_UNKNOWN &&
+					   lstat(path, &status) == 0 && S_ISLNK(status.st_mode));
+}
+
+static int report_links(const struct report *report, const char *folder)
+{
+	size_t *left = &report->programs->entries_left;
+	DIR *dir = textset_add(&report->programs->searched, folder) ? opendir(folder) : NULL;
+	int result = 0;
+
+	for (struct dirent *entry; dir && result == 0 && (entry = readdir(dir));) {
+		AUTO_FREE char *path = path_join(folder, entry->d_name);
+
+		if (!*left)
+			result = error_set(
+				report->err,
+				"git directories and folders of hooks, including '%s', have more than %d "
+				"entries; remove some",
+				folder, MOST_ENTRIES);
+		else
+			(*left)--;
+		if (is_link(path, entry))
+			report->found(report->context, path);
+	}
+	if (dir)
+		closedir(dir);
+	return result;
+}
+
+/* Reports the symlinks where git reads and executes files: in a git directory, a template of one,
+ * or a folder of hooks. */
+static int report_all_links(const struct report *report, const char *folder)
+{
+	static const char *const inner[] = { "hooks", "info" };
+
+	if (report_links(report, folder) < 0)
+		return -1;
+	for (size_t i = 0; i < sizeof inner / sizeof *inner; i++) {
+		AUTO_FREE char *path = path_join(folder, inner[i]);
+
+		if (report_links(report, path) < 0)
 			return -1;
 	}
 	return 0;
 }
 
-static int report_file(struct gitprograms *programs, const struct file *file, const char *work_tree,
-		       gitprograms_fn *found, void *context, struct error *err)
+/* Reports and queues configuration files that may be outside the git directory. */
+static int queue_all(const struct report *report, const struct list *paths)
 {
-	if (spend_named(programs, count_named(file), file->path, err) < 0 ||
-	    queue_all(programs, &file->includes, found, context, err) < 0)
-		return -1;
-	for (size_t i = 0; i < file->places.count; i++) {
-		AUTO_FREE char *path = absolute(programs, file->places.items[i], work_tree);
-
-		found(context, path);
+	for (size_t i = 0; i < paths->count; i++) {
+		report->found(report->context, paths->items[i]);
+		if (queue(report->programs, paths->items[i], report->err) < 0)
+			return -1;
 	}
+	return 0;
+}
+
+static int report_places(const struct report *report, const struct list *places,
+			 const char *work_tree)
+{
+	for (size_t i = 0; i < places->count; i++) {
+		AUTO_FREE char *path = absolute(report->programs, places->items[i], work_tree);
+
+		report->found(report->context, path);
+		if (report_all_links(report, path) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int report_file(const struct report *report, const struct file *file, const char *work_tree)
+{
+	if (spend_named(report->programs, count_named(file), file->path, report->err) < 0 ||
+	    queue_all(report, &file->includes) < 0 ||
+	    report_places(report, &file->places, work_tree) < 0)
+		return -1;
 	for (size_t i = 0; i < file->words.count; i++) {
-		AUTO_FREE char *path = absolute(programs, file->words.items[i], work_tree);
+		AUTO_FREE char *path = absolute(report->programs, file->words.items[i], work_tree);
 
 		if (is_file(file->words.items[i], path))
-			found(context, path);
+			report->found(report->context, path);
+	}
+	return 0;
+}
+
+/* Reports what one git directory, used with this work tree, makes git obey. */
+static int report_directory(void *context, const char *git, const char *work_tree,
+			    struct error *err)
+{
+	const struct report *report = context;
+	struct gitprograms *programs = report->programs;
+	AUTO_FREE char *common = gitdir_pointer(git, "commondir", "");
+
+	programs->round++;
+	programs->next = NULL;
+	if (report_all_links(report, git) < 0 ||
+	    queue_in(programs, common ? common : git, "config", err) < 0 ||
+	    queue_in(programs, git, "config.worktree", err) < 0 ||
+	    queue_all(report, &programs->own) < 0)
+		return -1;
+	for (struct file *file; (file = programs->next);) {
+		programs->next = file->next;
+		if (report_file(report, file, work_tree) < 0)
+			return -1;
 	}
 	return 0;
 }
@@ -364,18 +462,7 @@ static int report_file(struct gitprograms *programs, const struct file *file, co
 int gitprograms_each(struct gitprograms *programs, const char *git, const char *work_tree,
 		     gitprograms_fn *found, void *context, struct error *err)
 {
-	AUTO_FREE char *common = gitdir_pointer(git, "commondir", "");
+	struct report report = { programs, found, context, err };
 
-	programs->round++;
-	programs->next = NULL;
-	if (queue_in(programs, common ? common : git, "config", err) < 0 ||
-	    queue_in(programs, git, "config.worktree", err) < 0 ||
-	    queue_all(programs, &programs->own, found, context, err) < 0)
-		return -1;
-	for (struct file *file; (file = programs->next);) {
-		programs->next = file->next;
-		if (report_file(programs, file, work_tree, found, context, err) < 0)
-			return -1;
-	}
-	return 0;
+	return gitrelated_each(programs->related, git, work_tree, report_directory, &report, err);
 }

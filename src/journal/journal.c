@@ -2,6 +2,7 @@
 #include "journal/journal.h"
 
 #include "util/buffer.h"
+#include "util/env.h"
 #include "util/mem.h"
 #include "util/text/sha256.h"
 
@@ -215,7 +216,7 @@ int journal_each(struct journal *store, int64_t after, journal_fn *take, void *c
  */
 static void fault(const struct journal *store, bool written)
 {
-	const char *wanted = getenv("RINGFENCE_FAULT");
+	const char *wanted = env_get("RINGFENCE_FAULT");
 	char name[16] = "";
 
 	if (!wanted || strtol(wanted, NULL, 10) != store->appended ||

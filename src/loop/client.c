@@ -14,6 +14,7 @@
 #include "util/file/fd.h"
 #include "util/file/path.h"
 #include "util/mem.h"
+#include "util/text/jsonget.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -367,7 +368,7 @@ int client_create(const char *state, const char *id, json_t *config, struct clie
 		  struct error *err)
 {
 	AUTO_FREE char *loops = loop_folder_loops(state, err);
-	const char *project = json_string_value(json_object_get(config, "project"));
+	const char *project = jsonget_string(config, "project");
 	AUTO_FD lock = loops ? start_lock(loops, err) : -1;
 	struct client_loop loop = { 0 };
 

@@ -3,17 +3,11 @@
 
 #include "loop/state/spec_json.h"
 #include "loop/supervise/judge.h"
+#include "util/env.h"
 #include "util/mem.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static bool is_set(const char *name)
-{
-	const char *value = getenv(name);
-
-	return value && *value;
-}
 
 /* Checks that variables passed by name are set: the journal stores no secrets. */
 static int check_variables(const struct loop_state *state, struct error *err)
@@ -25,13 +19,13 @@ static int check_variables(const struct loop_state *state, struct error *err)
 	if (spec_json_read(state->options.fence, &spec, err) < 0)
 		return -1;
 	for (size_t i = 0; i < spec.env.count && !missing; i++)
-		if (!strchr(spec.env.items[i], '=') && !getenv(spec.env.items[i]))
+		if (!strchr(spec.env.items[i], '=') && !env_get(spec.env.items[i]))
 			missing = spec.env.items[i];
 	for (size_t i = 0; i < PROVIDER_COUNT && !missing; i++) {
 		const struct key_source *key = &spec.models.upstreams[i].key;
 
 		passed = false;
-		if (key->kind == KEY_SOURCE_ENV && !is_set(key->value))
+		if (key->kind == KEY_SOURCE_ENV && !env_has(key->value))
 			missing = key->value;
 	}
 	if (missing)

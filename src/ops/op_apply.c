@@ -86,7 +86,7 @@ static const char *why_executed(const json_t *answer, const json_t *change)
 		return NULL;
 	if (!why && is_obeyed(json_object_get(answer, "obeyed"), path))
 		why = "your git configuration uses it as a hook, program or settings";
-	if (!why && json_is_true(json_object_get(change, "git")))
+	if (!why && jsonget_flag(change, "git"))
 		why = "a git directory under another name";
 	return why;
 }
@@ -262,7 +262,7 @@ enum op_status op_apply_finish(const char *state, const char *project, struct er
 	snapshot_begin(&work, "finish", state, project, "none");
 	result = snapshot_run(&work, -1, &answer, err);
 	snapshot_release(&work);
-	recovered = json_is_true(json_object_get(answer, "recovered"));
+	recovered = jsonget_flag(answer, "recovered");
 	json_decref(answer);
 	if (result < 0)
 		return OP_FAILED;

@@ -5,6 +5,7 @@
 #include "snapshot/snapshot.h"
 #include "util/file/fd.h"
 #include "util/mem.h"
+#include "util/text/jsonget.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -50,8 +51,8 @@ static int drop_checkpoints(const struct op_clean_request *request, const struct
 	snapshot_tell(&work, "drop", loop->id);
 	result = snapshot_run(&work, -1, &answer, err);
 	snapshot_release(&work);
-	before = json_integer_value(json_object_get(answer, "bytes_before"));
-	after = json_integer_value(json_object_get(answer, "bytes_after"));
+	before = jsonget_number(answer, "bytes_before");
+	after = jsonget_number(answer, "bytes_after");
 	*bytes += before > after ? (uint64_t)(before - after) : 0;
 	json_decref(answer);
 	return result;

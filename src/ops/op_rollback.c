@@ -146,8 +146,8 @@ static int make_question(const struct op_rollback_request *request, const struct
 	json_array_foreach(json_object_get(all, "changes"), index, change)
 	{
 		const struct op_item item = {
-			.name = (char *)json_string_value(json_object_get(change, "path")),
-			.value = (char *)json_string_value(json_object_get(change, "status")),
+			.name = (char *)jsonget_string(change, "path"),
+			.value = (char *)jsonget_string(change, "status"),
 		};
 
 		op_question_add(question, &item);

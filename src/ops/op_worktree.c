@@ -7,6 +7,7 @@
 #include "util/file/path.h"
 #include "util/file/state_folder.h"
 #include "util/mem.h"
+#include "util/text/jsonget.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -68,16 +69,15 @@ static void add_names(struct list *list, const json_t *names)
 
 static int read_answer(struct op_worktree_result *result, const json_t *answer, struct error *err)
 {
-	const char *inner = json_string_value(json_object_get(answer, "folder"));
-	const char *root = json_string_value(json_object_get(answer, "work_tree"));
+	const char *inner = jsonget_string(answer, "folder");
+	const char *root = jsonget_string(answer, "work_tree");
 
 	if (!inner || !root)
 		return error_set(err, "the journal cannot store a path that is not valid UTF-8");
 	result->project = mem_dup(inner);
 	result->root = mem_dup(root);
 	add_names(&result->uncommitted, json_object_get(answer, "dirty"));
-	result->uncommitted_count =
-		(size_t)json_integer_value(json_object_get(answer, "dirty_count"));
+	result->uncommitted_count = (size_t)jsonget_number(answer, "dirty_count");
 	add_names(&result->submodules, json_object_get(answer, "submodules"));
 	return 0;
 }
@@ -176,7 +176,7 @@ int op_worktree_drop(const char *state, const char *id, const char *origin, bool
 	/* Ignore errors: a repository that was removed, or never existed, has no refs to delete. */
 	result = snapshot_run(&work, -1, &answer, &why);
 	snapshot_release(&work);
-	branch = result == 0 ? json_string_value(json_object_get(answer, "branch")) : NULL;
+	branch = result == 0 ? jsonget_string(answer, "branch") : NULL;
 	*ret_kept = branch && strcmp(branch, "kept") == 0;
 	json_decref(answer);
 	return client_remove_folder(folder, bytes, err);

@@ -2,6 +2,7 @@
 #include "project/hosts.h"
 
 #include "util/buffer.h"
+#include "util/env.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
 #include "util/mem.h"
@@ -256,8 +257,8 @@ int hosts_find(const char *name, const struct hosts_place *place, struct list *h
 	size_t before = hosts->count;
 
 	for (const char *const *at = set->variables; at && *at && !place->foreign; at++)
-		if (getenv(*at))
-			hosts_of_text(getenv(*at), NULL, NULL, hosts);
+		if (env_get(*at))
+			hosts_of_text(env_get(*at), NULL, NULL, hosts);
 	for (const char *const *at = set->files; *at; at++) {
 		const char *base = (*at)[0] == '~' ? place->home : place->project;
 		AUTO_FREE char *path = (*at)[0] == '/' ? mem_dup(*at) : path_join(base, *at + 2);

@@ -5,6 +5,7 @@
 #include "util/file/fd.h"
 #include "util/file/path.h"
 #include "util/mem.h"
+#include "util/text/jsonget.h"
 #include "util/text/text.h"
 
 #include <dirent.h>
@@ -93,7 +94,7 @@ static bool has_test_script(int folder)
 	if (read_file(folder, "package.json", &bytes) < 0)
 		return false;
 	package = json_loadb(bytes.data, bytes.used, 0, NULL);
-	script = json_string_value(json_object_get(json_object_get(package, "scripts"), "test"));
+	script = jsonget_string(json_object_get(package, "scripts"), "test");
 	found = script && !strstr(script, "no test specified");
 	json_decref(package);
 	return found;

@@ -9,6 +9,7 @@
 #include "snapshot/checkpoint.h"
 #include "snapshot/store/boot.h"
 #include "snapshot/undo/restore.h"
+#include "util/env.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
 #include "util/mem.h"
@@ -177,6 +178,7 @@ int main(int argc, char **argv)
 	struct error err;
 	int result = 0;
 
+	env_init();
 	signal(SIGPIPE, SIG_IGN);
 	request.json = JSON_INIT(&request.answer);
 	json_open(&request.json, NULL, '{');

@@ -2,9 +2,11 @@
 #include "snapshot/snapshot.h"
 
 #include "util/buffer.h"
+#include "util/env.h"
 #include "util/file/fd.h"
 #include "util/mem.h"
 #include "util/process.h"
+#include "util/text/jsonget.h"
 #include "util/text/sha256.h"
 
 #include <errno.h>
@@ -63,7 +65,7 @@ struct child {
 	pid_t parent;
 };
 
-/* Runs in the child, which shares the parent's memory until it calls execv(). */
+/* Runs in the child, which shares the parent's memory until it calls execve(). */
 static int exec_child(void *argument)
 {
 	const struct child *child = argument;
@@ -80,7 +82,7 @@ static int exec_child(void *argument)
 		_exit(126);
 	if (syscall(SYS_close_range, KEPT, ~0U, 0) < 0 || chdir("/") < 0)
 		_exit(126);
-	execv(child->program, child->arguments);
+	execve(child->program, child->arguments, env_all());
 	_exit(127);
 }
 
@@ -134,8 +136,8 @@ int snapshot_end(struct snapshot_job *job, json_t **ret_answer, struct error *er
 	job->pid = 0;
 	answer = json_loadb(buffer_text(&text), text.used, 0, NULL);
 
-	const char *why = json_string_value(json_object_get(answer, "error"));
-	const char *named = json_string_value(json_object_get(answer, "status"));
+	const char *why = jsonget_string(answer, "error");
+	const char *named = jsonget_string(answer, "status");
 
 	if (why)
 		result = error_with(err, error_status_named(named), "%s", why);

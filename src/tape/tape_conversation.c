@@ -2,6 +2,7 @@
 #include "tape/tape.h"
 
 #include "util/mem.h"
+#include "util/text/jsonget.h"
 #include "util/text/sha256.h"
 #include "util/text/text.h"
 
@@ -178,7 +179,7 @@ static bool is_dropped(const char *key)
 static const json_t *as_text(const json_t *value)
 {
 	const json_t *text = json_object_get(value, "text");
-	const char *type = json_string_value(json_object_get(value, "type"));
+	const char *type = jsonget_string(value, "type");
 	const char *key;
 	json_t *other;
 
@@ -354,8 +355,8 @@ static void add_turn(struct tape_talk *talk, const char *role, struct buffer *te
 
 static const char *role_of(const json_t *message)
 {
-	const char *role = json_string_value(json_object_get(message, "role"));
-	const char *type = json_string_value(json_object_get(message, "type"));
+	const char *role = jsonget_string(message, "role");
+	const char *type = jsonget_string(message, "type");
 
 	if (role)
 		return role;
@@ -395,13 +396,13 @@ static void add_tool(struct tape_talk *talk, const json_t *tool)
 {
 	const json_t *declared = json_object_get(tool, "functionDeclarations");
 	const json_t *inner = json_object_get(tool, "function");
-	const char *name = json_string_value(json_object_get(inner ? inner : tool, "name"));
+	const char *name = jsonget_string(inner ? inner : tool, "name");
 	size_t used = strlen(talk->tools);
 	size_t index;
 	json_t *item;
 
 	if (!name)
-		name = json_string_value(json_object_get(tool, "type"));
+		name = jsonget_string(tool, "type");
 	json_array_foreach(declared, index, item)
 	{
 		add_tool(talk, item);

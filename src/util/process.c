@@ -2,6 +2,7 @@
 #include "util/process.h"
 #include "util/clock.h"
 
+#include "util/env.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
 #include "util/mem.h"
@@ -71,28 +72,27 @@ pid_t process_fork(int (*run)(void *), void *argument, int flags)
 
 char *process_find(const char *name)
 {
-	const char *at = getenv("PATH");
+	struct list folders = { 0 };
+	char *found = NULL;
 
-	while (at && *at) {
-		size_t size = strcspn(at, ":");
-		AUTO_FREE char *file = mem_format("%.*s/%s", (int)size, at, name);
+	env_path(&folders);
+	for (size_t i = 0; i < folders.count && !found; i++) {
+		char *file = mem_format("%s/%s", folders.items[i], name);
 
-		if (at[0] == '/' && access(file, X_OK) == 0) {
-			char *found = file;
-
-			file = NULL;
-			return found;
-		}
-		at += size + (at[size] == ':');
+		if (access(file, X_OK) == 0)
+			found = file;
+		else
+			free(file);
 	}
-	return NULL;
+	list_release(&folders);
+	return found;
 }
 
 char *process_find_system(const char *name, const char *variable)
 {
 	static const char *const folders[] = { "/usr/bin", "/bin", "/usr/local/bin",
 					       "/run/current-system/sw/bin" };
-	const char *chosen = getenv(variable);
+	const char *chosen = env_get(variable);
 
 	if (chosen && chosen[0] == '/')
 		return mem_dup(chosen);
@@ -143,7 +143,7 @@ static pid_t start_program(char *const *arguments, int output)
 	posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
 	posix_spawn_file_actions_adddup2(&actions, output, 1);
 	posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
-	errno = posix_spawnp(&child, arguments[0], &actions, NULL, arguments, environ);
+	errno = posix_spawnp(&child, arguments[0], &actions, NULL, arguments, env_all());
 	posix_spawn_file_actions_destroy(&actions);
 	return errno ? -1 : child;
 }

@@ -1,4 +1,4 @@
-"""What a model says to make each real agent do the same things: its tools by their own names."""
+"""Model answers that make each real agent do the same things, with the agent's own names for its tools."""
 import json
 
 

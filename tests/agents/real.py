@@ -31,7 +31,7 @@ OPTIONS = {
 
 
 class Real(Loop):
-    """A project with a wrong sum in it, and an agent that is to mend it."""
+    """A project with a wrong sum, and an agent that must fix it."""
 
     def __init__(self, t, agent, turns, fixture=None, **files):
         super().__init__(t, **{"calc.py": CALC, "test.py": TEST, **files})
@@ -68,7 +68,7 @@ class Real(Loop):
                               timeout=PATIENCE_S)
 
     def wait(self, *words, check=CHECK, options=None):
-        """Until it waits for a provider; then it is ended. Returns the event and the iteration."""
+        """Runs the loop until it waits for a provider, then ends it. Returns the event and the iteration."""
         result = self.ringfence(*self.words("--detach", *words, check=check, options=options),
                                 env=self.environment())
         equal(result.code, 0, "exit status of run --detach", result)

@@ -1,4 +1,4 @@
-"""Makes a small, steady fixture of a transcript: no ids, times or paths of the run, no long lists."""
+"""Makes a small, reproducible fixture of a transcript: no ids, times or paths of the run, no long lists."""
 import json
 import re
 

@@ -139,7 +139,7 @@ def test_a_stream_that_breaks_is_a_failed_iteration_and_no_result(t, agent, how)
 @cases("cut", "malformed")
 @timeout(240)
 def test_opencode_whose_stream_breaks_has_no_result(t, how):
-    """It asks again without a word, for as long as it is let."""
+    """It retries silently for as long as it is allowed to."""
     loop = Real(t, "opencode", [{"text": f"Everything is done, and here it is: {PROMISE}", how: True, **FOREVER}])
     result = loop.work("--idle-timeout", "12s", "--promise", PROMISE, check=None)
     equal(result.code, 2, "exit status: it is not done", f"{result}\n{loop.log()}")
@@ -247,7 +247,7 @@ def test_a_promise_of_a_child_agent_is_none(t, agent):
              child]
     if agent == "codex":
         turns.append({"tools": [{"name": "wait_agent", "namespace": "collaboration", "input": {"timeout_ms": 10000}}]})
-    # Claude's comes back when it likes, and its parent is asked again.
+    # Claude's child may return at any time; then its parent makes another request.
     loop = Real(t, agent, script(*turns, {"text": "My child has looked; I am not done.", "again": 3}), fixture="child")
     result = loop.work("--promise", PROMISE, check=None)
     equal(result.code, 2, "exit status", f"{result}\n{loop.log()}")

@@ -17,7 +17,7 @@ MODELS = {"claude": "claude-opus-5-5", "codex": "gpt-6-sol", "gemini": "gemini-2
 
 
 class Routed(Real):
-    """An agent that is led to a provider with TLS."""
+    """An agent that is directed to a provider with TLS."""
 
     def __init__(self, t, agent, turns):
         super().__init__(t, agent, [])
@@ -36,7 +36,7 @@ class Routed(Real):
             return [json.loads(line) for line in file]
 
     def asked_model(self):
-        """How many requests to a model there were, side ones too."""
+        """The number of requests to a model, including side requests."""
         return [request for request in self.server.requests if request.get("protocol")]
 
 
@@ -93,7 +93,7 @@ def test_a_budget_that_ends_in_the_middle_ends_the_agent(t, agent):
 @cases((429, "rate_limit_error", "provider limit"), (529, "overloaded_error", "overloaded"))
 @timeout(240)
 def test_opencode_that_says_nothing_of_a_limit_is_understood_all_the_same(t, status, kind, failure):
-    """It waits without a word; the gateway has seen the refusal, and when it is over."""
+    """It waits silently; the gateway saw the refusal, and when the limit ends."""
     loop = Routed(t, "opencode", [{"status": status, "kind": kind, "message": "not now",
                                    "headers": {"retry-after": "3600"}, "again": -1}])
     began = time.time()

@@ -9,7 +9,7 @@ from harness import cases, contains, equal, lacks, timeout
 
 
 class Taped(Routed):
-    """Led to a provider, and later only to a tape: then no key is set."""
+    """Directed to a provider, and later only to a tape; then no key is set."""
 
     played = False
 
@@ -18,7 +18,7 @@ class Taped(Routed):
 
 
 def sums(loop):
-    """What of a ledger does not depend on the clock, in any order: side requests come when they like."""
+    """The parts of a ledger that do not depend on the clock, sorted: side requests have no fixed order."""
     return sorted(tuple(line[key] for key in ("route", "model", "input", "output", "read", "write_5m", "cost_nusd", "status"))
                   for line in loop.ledger())
 
@@ -44,7 +44,7 @@ def test_an_agent_is_recorded_and_replayed(t, agent):
     contains(loop.tree()["calc.py"], "return a + b", "the file")
     equal(len(loop.server.requests), asked, "nobody was asked")
     equal(sums(loop), recorded, "the same ledger")
-    # A file that says something else: the agent stops, and the loop knows where they part.
+    # With a different file, the agent stops, and the loop names the first difference.
     loop.write("calc.py", CALC.replace("a - b", "a // b"))
     result = loop.work("--replay", tape, options=["--model", MODELS[agent]])
     equal(result.code, 1, "exit status of the stray", f"{result}\n{loop.log()[-2000:]}")

@@ -1,4 +1,4 @@
-"""Which agent a loop gets, with stand-ins for the programs: what is started, and what their streams mean."""
+"""Which agent a loop uses, with stand-ins for the programs: what is started, and how its stream is read."""
 
 import json
 import os

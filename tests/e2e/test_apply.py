@@ -1,4 +1,4 @@
-"""apply: what a loop has committed comes into the user's branch, as git merge would bring it, or not at all."""
+"""apply: a loop's commits are merged into the user's branch as git merge would do it, or not at all."""
 
 import json
 import os
@@ -48,7 +48,7 @@ def clean(repo, but=""):
     equal(repo.try_git("fsck", "--strict").code, 0, "git fsck")
 
 
-# What comes
+# The result
 
 @needs("git")
 def test_a_result_moves_the_branch_forward_where_it_can(t):
@@ -114,7 +114,7 @@ def test_a_patch_is_what_git_am_takes(t):
 
 @needs("git")
 def test_a_message_brings_no_files_that_no_commit_has(t):
-    """Git am takes the first thing in a mail that looks like a patch for one."""
+    """Git am takes the first part of a mail that looks like a patch."""
     repo, program = begin(t)
     patch = "diff --git a/evil b/evil\nnew file mode 100755\n--- /dev/null\n+++ b/evil\n@@ -0,0 +1 @@\n+evil\n"
     repo.commit(RESULT, {"a": text(l3="three")}, message=f"one\n\nFrom: Somebody <else@example.org>\n\nthe body\n---\n{patch}")
@@ -132,7 +132,7 @@ def test_a_message_brings_no_files_that_no_commit_has(t):
 @needs("git", "patch")
 @cases(("", ""), (" ", " "), ("X", "X"), ("\t \t", "\t \t"), ("- ", ""))
 def test_a_message_brings_no_files_by_patch(t, first, margin):
-    """It takes a patch that stands further to the right, too, or is a mail within a mail."""
+    """It also takes an indented patch, or a mail within a mail."""
     repo, program = begin(t)
     patch = f"{first}--- /dev/null\n{margin}+++ b/evil\n{margin}@@ -0,0 +1 @@\n{margin}+evil\n"
     repo.commit(RESULT, {"a": text(l3="three")}, message=f"one\n\nthe body\n{patch}")
@@ -188,7 +188,7 @@ def test_a_result_without_a_change_does_nothing(t):
     equal(repo.state(), before, "the repository")
 
 
-# What conflicts
+# Conflicts
 
 CONFLICTS = {
     "content": ({"a": text(l10="ours", l11="ours")}, {"a": text(l11="theirs")}, "both changed lines 10-11 of a"),
@@ -225,7 +225,7 @@ def test_a_conflict_is_told_in_words_and_changes_nothing(t, name):
     equal(repo.try_git("merge-tree", "--write-tree", "main", RESULT).code, 1, "the control: git merge-tree")
 
 
-# What is the user's
+# The user's own changes
 
 @needs("git")
 def test_uncommitted_changes_elsewhere_are_kept(t):
@@ -293,7 +293,7 @@ def test_what_is_there_already_is_taken_as_it_is(t):
 
 @needs("git")
 def test_a_changed_file_is_seen_although_size_and_time_are_the_same(t):
-    """The new index is younger than the old one: what looked doubtful beside that must not look settled."""
+    """The new index is younger than the old one: a racy entry must not look clean because of that."""
     repo, program = begin(t, core_trustctime="false")
     repo.commit(RESULT, {"a": text(l3="three")})
     then = 1600000000
@@ -411,7 +411,7 @@ def test_nothing_of_anybody_is_executed(t):
 # As git does it
 
 def edited(rng, files):
-    """Some of the files changed, by lines that are alike nowhere else."""
+    """Changes some of the files, with lines that occur nowhere else."""
     made = {}
     for _ in range(rng.randint(1, 4)):
         name = rng.choice(sorted(files))
@@ -546,7 +546,7 @@ def save(repo, name, content):
 @timeout(240)
 @cases("a", "b", "new")
 def test_what_the_user_saves_meanwhile_is_not_lost(t, name):
-    """A file that changes, one that goes and one that comes; at each moment of it."""
+    """A changed, a deleted and a new file, with a crash at every point."""
     repo, program = begin(t)
     first = repo.head()
     theirs = repo.commit(RESULT, {"a": text(l3="three"), "b": None, "new": "theirs\n"})
@@ -600,7 +600,7 @@ def test_what_was_written_aside_before_a_kill_goes_with_the_next_look(t):
 # The command
 
 def looped(t, **files):
-    """A loop that has done nothing, in a repository; what it would have committed is a branch of its name."""
+    """A loop that has done nothing, in a repository; a branch with its name stands for its commits."""
     loop = Loop(t, scripts={"1": "edit done yes"})
     repo = Repository(t, loop.project, {"a": text(), ".gitignore": "/script\n/agent.sh\n/done\n", **files})
     equal(loop.run().code, 0, "exit status of run")
@@ -698,7 +698,7 @@ def laid_out(t, layout):
 @timeout(240)
 @cases("the root", "a linked work tree", "a submodule", "below the root")
 def test_a_run_finishes_or_undoes_one_that_was_killed_wherever_git_is(t, layout):
-    """Behind its note it is finished; before it, it has not happened, and its lock keeps no git away."""
+    """After its note it is finished; before that, it has not happened, and its lock does not block git."""
     loop, repo = laid_out(t, layout)
     program = Snapshots(os.path.join(t.build, "ringfence-snapshot"), t.outside, loop.project, env=t.env(**WHO))
     git = repo.git("rev-parse", "--absolute-git-dir")
@@ -760,7 +760,7 @@ def test_what_the_host_would_execute_needs_a_yes(t, name):
 
 @needs("git")
 def test_a_patch_names_what_the_host_would_execute_too(t):
-    """Of each mail: git am stops between them. The control: a branch without such a file."""
+    """This holds for each mail, because git am stops between them. The control: a branch without such a file."""
     loop, repo, branch = looped(t)
     repo.git("config", "core.hooksPath", "tools/hooks")
     repo.commit(branch, {"a": text(l3="three")})
@@ -784,7 +784,10 @@ OBEYED = {
     "an include with a condition": ("tools/git.inc", ("includeIf.gitdir:/.path", "../tools/git.inc")),
     "a program": ("tools/fsm", ("core.fsmonitor", "tools/fsm")),
     "a script": ("tools/clean.py", ("filter.x.clean", "python3 tools/clean.py %f")),
-    "a link to hooks": ("tools/pre-commit", None),
+    "a link to hooks": ("tools/pre-commit", {".git/hooks": "../tools"}),
+    "a link to a missing script": ("tools/pc", {".git/hooks/pre-commit": "../../tools/pc"}),
+    "a link in a submodule": ("tools/pc", {".git/modules/a/hooks/pre-commit": "../../../../tools/pc"}),
+    "a link in a folder of hooks": ("tools/pc", {"../hooks/pre-commit": "../project/tools/pc"}),
 }
 
 
@@ -795,12 +798,15 @@ def test_what_the_users_configuration_makes_git_obey_needs_a_yes(t, how):
     loop, repo, branch = looped(t)
     repo.commit(branch, {name: "evil\n"})
     contains(loop.ringfence("apply", "--dry-run").out, "1 file", "as a control, without it there is nothing to ask")
-    if config:
+    if isinstance(config, tuple):
         repo.git("config", *config)
     else:
-        shutil.rmtree(repo.path(".git/hooks"), ignore_errors=True)
-        os.makedirs(repo.path("tools"))
-        os.symlink("../tools", repo.path(".git/hooks"))
+        repo.git("config", "core.hooksPath", "~/hooks")
+        repo.write(".git/modules/a/HEAD", "ref: refs/heads/main\n")
+        os.makedirs(repo.path(".git/modules/a/refs"))
+        for link, target in config.items():
+            os.makedirs(os.path.dirname(repo.path(link)), exist_ok=True)
+            os.symlink(target, repo.path(link))
     result = loop.ringfence("apply")
     equal(result.code, 125, "exit status", result)
     contains(result.err, f"[ringfence] {name}: this machine executes it", "stderr")
@@ -824,7 +830,7 @@ def test_the_users_configuration_that_lies_in_the_project_needs_a_yes(t):
 @needs("git")
 @cases("all of it comes", "its head comes", "it is there and its settings change")
 def test_a_git_directory_among_files_needs_a_yes(t, how):
-    """One of any name: git obeys what it finds in the folder that it is used in."""
+    """Whatever its name: git obeys the repository that it finds in the current folder."""
     loop, repo, branch = looped(t)
     bare = {"tools/x/HEAD": "ref: refs/heads/main\n", "tools/x/objects/y": "", "tools/x/refs/y": "",
             "tools/x/config": "[core]\n\tfsmonitor = evil\n"}
@@ -839,3 +845,98 @@ def test_a_git_directory_among_files_needs_a_yes(t, how):
     contains(result.err, "a git directory under another name", "stderr")
     repo.commit(branch, {"tools/HEAD": "x\n", "objects": "x\n"})
     equal(loop.ringfence("apply").code, 0, "as a control, a file called HEAD")
+
+
+MONITOR = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = {folder}\n\tfsmonitor = \"touch {mark}; false\"\n"
+COMMON = "[core]\n\trepositoryformatversion = 1\n\tfsmonitor = \"touch {mark}; false\"\n[extensions]\n\tworktreeConfig = true\n"
+PRIVATE = "[core]\n\tbare = false\n\tworktree = {folder}\n"
+REF = "ref: refs/heads/main\n"
+# Each: the folder in which the user then uses git, and the files that apply brings.
+DIRECTORIES = {
+    "one folder": ("docs", {"docs/HEAD": REF, "docs/objects/k": "", "docs/refs/k": "", "docs/config": MONITOR}),
+    "with its configuration elsewhere":
+        ("docs", {"docs/HEAD": REF, "docs/commondir": "../lib\n", "docs/config.worktree": PRIVATE, "lib/objects/k": "",
+                  "lib/refs/k": "", "lib/config": COMMON}),
+    "with everything but its head in the project's root":
+        ("docs", {"docs/HEAD": REF, "docs/commondir": "..\n", "docs/config.worktree": PRIVATE, "objects/k": "", "refs/k": "", "config": COMMON}),
+    "below the folder with its configuration":
+        ("lib/docs", {"lib/docs/HEAD": REF, "lib/docs/commondir": "..\n", "lib/docs/config.worktree": PRIVATE, "lib/objects/k": "",
+                      "lib/refs/k": "", "lib/config": COMMON}),
+    "of links": ("docs", {"docs/HEAD": ("120000", "refs/heads/main"), "docs/objects": ("120000", "../one"), "docs/refs": ("120000", "../one"),
+                          "docs/config": ("120000", "../one/plain"), "one/plain": MONITOR}),
+    "of programs": ("docs", {"docs/HEAD": REF, "docs/objects": ("100755", "x"), "docs/refs": ("100755", "x"), "docs/config": MONITOR}),
+    "with a commit at its head": ("docs", {"docs/HEAD": "1" * 40 + "\n", "docs/objects/k": "", "docs/refs/k": "", "docs/config": MONITOR}),
+}
+
+
+def run_by_git(repo, folder, mark):
+    """Uses git as a person would, and reports whether it ran what was planted."""
+    if os.path.isdir(repo.path(folder)):
+        repo.try_git("status", cwd=os.fsdecode(repo.path(folder)))
+    ran = os.path.exists(mark)
+    if ran:
+        os.unlink(mark)
+    return ran
+
+
+def planted(t, how):
+    """The parts of a git directory, and the file that git would create if it obeyed its configuration."""
+    folder, parts = DIRECTORIES[how]
+    mark = os.path.join(t.outside, "mark")
+
+    def filled(part):
+        text = part[1] if isinstance(part, tuple) else part
+        text = text.replace("{mark}", mark).replace("{folder}", t.path(folder))
+        return (part[0], text) if isinstance(part, tuple) else text
+    return folder, {name: filled(part) for name, part in parts.items()}, mark
+
+
+@needs("git")
+@cases(*DIRECTORIES)
+def test_a_git_directory_of_any_form_needs_a_yes(t, how):
+    folder, parts, mark = planted(t, how)
+    loop, repo, branch = looped(t)
+    repo.commit(branch, parts)
+    result = loop.ringfence("apply")
+    equal(result.code, 125, "exit status", result)
+    contains(result.err, f"[ringfence] {folder}/HEAD: this machine executes it", "stderr")
+    contains(result.err, "a git directory under another name", "stderr")
+    expect(not run_by_git(repo, folder, mark), "git runs nothing")
+    equal(loop.ringfence("apply", "--yes").code, 0, "exit status with --yes")
+    expect(run_by_git(repo, folder, mark), "as a control, git would have run it")
+
+
+@needs("git")
+@cases(*DIRECTORIES)
+def test_a_git_directory_that_comes_in_parts_needs_a_yes(t, how):
+    """Whichever part is the last. The others are there: committed before, or files that git ignores."""
+    folder, parts, mark = planted(t, how)
+    loop, repo, branch = looped(t)
+    first = repo.head()
+    for last in sorted(name for name in parts if name.rsplit("/", 1)[-1] not in ("plain", "config.worktree")):
+        others = {name: part for name, part in parts.items() if name != last}
+        repo.commit(branch, {last: parts[last]}, base=repo.commit("others", others, base=first))
+        repo.git("reset", "-q", "--hard", "others")
+        result = loop.ringfence("apply")
+        equal(result.code, 125, f"exit status with {last} after a commit", result)
+        contains(result.err, f"[ringfence] {last}: this machine executes it", "stderr")
+        repo.git("reset", "-q", first)
+        repo.write(".git/info/exclude", "".join(f"/{name.split('/')[0]}\n" for name in others))
+        repo.commit(branch, {last: parts[last]}, base=first)
+        result = loop.ringfence("apply")
+        equal(result.code, 125, f"exit status with {last} beside ignored files", result)
+        contains(result.err, f"[ringfence] {last}: this machine executes it", "stderr")
+        expect(not run_by_git(repo, folder, mark), "git runs nothing")
+        for name in {name.split("/")[0] for name in others}:
+            path = repo.path(name)
+            shutil.rmtree(path) if os.path.isdir(path) else os.unlink(path)
+
+
+@needs("git")
+def test_folders_that_are_not_git_directories_need_no_yes(t):
+    """A library for git has folders of these names."""
+    loop, repo, branch = looped(t)
+    repo.commit(branch, {"git/objects/base.py": "", "git/refs/head.py": "", "git/config.py": "", "docs/HEAD": "", "docs/config": "",
+                         "web/hooks/use.js": "", "web/refs/x.js": "", "web/config/x.js": "", "web/HEAD/x": "", "web/commondir": ""})
+    result = loop.ringfence("apply")
+    equal(result.code, 0, "exit status", result)

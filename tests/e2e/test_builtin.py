@@ -24,7 +24,7 @@ def turn(*tools, text="", **more):
 
 
 class World:
-    """A project, a provider with a script, and the user's settings that lead to it."""
+    """A project, a provider with a script, and user settings that point to it."""
 
     def __init__(self, t, turns, provider="anthropic", local=False, port=0, **files):
         self.t = t
@@ -47,7 +47,7 @@ class World:
         return [request["body"] for request in self.server.conversation()]
 
     def results(self, index=-1):
-        """What the model was given back by tools in a request: (text, whether it is an error)."""
+        """The tool results in a request to the model: (text, whether it is an error)."""
         message = self.bodies()[index]["messages"]
         if self.provider == "anthropic":
             return [(block["content"], block.get("is_error", False)) for block in message[-1]["content"]
@@ -88,7 +88,7 @@ def test_it_fixes_a_bug_and_the_check_says_so(t, provider):
 
 
 def ends(text="It is done.", **more):
-    """The last word, and before it what the check asks for."""
+    """Turns that make the change the check requires, and then end."""
     return [turn(call("write", path="done", content="yes\n")), turn(text=text, **more)]
 
 
@@ -181,7 +181,7 @@ def test_an_interrupted_stream_is_asked_for_again(t, provider):
 
 @BOTH
 def test_a_window_that_is_too_small_is_kept_to(t, provider):
-    """Each file is a third of the window. What was read first is taken out, then summed up, and the task is still known."""
+    """Each file is a third of the window. The oldest results are dropped, then summarized, and the task is still known."""
     world = World(t, [*(turn(call("read", path=f"file{n}.txt")) for n in range(8)), *ends("At last.")], provider)
     world.server.turn_hook = lambda turn, body: turn.usage.update(input=len(json.dumps(body)) // 4)
     for n in range(8):
@@ -218,20 +218,20 @@ def test_it_stays_in_its_folder(t):
     expect(not os.path.exists(os.path.join(t.outside, "new.txt")), "nothing was written there", "")
 
 
-# A command that leaves its process group and its session, and says so when it runs.
+# A command that leaves its process group and its session, and reports that it runs.
 STRAY = ("setsid sh -c 'echo $$ >pid; exec sleep 300' >/dev/null 2>&1 & while [ ! -s pid ]; do sleep 0.01; done; "
          "kill -0 $(cat pid) && echo alive")
 
 
 def test_what_a_command_leaves_behind_is_ended_with_it(t):
-    """It could look on while the agent opens its memory to those who watch the fence. The control: it lives as long as the command does."""
+    """It could read along while the agent's memory is open to the fence's observer. The control: it lives as long as the command does."""
     world = World(t, [turn(call("shell", command=STRAY), call("shell", command="kill -0 $(cat pid) || echo gone")), *ends()])
     equal(world.run().code, 0, "exit status", world.results())
     equal(world.results(1)[0][0], "alive", "while the command runs")
     contains(world.results(1)[1][0], "gone", "when the next one does")
 
 
-# What the memory of the agent holds, if it can be read at all.
+# Prints the agent's memory, if it can be read at all.
 PEEK = """
 import os, re
 own = f"/proc/{os.getppid()}"
@@ -319,7 +319,7 @@ def test_a_session_goes_on_where_it_ended(t):
 
 
 def test_a_local_server_and_nothing_else_is_enough(t):
-    """No key, no other agent, no name of a model: the first one of the server is taken, and counted at no price."""
+    """Without a key, another agent or a model's name, the server's first model is used, and counted at no cost."""
     def answer(request, _):
         if request.path == "/v1/models":
             return respond({"data": [{"id": "small-local-model"}]})
@@ -401,7 +401,7 @@ def test_a_local_server_that_goes_away_in_a_request_is_waited_for_and_so_is_the_
     equal(result.code, 0, "exit status of resume", result)
 
 
-# A request to the model, with each word of the environment that could be the token; prints the status of each.
+# Sends a request to the model with each word of the environment that could be the token; prints each status.
 SPEND = """
 import http.client, os, re
 for token in ["none", *{word for value in os.environ.values() for word in re.findall("[0-9a-f]{32}", value)}]:
@@ -412,7 +412,7 @@ for token in ["none", *{word for value in os.environ.values() for word in re.fin
 
 
 def test_where_hosts_are_allowed_commands_can_reach_them_and_no_model(t):
-    """The token is the agent's alone. The control: the agent asks with it, and without hosts there is no proxy."""
+    """The token is the agent's alone. The control: the agent uses it in requests, and without hosts there is no proxy."""
     for words, wanted in ((("--allow", "example.com"), "http://127.0.0.1:61080\n0\nstatus 401"), ((), "0\nstatus 401")):
         world = World(t, [turn(call("shell", command='test -n "$HTTP_PROXY" && echo $HTTP_PROXY; echo ${#ANTHROPIC_API_KEY}; python3 spend.py')), *ends()])
         world.loop.write("spend.py", SPEND)

@@ -76,7 +76,7 @@ def test_arguments_that_are_missing_or_wrong_are_said(t, arguments):
 
 
 def test_ten_megabytes_are_no_matter(t):
-    """As a file, as output, as what the model says, and as what it writes."""
+    """In a file, in output, in the model's answer, and in what the model writes."""
     t.write("large.txt", "y" * 10_000_000)
     agent = scripted(t, turn(call("read", path="large.txt"), call("shell", command="head -c 10000000 /dev/zero | tr '\\0' z"),
                              call("search", pattern="yyy")),
@@ -256,7 +256,7 @@ def test_thoughts_go_back_as_they_came(t):
 
 
 def thought_of(block, *deltas):
-    """An answer of Anthropic's with a thought, and a call."""
+    """An Anthropic answer with a thinking block and a tool call."""
     call_ = {"type": "tool_use", "id": "t", "name": "list", "input": {}}
     return stream([event({"type": "message_start", "message": {"usage": {"input_tokens": 9, "output_tokens": 1}}}),
                    event({"type": "content_block_start", "index": 0, "content_block": block}),
@@ -280,7 +280,7 @@ SIGNATURE = "Eq/+0\"\\\u00e4" * 400 + "=="
        ({"type": "thinking", "thinking": "all at once", "signature": SIGNATURE}, [], "all at once"),
        ({"type": "thinking", "thinking": "x" * 500_000, "signature": ""}, [signs(f"{n}") for n in range(20_000)] + [signs(SIGNATURE)], "x" * 500_000))
 def test_a_signature_goes_back_as_it_came(t, block, deltas, text):
-    """Without it the provider refuses the thought. However often it comes, the thought is put together once."""
+    """Without it the provider refuses the thinking block. However often it arrives, the block is stored once."""
     agent = played(t, thought_of(block, *deltas), anthropic_answer("end_turn", "bye"))
     equal(agent.run().code, 0, "exit status", agent.events)
     expect(agent.server.requests[-1].json["messages"][1]["content"][0] == {"type": "thinking", "thinking": text, "signature": SIGNATURE},
@@ -332,7 +332,7 @@ def test_a_local_server_says_itself_which_model_it_has(t):
 
 
 def test_servers_that_number_their_calls_badly_are_understood(t):
-    """All calls have the number 0 and come whole, without ids that differ or without any; the end is "stop"."""
+    """All calls have the index 0 and are complete, with equal ids or without any; the finish reason is "stop"."""
     def answer(request, _):
         if len(agent.server.requests) > 1:
             return stream([event({"choices": [{"delta": {"content": "bye"}, "finish_reason": "stop"}]})])
@@ -347,7 +347,7 @@ def test_servers_that_number_their_calls_badly_are_understood(t):
 
 @root_only
 def test_a_full_disk_costs_no_file(t):
-    """The control: what there is room for is written."""
+    """The control: a file that fits is written."""
     folder = os.path.join(t.project, "small")
     os.mkdir(folder)
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", folder], check=True)
@@ -366,7 +366,7 @@ def test_a_full_disk_costs_no_file(t):
 
 
 def tools_of(*ids):
-    """An answer of Anthropic's with one call for each id."""
+    """An Anthropic answer with one call for each id."""
     calls = [event({"type": "content_block_start", "index": i, "content_block": {"type": "tool_use", "id": ident, "name": "list", "input": {}}})
              for i, ident in enumerate(ids)]
     return stream([event({"type": "message_start", "message": {"usage": {"input_tokens": 9, "output_tokens": 1}}}), *calls,
@@ -374,7 +374,7 @@ def tools_of(*ids):
 
 
 def test_ids_of_calls_that_are_no_ids_are_given_anew(t):
-    """Providers refuse a conversation with one that comes twice. The control: one that is good stays."""
+    """Providers refuse a conversation that has an id twice. The control: a valid id is kept."""
     agent = played(t, tools_of("toolu_1", "same", "same", "", "a b\n", "x" * 500, "call_3"), anthropic_answer("end_turn", "bye"))
     equal(agent.run().code, 0, "exit status", agent.events)
     calls, results = agent.server.requests[-1].json["messages"][1:]
@@ -427,7 +427,7 @@ def test_an_answer_that_is_no_answer_is_said_after_some_tries(t, answer, why):
 
 @cases(("torn", "[{"), ("strange", '[{"role": "model", "blocks": [{"kind": "call", "text": "{}", "id": "1", "name": "x"}]}]'), ("../up", ""), ("none", None))
 def test_a_session_that_is_lost_or_torn_begins_anew(t, name, text):
-    """The control: one that is whole is gone on with."""
+    """The control: a complete session is continued."""
     folder = os.path.join(t.home, ".ringfence-agent")
     os.makedirs(folder)
     if text:

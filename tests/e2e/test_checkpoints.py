@@ -1,4 +1,4 @@
-"""Checkpoints: what a loop did can be seen, and undone, to the byte and to the mode."""
+"""Checkpoints: a loop's changes can be shown and undone, down to the byte and the mode."""
 
 import json
 import os
@@ -47,7 +47,7 @@ SURVEYED = {"1": "edit new one; edit old changed; rm gone; chmod +x same; rm -r 
 
 
 def surveys(loop):
-    """What was seen after each iteration."""
+    """The project as it was after each iteration."""
     for number in ("1", "2", "3"):
         with open(os.path.join(loop.folder, "iterations", number, "after.json"), encoding="utf-8") as file:
             yield json.load(file)
@@ -132,7 +132,7 @@ def test_restore_brings_back_one_path_only(t):
 @cases((("rollback", "99"), "there is no checkpoint 99"), (("restore", "none.py"), "checkpoint 0 does not contain 'none.py'"),
        (("restore", "old", "--from", "99"), "there is no checkpoint 99"))
 def test_what_cannot_be_brought_back_is_said_before_anything_is_asked_or_ended(t, words, why):
-    """The control is one that can be."""
+    """The control: one that can be restored."""
     loop = Loop(t, scripts={"all": "edit here x; meet never"}, old="old\n")
     loop.detach()
     loop.there("here")
@@ -301,7 +301,7 @@ def test_no_symlink_is_followed_and_nothing_of_the_project_is_executed(t):
 
 @needs("git")
 def test_ringfence_snapshot_writes_to_its_own_places_only(t):
-    """A repository that leads elsewhere shows it: the wall is the kernel's."""
+    """A repository that points elsewhere shows that the kernel enforces it."""
     elsewhere = os.path.join(t.outside, "elsewhere")
     os.makedirs(elsewhere)
     snapshots = own(t, ignored=False)
@@ -358,14 +358,14 @@ def test_random_edits_are_undone_to_the_byte_and_the_mode(t, seed):
         now = listing(t.project)
         expect(now == state, f"checkpoint {number} comes back", difference(state, now))
         editor.edit(10)
-    # A folder that is called .gitattributes is no reason to complain here.
+    # A folder with the name .gitattributes must not cause a complaint here.
     fsck(t, snapshots.store, "--connectivity-only")
 
 
 @needs("git")
 @cases(*range(3))
 def test_a_diff_of_random_edits_is_what_git_apply_needs(t, seed):
-    """Of files and links; empty folders, pipes and full modes are no matter of a patch."""
+    """For files and symlinks; a patch cannot hold empty folders, pipes and full modes."""
     editor = Editor(t.project, 1000 + seed)
     editor.pipe = editor.chmod = editor.repository = editor.large = editor.empty_folder = editor.create
     snapshots = own(t)

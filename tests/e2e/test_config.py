@@ -1,4 +1,4 @@
-"""ringfence config, trust, untrust and completions; what files set, and how that meets options."""
+"""ringfence config, trust, untrust and completions; what files set, and how options override it."""
 
 import json
 import os
@@ -13,7 +13,7 @@ def ringfence(t, *words, **options):
 
 
 def config(t, **options):
-    """What `ringfence config --json` says, by key: a list of (value, origin, state)."""
+    """The output of `ringfence config --json`, by key: a list of (value, origin, state)."""
     result = ringfence(t, "config", "--json", **options)
     equal((result.code, result.err), (0, ""), "config --json", result)
     whole = json.loads(result.out)
@@ -143,7 +143,7 @@ def test_completions_say_where_the_script_goes(t):
         contains(out, place, "help")
 
 
-# What files do
+# Files
 
 def test_the_projects_file_hides_and_narrows_at_once(t):
     for name in ("src/a", "doc/a", "private/a"):

@@ -18,7 +18,7 @@ def demo(t, *words, without_network=False, **variables):
 
 
 def test_the_demo_shows_what_it_says_and_leaves_nothing(t):
-    """Wherever git's variables lead to, as they do in a hook."""
+    """Whatever git's variables point to, as in a hook."""
     index = os.path.join(t.outside, "index")
     result, left = demo(t, GIT_INDEX_FILE=index, GIT_DIR=t.outside, GIT_CONFIG_COUNT="none")
     equal(result.code, 0, "exit status", result)
@@ -33,7 +33,7 @@ def test_the_demo_shows_what_it_says_and_leaves_nothing(t):
 
 @cases((True, "original"), (False, "fast"))
 def test_the_demo_has_the_pace_of_its_model_where_somebody_looks_on(t, terminal, pace):
-    """What it would run is written down instead."""
+    """The command that it would run is written to a file instead."""
     words = os.path.join(t.outside, "words")
     program = os.path.join(t.outside, "ringfence")
     with open(program, "w", encoding="utf-8") as file:
@@ -54,7 +54,7 @@ def test_the_demo_needs_no_network(t):
 
 
 def test_an_interrupted_demo_ends_its_loop_and_leaves_nothing(t):
-    """Where nobody can be asked a loop goes on in the background; its folder would be removed from under it."""
+    """Without a terminal, a loop continues in the background; its folder would be removed under it."""
     top = os.path.join(t.outside, "tmp")
     os.makedirs(top)
     process = subprocess.Popen([t.ringfence, "demo", "--", "--replay-pace", "original"], env=t.env(TMPDIR=top), cwd=t.project,
@@ -78,7 +78,7 @@ def test_a_kept_demo_can_be_looked_at(t):
 
 
 def test_a_demo_that_goes_otherwise_fails(t):
-    """Without its key, a live one refuses; a project's tool that is missing is named."""
+    """Without a key, a live demo refuses to run; a missing tool of the project is named."""
     result, left = demo(t, "--live", "--", "--agent", "builtin")
     expect(result.code != 0, "exit status", result)
     contains(result.err, "ANTHROPIC_API_KEY", "what is missing")

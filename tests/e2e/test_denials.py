@@ -1,4 +1,4 @@
-"""What the fence refuses is explained: what, by which rule, to whom, how often."""
+"""Denials are explained: what was denied, by which rule, to which process, how often."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Disk: what a loop takes, and what is left, is watched while it runs; it pauses before anybody is harmed."""
+"""Disk: a loop's usage and the free space are watched while it runs; it pauses before the disk is full."""
 
 import os
 

@@ -1,11 +1,11 @@
-"""ringfence doctor: what works here, and what to do about the rest."""
+"""ringfence doctor: what works on this machine, and how to fix the rest."""
 
 import json
 import os
 import shutil
 import subprocess
 
-from harness import cases, contains, equal, expect, lacks
+from harness import cases, contains, equal, expect, lacks, user_only
 from harness import kernel
 
 NAMES = ["kernel", "user namespaces", "landlock", "fence", "limits", "agents", "git", "disk", "state", "time zone", "/proc",
@@ -57,7 +57,7 @@ def test_it_takes_less_than_a_second_of_cpu_time(t):
 
 
 def test_a_program_that_is_missing_is_no_fault_of_the_container(t):
-    """The control is a fence that was tried in one, and did not come up."""
+    """The control: a fence was tried in one, and failed."""
     alone = os.path.join(t.outside, "ringfence")
     shutil.copy(t.ringfence, alone)
     binds = ("--tmpfs", "/run", "--ro-bind", "/dev/null", "/run/.containerenv", "--tmpfs", "/usr/local")
@@ -81,6 +81,27 @@ def test_without_user_namespaces_it_fails_and_names_the_setting(t):
     report, found = checks(t)
     equal(report["ok"], False, "the verdict", report)
     contains(found["user namespaces"]["remedy"], "max_user_namespaces", "the remedy")
+
+
+def test_where_parts_of_proc_are_covered_it_fails_and_names_the_options(t):
+    """As in most containers. The control: the same mount namespace before anything is covered."""
+    t.own_mounts()
+    expect(checks(t)[0]["ok"], "the control")
+    t.tmpfs("/proc/irq")
+    report, found = checks(t)
+    equal(report["ok"], False, "the verdict", report)
+    for words in ("parts of /proc are covered", "--security-opt systempaths=unconfined", "--security-opt unmask=ALL"):
+        contains(found["fence"]["remedy"], words, "the remedy")
+    result = t.fence("true")
+    equal(result.code, 125, "exit status", result)
+    contains(result.err, "parts of /proc are covered", "the reason")
+
+
+@user_only
+def test_root_of_a_user_namespace_has_a_fence(t):
+    """As in a rootless container: the command is not root."""
+    result = t.run(t.bwrap_argv(t.ringfence, "exec", "--", "id", "-u", binds=("--bind", t.home, t.home, "--chdir", t.project)))
+    equal((result.code, result.out), (0, "1000\n"), "the user inside", result)
 
 
 def test_an_agent_is_found_with_its_version_and_never_started(t):

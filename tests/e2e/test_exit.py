@@ -1,4 +1,4 @@
-"""How a run ends, and what ringfence says: exit statuses, signals, time limits, help, errors, reports."""
+"""How a run ends, and what ringfence prints: exit statuses, signals, time limits, help, errors, reports."""
 
 import os
 import signal
@@ -60,7 +60,7 @@ def test_a_command_that_ignores_term_is_killed_after_the_time_limit(t):
     equal(result.code, 124, "exit status", result)
     said = [line.split() for line in result.out.splitlines()]
     lived = float(said[-1][1]) - next(float(when) for word, when in said if word == "term")
-    # Whatever takes long makes the run longer, never shorter; what it takes before TERM and after KILL is not in the other.
+    # A delay makes the run longer, never shorter; the time before TERM and after KILL is not part of the grace period.
     expect(took >= 7 and lived < 7, "KILL comes 5 s after TERM", (took, lived))
 
 

@@ -1,4 +1,4 @@
-"""A provider that refuses, through the gateway: what the loop does about it is the same for every kind of agent."""
+"""A provider that refuses requests, through the gateway: the loop's response is the same for every kind of agent."""
 
 from harness import cases, contains, equal
 from harness.loop import Loop
@@ -29,7 +29,7 @@ AGENTS = {
 }
 KINDS = tuple(AGENTS)[:3]
 
-# What the provider answers, and what the loop says: status, type, message, class, words.
+# The provider's answer and the loop's report: status, type, message, class, words.
 REFUSALS = {
     401: ("authentication_error", "invalid x-api-key", "authentication", "the provider rejected the key or login"),
     403: ("permission_error", "your key may not use this", "permission", "the key or account is not allowed to do this"),
@@ -52,7 +52,7 @@ def refusal(status, kind, text):
 
 
 class World:
-    """A provider that gives one answer, settings that lead to it (port: to nobody), and a loop."""
+    """A provider that gives one answer, settings that point to it (port: to nobody), and a loop."""
 
     def __init__(self, t, answer, agent, port=None):
         self.script, self.words = AGENTS[agent]
@@ -105,7 +105,7 @@ def test_a_failure_that_passes_is_waited_for_and_uses_up_no_iteration(t, status,
 
 @cases("plain", "events")
 def test_after_the_cause_is_removed_resume_goes_on_from_there(t, agent):
-    """The control: the same agent, the same provider, and a key that it takes."""
+    """The control: the same agent, the same provider, and a key that the provider accepts."""
     mended = []
     world = World(t, lambda request, _: message() if mended else refusal(401, "authentication_error", "invalid x-api-key"), agent)
     equal(world.run().code, 3, "exit status")
@@ -125,7 +125,7 @@ def test_a_provider_without_a_key_pauses_the_loop_at_once(t):
 
 
 def test_a_request_that_is_answered_after_all_is_no_failure(t):
-    """What counts is how the last request ended."""
+    """The end of the last request counts."""
     world = World(t, lambda request, _: message() if len(world.provider.requests) > 1 else refusal(401, "authentication_error", "no"), "plain")
     world.loop.write("script/all", "python3 ask.py; python3 ask.py && edit done yes")
     equal(world.run().code, 0, "exit status")

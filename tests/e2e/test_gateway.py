@@ -1,4 +1,4 @@
-"""ringfence-gateway by itself: what gets out, what does not, and what becomes of those who try."""
+"""ringfence-gateway by itself: which connections it makes, which it refuses, and what the client sees."""
 
 import base64
 import hashlib
@@ -33,7 +33,7 @@ def read_head(connection, data=b""):
 
 
 class Web:
-    """A server of HTTP that answers with the head it got, and remembers all of them."""
+    """An HTTP server that answers with the request head, and remembers all heads."""
 
     def __init__(self, answer=None):
         self.heads = []
@@ -64,7 +64,7 @@ class Web:
 
 
 def world(t):
-    """An internet with allowed.com and evil.com at one server; returns (it, the web server)."""
+    """A test internet with allowed.com and evil.com on one server; returns (internet, web server)."""
     net = Internet(t)
     web = Web()
     for name in ("allowed.com", "evil.com", "sub.allowed.com", "xallowed.com", "deep.sub.allowed.com",
@@ -76,7 +76,7 @@ def world(t):
 
 
 def passes(gateway, where, name=None):
-    """Does TLS get to this host and back?"""
+    """Returns whether a TLS exchange with this host succeeds."""
     hello = client_hello(name or where.rpartition(":")[0].rstrip(".").lower())
     try:
         client, head = gateway.tunnel(where)
@@ -88,7 +88,7 @@ def passes(gateway, where, name=None):
         return False
 
 
-# What is in the list
+# Hosts in the list
 
 def test_an_empty_list_reaches_nothing(t):
     net, web = world(t)
@@ -621,7 +621,7 @@ def test_socks_connects_names_and_addresses_that_are_allowed(t):
     equal(receive(client, 1), b"\x15", "the hello for another host")
 
 
-# Who may use it
+# Clients
 
 def socks_password(gateway, user, password):
     client = gateway.connect()
@@ -767,13 +767,13 @@ def test_a_gateway_that_is_killed_in_a_download_is_started_again(t):
 
 
 def timer_of(pid):
-    """Where the kernel tells about the one timer of a process, which is at rest."""
+    """The kernel's file about the only timer of a process, which is not armed."""
     (fd,) = (fd for fd in os.listdir(f"/proc/{pid}/fd") if os.readlink(f"/proc/{pid}/fd/{fd}") == "anon_inode:[timerfd]")
     return f"/proc/{pid}/fdinfo/{fd}"
 
 
 def runs(timer):
-    """One that was set to go off at once does not."""
+    """Returns whether the timer runs; one that was set to expire at once does not."""
     with open(timer, encoding="ascii") as file:
         return "it_value: (0, 0)" not in file.read()
 
@@ -792,7 +792,7 @@ def test_a_gateway_that_dies_again_and_again_is_given_up(t):
         pid = int(gateway.next("started")[0])
         starts.append(time.monotonic())
     equal(waited[:3], [False] * 3, "whether the first ones wait")
-    # From the death before the third start: whatever is late makes it more, never less (but for parts of a millisecond).
+    # Since the death before the third start: a delay makes this longer, never shorter (except by a fraction of a millisecond).
     since = [start - deaths[2] for start in starts[3:]]
     expect(all(took > i - 0.01 for i, took in enumerate(since, 1)), "the others are a second after the one before", since)
     os.kill(pid, signal.SIGKILL)
@@ -1078,7 +1078,7 @@ def test_a_gigabyte_passes_whole_and_costs_no_memory(t):
     equal(gateway.hosts()["allowed.com", 1001]["bytes_in"], size, "the table")
 
 
-# Its own walls
+# Its own confinement
 
 def test_the_gateway_has_shut_itself_in(t):
     net = Internet(t)

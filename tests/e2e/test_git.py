@@ -93,7 +93,7 @@ def test_git_status_inside_is_what_the_user_sees(t):
 
 @needs("git")
 def test_a_file_that_changed_when_the_index_was_written_is_seen_inside(t):
-    """Its size and its time are those of the index, which is as old: git looks into it, unless a copy of the index is younger."""
+    """Size and time match the index, which is equally old: git reads the file, unless a copy of the index is younger."""
     status = "git -c core.trustctime=false status --porcelain file.txt"
     loop = Loop(t, scripts={"1": f"{status} > seen; edit done yes"})
     repo = Repository(t, loop.project).filled()
@@ -269,7 +269,7 @@ def test_a_repository_that_was_planted_before_a_crash_is_not_borrowed_from(t):
     loop.there("planted")
     all_of_it = (keepers()[0], loop.supervisor(), loop.runner())
     for pid in all_of_it:
-        os.kill(pid, signal.SIGSTOP)  # or the others would be quicker than this test, and clean up
+        os.kill(pid, signal.SIGSTOP)  # otherwise the others would be faster than this test, and clean up
     for pid in all_of_it:
         kill(pid)
     until("nobody", lambda: loop.status()["supervisor_pid"] is None)
@@ -373,7 +373,7 @@ def test_a_branch_that_the_user_moved_or_checked_out_is_left_alone(t):
 @needs("git")
 @cases(".gitconfig", ".config/git/config")
 def test_the_agent_commits_by_the_name_that_git_would_take(t, name):
-    """Also where the user's configuration says it in a file for some repositories only."""
+    """Also if the user sets it in a file that is included for some repositories only."""
     repo = Repository(t, os.path.join(t.home, "repo")).filled()
     repo.git("config", "--remove-section", "user")
     t.at_home(name, f'[user]\n\tname = "At # Home"\n\temail = home@example.org\n'
@@ -452,7 +452,7 @@ def test_what_the_user_has_pruned_in_part_comes_in_anew(t):
 
 @needs("git")
 def test_a_gc_that_runs_while_objects_come_in_takes_nothing_away(t):
-    """Objects are there, refs are not yet: git gc --prune=now knows of nobody who needs them."""
+    """The objects exist, the refs do not yet: for git gc --prune=now, nothing refers to them."""
     repo = Repository(t, os.path.join(t.home, "repo")).filled()
     private = Private(t, repo)
     private.open()
@@ -483,7 +483,7 @@ def test_a_gc_that_runs_while_objects_come_in_takes_nothing_away(t):
 @needs("git")
 @timeout(240)
 def test_no_gc_at_any_point_of_an_import_takes_anything_away(t):
-    """Neither what is there, nor what is still a draft."""
+    """Neither finished packs, nor temporary files."""
     repo = Repository(t, os.path.join(t.home, "repo")).filled()
     private = Private(t, repo)
     private.open()

@@ -1,4 +1,4 @@
-"""ringfence init: a first ringfence.yml, from what the project is made of."""
+"""ringfence init: a first ringfence.yml, made for this kind of project."""
 
 import os
 

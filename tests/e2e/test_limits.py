@@ -1,4 +1,4 @@
-"""Limits: what keeps them, what is read back, what happens at them, and what a run has used."""
+"""Limits: what enforces them, what is read back, what happens when one is reached, and what a run used."""
 
 import os
 import re
@@ -10,12 +10,12 @@ from harness import (Skip, cases, contains, equal, expect, lacks, refused_before
 MEGA = 1 << 20
 GROUPS = ("cgroup v1", "cgroup v2")
 PYTHON = "/usr/bin/python3"
-# In steps with a rest after each, so that a watch has its turn on a busy machine as well.
+# In steps with a pause after each, so that the watch gets its turn even on a busy machine.
 TAKE_MEMORY = "import time; x = [(bytearray(10 << 20), time.sleep(0.02)) for i in range({0} // 10)]; print('took it')"
 
 
 def without_groups(t):
-    """From here on no control group can be made."""
+    """From now on, no control group can be made."""
     t.own_mounts()
     t.tmpfs("/sys/fs/cgroup")
 
@@ -50,7 +50,7 @@ def test_the_report_says_what_keeps_each_limit(t, groups):
 
 @root_only
 def test_root_gets_control_groups(t):
-    """On a machine without systemd, too."""
+    """Also on a machine without systemd."""
     if not os.access("/sys/fs/cgroup/memory", os.W_OK):
         raise Skip("no hierarchy of version 1 that root may write")
     result, report = t.report("true", opts=("--memory", "64M", "--cpus", "0.5", "--processes", "9"))
@@ -96,7 +96,7 @@ def test_files_in_memory_do_not_get_around_the_limit_of_memory(t, groups):
 
 
 def burn(t, *opts):
-    """Which part of a CPU two busy processes get, in hundredths; on a busy machine they run for more than the second."""
+    """The share of a CPU that two busy processes get, in percent; on a busy machine they run for longer than a second."""
     _, report = t.report("sh", "-c", "while :; do :; done & while :; do :; done",
                          opts=("--timeout", "1s", *opts))
     return report["use"]["cpu_ms"] * 100 // report["duration_ms"]
@@ -181,7 +181,7 @@ def test_the_limit_of_processes_is_exact(t, groups):
 
 
 def test_the_limit_of_processes_is_the_fences_own(t):
-    """Processes of the same user elsewhere do not count, whatever keeps the limit."""
+    """Other processes of the same user do not count, whatever enforces the limit."""
     without_groups(t)
     for _ in range(12):
         t.sleeper()
@@ -225,7 +225,7 @@ def test_the_number_of_files_in_tmp_is_limited(t):
     equal(t.sh(script).code, 0, "the control")
 
 
-# A megabyte and a rest, again and again: a watch that looks four times a second is in time, on a busy machine as well.
+# A megabyte and a pause, again and again: a watch that looks four times a second is in time even on a busy machine.
 FILL = "i=0; while [ $i -lt {0} ]; do dd if=/dev/zero of=x bs=1M count=1 conv=fsync 2>/dev/null; sleep 0.03; i=$((i+1)); done"
 ORPHANS = "i=0; while [ $i -lt {0} ]; do (dd if=/dev/zero of=x$i bs=1M count=1 conv=fsync 2>/dev/null &); sleep 0.03; i=$((i+1)); done"
 ALONE = PYTHON + """ -c '
@@ -245,7 +245,7 @@ def counts_writes(t):
 
 
 def test_what_is_written_to_disk_is_limited(t):
-    """Whether by one process, by many that are gone, or by orphans."""
+    """Whether by one process, by many that have ended, or by orphans."""
     counts_writes(t)
     for script in (ALONE, FILL, ORPHANS):
         result, report = t.report("sh", "-c", script.format(200), opts=("--disk", "20M"))

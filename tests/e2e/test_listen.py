@@ -1,4 +1,4 @@
-"""--listen: a connection made inside is carried to a unix socket outside."""
+"""--listen: a connection made inside is forwarded to a unix socket outside."""
 
 import hashlib
 import os

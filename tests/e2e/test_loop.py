@@ -1,4 +1,4 @@
-"""ringfence run and its companions: when a loop is done, goes on, stops, and what is said about it."""
+"""ringfence run and related commands: when a loop is done, continues or stops, and what is printed about it."""
 
 import json
 import os
@@ -444,7 +444,7 @@ def test_each_command_has_help_and_a_man_page(t, command):
 
 
 def test_the_agent_is_in_the_fence(t):
-    """The scripted agent tries to get out, and says how it went."""
+    """The scripted agent tries to get out, and reports the result."""
     t.at_home(".ssh/id_rsa", "the key")
     loop = Loop(t, scripts={"all": "cat ~/.ssh/id_rsa 2>&1; echo planted >../outside.txt; edit done yes"})
     equal(loop.run().code, 0, "exit status")

@@ -1,4 +1,4 @@
-"""What an agent says about itself: limits, errors, money and its session, by --agent-format events."""
+"""An agent's reports about itself: limits, errors, cost and its session, with --agent-format events."""
 
 import json
 import os

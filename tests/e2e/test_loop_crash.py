@@ -1,4 +1,4 @@
-"""Loops survive: a process of theirs is killed -9, a file is torn, a disk is full; nothing is lost, nothing is left."""
+"""Loops survive kill -9, a torn file and a full disk; nothing is lost, and nothing is left behind."""
 
 import contextlib
 import json
@@ -11,17 +11,17 @@ from harness import cases, contains, equal, expect, kernel, needs, root_only, us
 from harness.loop import Loop, is_stopped, keepers, kill, name_of, until
 from harness.repository import Repository
 
-# Each step is paid for once: a try that comes again finds what the one before has done.
+# Each step costs once: a repeated attempt finds the work of the previous one.
 TWO = {"all": "[ -e paid-$N ] || event cost '\"nusd\": 30000000'; edit paid-$N x; edit step-$N $N;"
               " [ $N -lt 2 ] || edit done yes"}
 EVENTS = ("--agent-format", "events")
-# The first try of iteration 1 waits to be killed; the next one finds its mark and goes on.
+# The first attempt at iteration 1 waits to be killed; the next one finds its mark and continues.
 MEET = {"1": "say try; if [ -e tried ]; then edit step-1 1; else edit tried x; spawn; hang; fi",
         "2": "edit done yes"}
 
 
 def interrupted_once(t, loop):
-    """The loop has got over it: what was cut off is recorded, kept, and does not count."""
+    """The loop has recovered: the interrupted attempt is recorded and kept, and does not count."""
     t.leftover_runs = True
     status = loop.ended("completed")
     equal(status["used"], 2, "iterations that count")
@@ -66,7 +66,7 @@ def test_a_killed_keeper_is_replaced_and_the_new_one_does_its_work(t):
 def test_when_all_are_killed_resume_goes_on(t):
     loop = begin(t)
     supervisor, runner, keeper = loop.supervisor(), loop.runner(), keepers()[0]
-    os.kill(keeper, signal.SIGSTOP)  # or it would be quicker than this test
+    os.kill(keeper, signal.SIGSTOP)  # otherwise it would be faster than this test
     for pid in (supervisor, keeper, runner):
         kill(pid)
     status = until("nobody", lambda: loop.status()["supervisor_pid"] is None and loop.status())
@@ -80,13 +80,13 @@ def test_when_all_are_killed_resume_goes_on(t):
 
 @cases(*range(4))
 def test_a_supervisor_and_a_runner_killed_in_one_instant_leave_nothing(t, number):
-    """In the midst of quick iterations, so that a fence is being made, at work or taken down."""
+    """During short iterations, while a fence is being set up, in use or being removed."""
     t.leftover_runs = True
     loop = Loop(t, scripts={"all": "edit step $N"})
     loop.detach("-m", "1000", "--max-same-error", "none")
     until("an iteration", lambda: loop.said().get("iteration", 0) > number)
     for pid in keepers():
-        os.kill(pid, signal.SIGSTOP)  # or it would be quicker than this test
+        os.kill(pid, signal.SIGSTOP)  # otherwise it would be faster than this test
     both = [pid for pid, _ in kernel.descendants_of(os.getpid()) if name_of(pid) == "ringfence-loop"]
     for pid in (both if number % 2 else reversed(both)):
         kill(pid)
@@ -161,13 +161,13 @@ def test_a_supervisor_that_dies_again_and_again_is_given_up_with_a_sentence(t):
 # The sweep
 
 def disturbed(loop, fault):
-    """Starts a loop whose supervisor, or starter, dies at this event; helps it only where nobody is left."""
+    """Starts a loop whose supervisor, or starter, dies at this event; resumes it only if no process is left."""
     env = loop.t.env(RINGFENCE_FAULT=fault)
     first = fault.rstrip("+") == "1"
     started = loop.run("--detach", *EVENTS, env=loop.t.env(RINGFENCE_FAULT="1+") if first else env)
     equal(started.code, 137 if first else 0, f"exit status of run at {fault}", started)
     if first:
-        # The starter died when the loop was written down; now the supervisor dies at its own first event.
+        # The starter died after it had recorded the loop; now the supervisor dies at its own first event.
         equal(loop.status()["status"], "interrupted", "the status")
         loop.ringfence("resume", env=env)
 
@@ -205,7 +205,7 @@ def test_a_supervisor_killed_at_any_event_changes_nothing(t, number):
 @user_only
 @cases(*range(1, 16))
 def test_a_keeper_killed_at_any_event_changes_nothing(t, number):
-    """Alone, before the event or after it; and together with its supervisor, so that nobody is left to go on."""
+    """Alone, before or after the event; and together with its supervisor, so that no process is left to continue."""
     t.leftover_runs = True
     faults = [f"{number}k", f"{number}k+", f"{number}b+"]
     loops = {fault: Loop(t, f"fault-{fault}", scripts=TWO) for fault in faults}
@@ -247,7 +247,7 @@ def closed_once(loop, repo):
 @needs("git")
 @user_only
 def test_a_loop_in_a_work_tree_killed_at_either_event_of_its_end_commits_once(t):
-    """Before and after each: the supervisor alone, and with its keeper, so that nobody is left to go on."""
+    """Before and after each: the supervisor alone, and with its keeper, so that no process is left to continue."""
     t.leftover_runs = True
     control, repo = begin_apart(t, "control")
     control.detach("--worktree")
@@ -330,7 +330,7 @@ def test_a_damaged_journal_is_reported_and_never_guessed(t, damage):
 
 
 def fill_disk(t):
-    """To the last byte; returns what to remove."""
+    """Fills the disk to the last byte; returns the file to remove."""
     ballast = os.path.join(t.state, "ballast")
     with open(ballast, "wb", buffering=0) as file:
         for size in (65536, 1):
@@ -422,7 +422,7 @@ def test_no_process_of_a_loop_holds_what_its_starter_had_open(t):
 
 
 def test_a_fence_whose_first_process_is_killed_ends_the_loop_and_resume_goes_on(t):
-    """That is no verdict on the work, and says what to do."""
+    """This is not a judgement of the work, and the message says what to do."""
     loop = Loop(t, scripts={"all": "edit here x; meet go; edit done yes"})
     loop.detach()
     loop.there("here")

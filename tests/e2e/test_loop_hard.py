@@ -1,4 +1,4 @@
-"""Loops in a hostile world: ended at any moment, asked twice, with their ground pulled away."""
+"""Loops in a hostile environment: killed at any moment, given the same request twice, with their folder removed."""
 
 import json
 import os
@@ -104,7 +104,7 @@ def test_a_project_that_vanishes_ends_the_loop_with_a_sentence(t, how):
 
 
 def test_a_loop_whose_journal_is_removed_ends(t):
-    """Nobody could see it any more, or end it."""
+    """Nobody could see or end it any more."""
     t.leftover_runs = True
     loop = Loop(t, scripts={"all": "edit step $N; edit here x"})
     loop.detach("-m", "1000", "--max-same-error", "none")

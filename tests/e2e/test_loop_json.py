@@ -1,4 +1,4 @@
-"""What the commands of loops say to programs: JSON, and nothing else on stdout."""
+"""The commands for loops, as programs use them: JSON, and nothing else, on stdout."""
 
 import json
 import os
@@ -123,7 +123,7 @@ HOSTILE = r"printf 'a\000b\033[31mc\377\302\233d\n'; head -c 200000 /dev/zero | 
 
 
 def test_hostile_output_is_data(t):
-    """Escape sequences, NULs, what is no UTF-8, and a line without an end."""
+    """Escape sequences, NULs, invalid UTF-8, and a line without an end."""
     loop = Loop(t, scripts={"all": HOSTILE})
     result = loop.run("--json")
     equal(result.code, 0, "exit status", result)

@@ -1,4 +1,4 @@
-"""Many loops at once: each goes its way, and none is left."""
+"""Many loops at once: each works independently, and none is left over."""
 
 import json
 import os
@@ -13,7 +13,7 @@ AT_ONCE = 10  # starts; the machine is shared with other tests
 @user_only
 @timeout(300)
 def test_a_hundred_loops_at_once_all_finish(t):
-    """They wait for each other, so that all are there at the same time."""
+    """They wait for each other, so that all run at the same time."""
     gate = os.path.join(t.home, "gate")
     os.mkdir(gate)
     loops = [Loop(t, f"project-{number}", scripts={"all": f"until [ -e {gate}/open ]; do sleep 1; done; edit done yes"})

@@ -1,4 +1,4 @@
-"""What a loop refuses before it begins, or at its first step, and what it says then."""
+"""Refusals before a loop begins, or at its first step, and their messages."""
 
 import json
 import os
@@ -104,7 +104,7 @@ def test_a_task_list_that_is_no_file_is_refused(t, name):
     refuses(loop, loop.run("--tasks", name, check=None), f"--tasks '{name}'")
 
 
-# Going on
+# Resuming
 
 @cases(("--max-iterations", "1", "true"), ("--max-time", "1s", "hang"))
 def test_resume_refuses_where_a_limit_is_still_reached(t, part, value, script):
@@ -135,7 +135,7 @@ def test_resume_takes_every_limit_that_run_takes(t, option):
     contains(loop.ringfence("resume", option, "7").err, "no loop of the project", "what is missing is a loop")
 
 
-# What is not there
+# Missing things
 
 @cases("status", "logs", "history", "pause", "resume", "abort", "circuit")
 def test_a_loop_that_is_not_there_is_an_error(t, command):

@@ -1,4 +1,4 @@
-"""What is shown of a loop: status, history, logs, the progress, and to the agent."""
+"""Everything that is shown of a loop: status, history, logs, progress, and the agent's prompt."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Models through the gateway: the key is added, what streams is metered, and no cent goes over."""
+"""Models through the gateway: the key is added, streams are metered, and the budget is never exceeded."""
 
 import ctypes
 import gzip
@@ -25,12 +25,12 @@ def body(tokens=100, **more):
 
 
 def reserve(request, tokens):
-    """What is held for a request: every byte a token of the dearest kind."""
+    """The reservation for a request: each byte counts as a token of the most expensive kind."""
     return (8000 * len(json.dumps(request)) + 20000 * tokens) * REGION // 10
 
 
 def dollars(nusd):
-    """Rounded up to what a setting can say."""
+    """Rounds up to the precision of a setting."""
     return f"{-(-nusd // 10 ** 6) / 1000:.3f}"
 
 
@@ -41,7 +41,7 @@ def wait_for(condition, what, timeout=60):
         time.sleep(0.005)
 
 
-# --- what passes
+# --- allowed requests
 
 def test_the_key_is_added_outside_and_the_answer_comes_back(t):
     models = Models(t, lambda request, _: message(input=10, output=5))
@@ -168,7 +168,7 @@ def test_an_unknown_model_can_be_refused(t):
 
 
 def test_the_gateway_asks_for_short_turns(t):
-    """So that what streams is passed on soon where something else is built; kernels before 6.12 know nothing of it."""
+    """So streams are forwarded promptly while a build is running; kernels before 6.12 do not support this."""
     models = Models(t, lambda request, _: message(), tls=False)
     attributes = ctypes.create_string_buffer(56)
     result = ctypes.CDLL(None, use_errno=True).syscall(315, models.pid, attributes, 56, 0)
@@ -180,7 +180,7 @@ def test_the_gateway_asks_for_short_turns(t):
 # --- budgets
 
 def test_parallel_requests_cannot_overshoot(t):
-    """Eight at once, against money for three: never more than three are under way, and no cent goes over."""
+    """Eight at once, against money for three: never more than three are in flight, and the budget is not exceeded."""
     lock = threading.Lock()
     state = {"now": 0, "most": 0}
 
@@ -208,7 +208,7 @@ def test_parallel_requests_cannot_overshoot(t):
 
 
 def test_a_document_that_the_provider_fetches_is_reserved_for(t):
-    """US$ 1.76 are held for it: with one dollar nothing leaves. What is in the body itself needs no more than its bytes."""
+    """US$ 1.76 are reserved for it, so one dollar is not enough. Content in the body itself costs no more than its bytes."""
     models = Models(t, lambda request, _: message(), "--budget", "1", tls=False)
     schema = {"name": "t", "input_schema": {"type": "object", "properties": {"file_id": {"type": "string"}, "source": {"type": "url"}}}}
     here = [{"role": "user", "content": [{"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "hello"}}]}]
@@ -263,7 +263,7 @@ def start_stream(models, path="/v1/messages", request=None):
 
 
 def test_the_latch_cuts_what_streams_and_refuses_every_retry(t):
-    """A provider that takes more than it was asked for: the stream that goes over ends all."""
+    """A provider that charges more than was reserved: the stream that exceeds the budget ends all others."""
     gate, over = threading.Event(), threading.Event()
     t.cleanups.append(over.set)
     events = message_events()
@@ -331,7 +331,7 @@ def test_a_daily_budget_is_shared_by_all_runs(t):
     equal(other.ask(body=body(1000))[0], 200, "a run without that limit")
 
 
-# --- what goes wrong
+# --- failures
 
 def test_a_client_that_goes_away_is_charged_for_what_it_saw(t):
     events = message_events(text="x" * 400, input=50)
@@ -551,7 +551,7 @@ def test_what_two_parsers_could_read_in_two_ways_is_refused(t, name):
 
 @cases("the head", "the body", "chunks")
 def test_a_request_that_trickles_has_a_time_altogether(t, part):
-    """A byte now and then: each is something new, and the request is refused all the same. Others are served meanwhile."""
+    """A byte from time to time: each is progress, and the request is refused all the same. Others are served meanwhile."""
     models = Models(t, lambda request, _: message(), tls=False, caps={"header_ms": 1500, "body_ms": 1500})
     length = {"the head": "", "the body": "Content-Length: 100000\r\n\r\n", "chunks": "Transfer-Encoding: chunked\r\n\r\n"}[part]
     start = f"POST /v1/messages HTTP/1.1\r\nHost: x\r\nx-api-key: {models.token}\r\n{length}"
@@ -761,7 +761,7 @@ def test_an_owner_that_is_killed_loses_no_spend(t):
     equal([line["route"] for line in again.ledger()], ["messages", "lost", "messages"], "the ledger")
 
 
-# --- what it has cost
+# --- cost
 
 def test_cost_adds_up_the_ledger(t):
     t.one_day()
@@ -851,10 +851,10 @@ def test_connections_to_a_provider_are_used_again(t):
     equal(models.provider.connections, 1, "one connection")
 
 
-# --- what an attack found
+# --- found by attacks
 
 def test_a_body_where_none_belongs_is_refused(t):
-    """Without a length it would be the provider's next request, with the next one's key behind it."""
+    """Without a length, the body would be the provider's next request, followed by the next request's key."""
     models = Models(t, lambda request, _: message())
     status, _, answer = models.ask("/v1/models", b'{"a":["x"]}', method="GET")
     equal(status, 400, "the status", answer)

@@ -27,7 +27,7 @@ except urllib.error.HTTPError as error:
 
 
 class World:
-    """A provider with TLS, a user's settings that lead to it, and a loop."""
+    """A provider with TLS, user settings that point to it, and a loop."""
 
     def __init__(self, t, answer, **scripts):
         self.t = t
@@ -113,7 +113,7 @@ def test_a_providers_limit_is_waited_out_to_the_second(t):
 
 
 def killed_in_a_request(t, find):
-    """A loop that has completed, although a process of it was killed while the model was asked; find(loop): which one."""
+    """A loop that completed although one of its processes, find(loop), was killed during a model request."""
     started, over = threading.Event(), threading.Event()
     t.cleanups.append(over.set)
 

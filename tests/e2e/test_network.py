@@ -1,4 +1,4 @@
-"""net: list: what is named is reached, through the gateway, and nothing else."""
+"""net: list: named hosts can be reached, through the gateway, and nothing else."""
 
 import json
 import os
@@ -32,7 +32,7 @@ def host_of(report, name):
 
 @needs("curl")
 def test_the_network_of_the_tests_works(t):
-    """The control of all others: outside of the fence everything is reached."""
+    """The control of all others: outside the fence, everything can be reached."""
     internet(t)
     for host in ("allowed.com", "evil.com", "inside.com", "six.com"):
         contains(t.run([*CURL, f"http://{host}/x"]).out, f"/x of {host}", "outside")
@@ -248,7 +248,7 @@ def test_python_reads_a_simple_index(t):
     contains(t.works("python3", "-c", script, opts=allow("allowed.com")), "tiny", "the index")
 
 
-# What an attacker inside tries
+# Attacks from inside
 
 def inside(script, *words):
     return ("python3", "-c", "import socket, sys, os, threading\ndef to():\n    return socket.create_connection(('127.0.0.1', 61080), 60)\n"
@@ -309,7 +309,7 @@ for s in all:
 
 
 def test_refusals_do_not_hold_up_the_end_of_a_run(t):
-    """Whoever asked is looked for among what is inside, which may be a lot; the time of a run is kept all the same."""
+    """The client is searched for among all processes inside, which may be many; the time limit of the run holds all the same."""
     internet(t)
     result = t.fence(*inside("""
 for i in range(120):
@@ -328,7 +328,7 @@ print("up", flush=True)
     equal(result.code, 124, "exit status", result.err[-300:])
 
 
-# When the gateway goes
+# When the gateway dies
 
 def gateways(t):
     return [pid for pid, line in kernel.descendants_of(os.getpid()) if "ringfence-gateway" in line]

@@ -1,4 +1,4 @@
-"""Odd names, odd folders, odd surroundings: it works, or says why; never a silent hole."""
+"""Unusual names, folders and environments: it works or says why not, and never leaves a silent hole."""
 
 import contextlib
 import os
@@ -101,7 +101,7 @@ def test_a_deleted_working_folder_does_not_matter_with_a_project(t):
 
 @cases("<&-", ">&-", "2>&-", "<&- >&-", "<&- >&- 2>&-", ">&- 2>&-")
 def test_closed_standard_streams_are_no_hole(t, streams):
-    """What is opened first must not become the command's stdin, stdout or stderr."""
+    """The first file that is opened must not become the command's stdin, stdout or stderr."""
     script = "echo out; echo err >&2; ls -l /proc/self/fd > fds 2>&1; exit 3"
     result = t.run(["sh", "-c", f"exec {t.ringfence} exec -- sh -c '{script}' {streams}"])
     expect(result.code in (3, 125), "works, or says why", result)
@@ -195,7 +195,7 @@ def test_a_project_without_write_permission_says_why_or_stays_unwritten(t):
 
 @user_only
 def test_a_folder_that_cannot_be_read_is_said_or_hidden(t):
-    """What cannot be searched for secrets cannot be shown either."""
+    """A folder that cannot be searched for secrets cannot be shown either."""
     t.write("closed/.env", "the secret")
     os.chmod(t.path("closed"), 0o300)
     result = t.sh("chmod 700 closed; cat closed/.env")

@@ -1,4 +1,4 @@
-"""ringfence policy: what holds here, and why."""
+"""ringfence policy: which rules apply here, and why."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""ringfence prices: what models cost, and prices of one's own."""
+"""ringfence prices: what models cost, and the user's own prices."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What the host would later execute: kept from it, never lost, always said."""
+"""Files that the host would later execute are quarantined, never lost, and always reported."""
 
 import os
 import stat
@@ -210,7 +210,7 @@ def test_a_symlink_in_the_way_of_the_quarantine_is_not_followed(t):
 
 
 def test_a_quarantine_on_another_file_system_works(t):
-    """Moved there, or, as a rename cannot cross, to a closed folder beside it."""
+    """Moved there or, because a rename cannot cross file systems, to a closed folder beside it."""
     t.own_mounts()
     other = os.path.join(t.outside, "other")
     t.tmpfs(other, "8m")

@@ -1,4 +1,4 @@
-"""What a person asks for: --read, --write, --hide, --read-only, --env; and which rule wins."""
+"""Rules that a person sets: --read, --write, --hide, --read-only, --env; and which rule wins."""
 
 import os
 
@@ -8,7 +8,7 @@ from harness.control import attack_inside
 
 
 def write_in(t, name, *opts):
-    """Whether a file can be created there inside."""
+    """Returns whether a file can be created there inside the fence."""
     folder = t.path(name)
     path = os.path.join(folder, f"made-{len(os.listdir(folder))}")
     result = attack_inside(t, "create", path, opts=opts)

@@ -1,4 +1,4 @@
-"""Pipes and terminals: what goes in comes out, unchanged."""
+"""Pipes and terminals: bytes pass through unchanged."""
 
 import hashlib
 import os
@@ -166,7 +166,7 @@ def test_job_control_works_in_a_shell_inside(t):
     terminal.expect("sleeping")
     terminal.send(b"\x1a")
     terminal.expect("Stopped")
-    # Not by wait, which does not wait for one that is stopped as far as bash knows.
+    # Not with wait, which does not wait for a job that bash considers stopped.
     terminal.send("kill -9 %1; while [ -n \"$(jobs -s)\" ]; do sleep 0.05; done; echo al''ive\n")
     terminal.expect("alive")
     lacks(terminal.text(), "no job control", "what bash says")
@@ -195,7 +195,7 @@ def test_much_output_on_a_terminal_is_complete(t):
 
 
 def test_a_terminal_that_does_not_block_loses_nothing(t):
-    """Its settings are shared with whoever else has it open."""
+    """Its settings are shared with everyone else who has it open."""
     code = ("import fcntl, os, sys; fcntl.fcntl(1, fcntl.F_SETFL, fcntl.fcntl(1, fcntl.F_GETFL) | os.O_NONBLOCK);"
             "os.execv(sys.argv[1], sys.argv[1:])")
     terminal = t.tty(["/usr/bin/python3", "-c", code, *t.fence_argv("sh", "-c", "seq 1 20000; echo the end")])

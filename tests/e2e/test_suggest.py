@@ -137,7 +137,7 @@ def test_a_report_that_is_none_offers_nothing(t, text):
 
 
 def test_a_report_that_lies_about_a_secret_gets_nothing(t):
-    """It may come from anywhere; what it asks for is judged like any other."""
+    """It may come from anywhere; the rules that it would need are judged like any others."""
     t.write(".env", "x")
     denials = [{"kind": kind, "target": target} for kind in ("read", "write", "create")
                for target in (t.path(".env"), t.path(".git/hooks/x"), f"{t.home}/.bashrc", f"{t.home}/.ssh/x",
@@ -163,7 +163,7 @@ def test_without_a_run_it_says_so(t):
 
 
 def test_a_project_that_names_what_may_be_written_keeps_it(t):
-    """The user's own list takes the place of the project's, so it has all of it."""
+    """The user's own list replaces the project's, so the suggestion includes the project's entries."""
     os.mkdir(t.path("src"))
     t.write("out.txt", "x")
     t.write("ringfence.yml", "write:\n  - src\n")

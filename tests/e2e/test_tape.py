@@ -1,4 +1,4 @@
-"""Record and replay: what was said to models and by them is a text, and is said again without any."""
+"""Record and replay: conversations with models are stored as text, and replayed without a model."""
 
 import http.client
 import json
@@ -35,7 +35,7 @@ def read(t, name="agent.tape"):
 
 
 def sums(lines):
-    """What of a ledger does not depend on the clock."""
+    """The parts of a ledger that do not depend on the clock."""
     return [{key: line.get(key) for key in ("route", "provider", "model", "counted_as", "input", "output", "write_5m", "write_1h",
                                             "read", "cost_nusd", "estimated", "status", "failure", "error")} for line in lines]
 
@@ -64,7 +64,7 @@ def test_a_stream_is_recorded_and_replayed_byte_for_byte(t):
 
 
 def test_no_key_gets_on_a_tape_in_whichever_way_it_is_written(t):
-    """In a head, and in JSON with letters as escapes, both ways. The control: what is no key is there as it came."""
+    """In a head, and in JSON with letters as escapes, both ways. The control: other text is recorded unchanged."""
     key = Models.KEY
     escaped = f"\\u00{ord(key[0]):02x}" + key[1:-1] + f"\\u00{ord(key[-1]):02X}"
     answer = {"type": "message", "content": [{"type": "text", "text": f"{key} KEY plain"}], "usage": {"input_tokens": 1, "output_tokens": 1}}
@@ -98,7 +98,7 @@ def test_what_a_client_makes_up_is_harmless_on_a_tape(t):
 
 # --- in a loop
 
-# An agent: what the model says is a command, what that prints is said to the model, until it says DONE.
+# An agent: it runs the model's answer as a command and sends the output back, until the model says DONE.
 CHAT = r"""
 import json, os, subprocess, sys, urllib.error, urllib.request as u
 form = sys.argv[1] if len(sys.argv) > 1 else "anthropic"
@@ -145,7 +145,7 @@ sys.exit(1)
 
 KEY = "sk-ant-real-0123456789abcdef"
 
-# What the model says in the first iteration, and in the others.
+# The model's answers in the first iteration, and in the others.
 FIRST = ("pwd; date; printf 'one\\ntwo\\n' >notes; echo $$ pid $$", "cat notes", "DONE")
 LATER = ("env | sort; date +%s; cat notes; echo yes >done", "DONE")
 
@@ -160,7 +160,7 @@ def words(request):
 
 
 def speak(form, text):
-    """An answer of a provider with this text, in the form that was asked for."""
+    """A provider's answer with this text, in the form of the request."""
     if form == "whole":
         return message(text=text, input=20, output=7)
     if form == "anthropic":
@@ -328,13 +328,13 @@ def test_a_loop_whose_tape_has_a_gap_says_so(t):
 
 
 def kill_in_the_midst(taped, name, *options, **keys):
-    """A loop whose first command never ends, until its supervisor or its runner is killed; to its end."""
+    """Runs a loop whose first command only ends when its supervisor or runner is killed, to the loop's end."""
     loop = taped.loop(name)
     result = loop.ringfence(*taped.words("--detach", "-m", "3", *options), env=taped.t.env(**keys))
     equal(result.code, 0, "exit status of run --detach", result)
     loop.ident = result.out.splitlines()[-1]
     loop.there("began")
-    # The answer has reached the agent; that it is on the tape and in the ledger is so a moment later.
+    # The answer has reached the agent; it is on the tape and in the ledger a moment later.
     until("the first exchange", lambda: read(taped.t).count("\nend ") > 0 and len(taped.ledger(loop)) == 1)
     os.kill(getattr(loop, name)(), signal.SIGKILL)
     loop.ended("completed")
@@ -342,7 +342,7 @@ def kill_in_the_midst(taped, name, *options, **keys):
 
 
 def test_a_loop_killed_in_the_midst_goes_on_with_its_tape(t):
-    """A supervisor while it is recorded, a runner in the replay: what an iteration had used that was cut off is there again."""
+    """Kills a supervisor while recording and a runner while replaying: exchanges of an interrupted iteration can be used again."""
     taped = Taped(t, first=("[ -e began ] || { echo >began; sleep 1000; }; echo yes >done", "DONE"))
     recorded = kill_in_the_midst(taped, "supervisor", "--record", taped.tape, "--upstream", f"anthropic={taped.provider.url}",
                                  ANTHROPIC_API_KEY=KEY)
@@ -354,7 +354,7 @@ def test_a_loop_killed_in_the_midst_goes_on_with_its_tape(t):
 
 
 def test_a_replay_that_was_paused_goes_on_where_it_was(t):
-    """What its first iteration has used, the second one does not get; the tape is known without being named again."""
+    """The second iteration does not get exchanges that the first one used; the tape need not be named again."""
     taped = Taped(t, first=("echo >began; while [ -e hold ]; do sleep 0.05; done; echo one >>notes", "cat notes", "DONE"))
     recorded, result = taped.record("-m", "3")
     equal(result.code, 0, "exit status of the recording", result)
@@ -377,7 +377,7 @@ def test_a_replay_that_was_paused_goes_on_where_it_was(t):
 # --- without a loop
 
 def take(models, path, asked):
-    """A request. Of what was cut nobody knows how much arrives."""
+    """Sends a request. How much of a cut stream arrives is unknown."""
     try:
         status, headers, answer = models.ask(path, asked, headers={"authorization": "Bearer " + models.token})
     except (http.client.HTTPException, ConnectionError):
@@ -515,7 +515,7 @@ def test_the_original_pace_is_kept_if_that_is_wanted(t):
 
     def answer(request, connection):
         connection.sendall(STREAM + chunk(events[0]))
-        came.wait(60)  # or a gateway that is held up would see both at once
+        came.wait(60)  # otherwise a delayed gateway would see both at once
         time.sleep(0.3)
         connection.sendall(b"".join(map(chunk, events[1:])) + b"0\r\n\r\n")
         return b""
@@ -635,7 +635,7 @@ def test_a_tape_has_one_recorder(t):
 
 
 def test_a_limit_of_the_provider_is_not_waited_for_in_a_replay(t):
-    """Recorded, it is waited out, as ever: the tape says that it was an hour. Neither uses up an iteration."""
+    """While recording, the loop waits as usual; the tape says that it was an hour. Neither uses up an iteration."""
     limited = respond({"type": "error", "error": {"type": "rate_limit_error", "message": "no"}}, "429 No", "application/json",
                       "Retry-After: 1")
     taped = Taped(t, answer=lambda request, _: limited if len(taped.provider.requests) == 1

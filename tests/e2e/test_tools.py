@@ -155,7 +155,7 @@ def test_signals_and_limits_of_the_command_are_ordinary(t):
     """Nothing that ringfence blocked or ignored is inherited."""
     status = t.works("cat", "/proc/self/status")
     contains(status, "SigBlk:\t0000000000000000", "the status")
-    # Some makes hand on 32 and 33, which belong to the C library, as ignored.
+    # Some versions of make pass on 32 and 33, which belong to the C library, as ignored.
     ignored = int(re.search(r"SigIgn:\t(\w+)", status).group(1), 16) & ~(3 << 31)
     equal(ignored, 0, "ignored signals")
     number = int(t.works("sh", "-c", "ulimit -n").strip())

@@ -1,4 +1,4 @@
-"""run --worktree: a loop in a work tree of its own, so that several work on one repository, and none in the user's files."""
+"""run --worktree: a loop in a work tree of its own, so that several can work on one repository, and none touches the user's files."""
 
 import json
 import os
@@ -25,7 +25,7 @@ def begin(t, scripts=None, **files):
 
 
 def users(repo):
-    """What is the user's: all but the branches and work trees of loops."""
+    """Everything that belongs to the user: all except the branches and work trees of loops."""
     return {path: value for path, value in repo.state().items()
             if b"/.git/worktrees" not in path and b"/ringfence" not in path}
 

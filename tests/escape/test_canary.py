@@ -20,7 +20,7 @@ def with_bwrap(t, path):
 
 
 def weak(t, name):
-    """A program in place of bwrap; what it needs to weaken is in the project."""
+    """Installs a program in place of bwrap; what it needs for weakening is in the project."""
     for file in (".git/config", "sub/.git/config", ".env", ".env.copy", "secrets/x", "plain"):
         t.write(file, "x")
     other, tmpfs = os.path.join(t.outside, "other"), os.path.join(t.outside, "tmpfs")

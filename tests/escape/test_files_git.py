@@ -1,4 +1,4 @@
-"""Items 14 to 19 and 21: what is planted inside for the host's git, or its editor, to run later."""
+"""Items 14 to 19 and 21: files planted inside that the host's git or editor would run later."""
 
 import os
 import time
@@ -10,7 +10,7 @@ HOOK = "printf '#!/bin/sh\\ntouch {mark}\\n' > {0}; chmod +x {0}"
 COMMIT = ("commit", "-q", "--allow-empty", "-m", "x")
 STATUS = ("status",)
 
-# What is done inside, where the host then uses git, and how.
+# The act inside, the folder in which the host then uses git, and the git command.
 PLANTS = {
     "14 a hook in a new repository":
         ("git init -q . && " + HOOK.replace("{0}", ".git/hooks/pre-commit"), ".", COMMIT),
@@ -33,7 +33,7 @@ PLANTS = {
 
 
 def used_by_git(t, folder, name, args):
-    """Uses git on the host, and says whether it ran what was planted."""
+    """Uses git on the host, and returns whether it ran the planted program."""
     mark = os.path.join(t.outside, "mark")
     target = os.path.join(folder, name)
     if os.path.isdir(target):
@@ -92,7 +92,7 @@ def test_19_a_filter_of_gitattributes_has_no_command(t):
 @cases("printf 'home = /tmp\\n' > .venv/pyvenv.cfg", "printf 'echo evil' > .venv/bin/python3",
        "mkdir -p new/bin && echo x > new/pyvenv.cfg && ln -s /tmp/x new/bin/python")
 def test_21_a_python_environment_that_was_changed_is_flagged(t, script):
-    """It stays: the command may need it. But an editor starts it by itself."""
+    """It is kept, because the command may need it. But an editor starts it automatically."""
     t.write(".venv/pyvenv.cfg", "home = /usr/bin")
     t.write(".venv/bin/python3", "x", 0o755)
     t.write("pythonic.txt", "x")

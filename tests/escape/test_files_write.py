@@ -113,7 +113,7 @@ def test_09_a_dangling_symlink_that_is_hidden_brings_nothing_in(t):
 def test_10_a_missing_protected_file_is_not_there_after_the_run(t, name):
     result = t.sh(f"mkdir -p {os.path.dirname(name) or '.'} && echo {EVIL} > {name}")
     if name == ".GIT/hooks/x" and t.exists(name):
-        # Only a case-folding file system takes it for .git.
+        # Only a case-insensitive file system treats it as .git.
         return
     expect(not t.exists(name), f"{name} must not be in the project", result)
     if result.code == 0:
@@ -194,7 +194,7 @@ def test_13_a_gitconfig_that_is_included_already_cannot_be_changed(t):
        ("include.path", "{project}/conf/git", "conf/git"),
        ("includeIf.gitdir:{project}/.path", "../team.gitconfig", "team.gitconfig"))
 def test_13_a_workspace_file_that_gits_configuration_names_cannot_be_changed(t, key, value, name):
-    """What the user configured long ago makes this file one that the host executes."""
+    """The user's old configuration makes this a file that the host executes."""
     git_project(t)
     t.write(name, "# before", 0o755)
     result = t.run(["git", "config", key.format(project=t.project), value.format(project=t.project)])
@@ -225,7 +225,7 @@ LINKS = {"a link to a program": {"own": "project/tools"}, "a link to hooks": {"o
 
 @cases(*ELSEWHERE)
 def test_13_a_workspace_file_that_a_configuration_elsewhere_names_cannot_be_changed(t, how):
-    """Where git reads more than the configuration in the project's .git."""
+    """Other places than the project's .git from which git reads configuration."""
     t.write("tools/x", "# before", 0o755)
     for name, text in ELSEWHERE[how].items():
         t.at_home(name, text)
@@ -234,6 +234,212 @@ def test_13_a_workspace_file_that_a_configuration_elsewhere_names_cannot_be_chan
     inside = attack_inside(t, "write", "tools/x")
     equal(t.read("tools/x"), "# before", "the file after the run", inside)
     equal(attack_outside(t, "write", "tools/x").code, 0, "the control")
+
+
+MODULE = {"HEAD": "ref: refs/heads/main\n", "objects/x": "", "refs/x": "", "config": ""}
+# Files at home, and links there: {link: target}. The project is ~/project; scripts/x is what a link leads to.
+HOOKED = {
+    "a hook of a submodule": ({"project/sub/.git": "gitdir: ../.git/modules/sub\n"}, ("project/.git/modules/sub",),
+                              {"project/.git/modules/sub/hooks/pre-commit": "~/project/scripts/x"}),
+    "a hook of a submodule that is not checked out":
+        ({}, ("project/.git", "project/.git/modules/libs/sub"),
+         {"project/.git/modules/libs/sub/hooks/pre-commit": "~/project/scripts/x"}),
+    "a hook of a submodule of a submodule":
+        ({}, ("project/.git", "project/.git/modules/a", "project/.git/modules/a/modules/b"),
+         {"project/.git/modules/a/modules/b/hooks/pre-commit": "../../../../../../scripts/x"}),
+    "a configuration of a submodule": ({"project/.git/modules/a/config.worktree": "[core]\n\thooksPath = ~/project/scripts\n"},
+                                       ("project/.git", "project/.git/modules/a"), {}),
+    "a hook of a repository above": ({}, (".git",), {".git/hooks/pre-commit": "../../project/scripts/x"}),
+    "a hook of a submodule of a repository above": ({}, (".git", ".git/modules/a"), {".git/modules/a/hooks/pre-commit": "~/project/scripts/x"}),
+    "a hook of a git directory above": ({}, ("",), {"hooks/pre-commit": "../project/scripts/x"}),
+    "a hook of the main work tree":
+        ({"project/.git": "gitdir: ../other/.git/worktrees/x\n", "other/.git/worktrees/x/commondir": "../..\n",
+          "other/.git/worktrees/x/HEAD": "ref: refs/heads/x\n"}, ("other/.git",),
+         {"other/.git/hooks/pre-commit": "~/project/scripts/x"}),
+    "a hook of a submodule in a linked work tree":
+        ({"project/.git": "gitdir: ../other/.git/worktrees/x\n", "other/.git/worktrees/x/commondir": "../..\n",
+          "other/.git/worktrees/x/HEAD": "ref: refs/heads/x\n"}, ("other/.git", "other/.git/worktrees/x/modules/sub"),
+         {"other/.git/worktrees/x/modules/sub/hooks/pre-commit": "~/project/scripts/x"}),
+    "a configuration of another work tree":
+        ({"project/.git/worktrees/y/commondir": "../..\n", "project/.git/worktrees/y/HEAD": "ref: refs/heads/y\n",
+          "project/.git/worktrees/y/config.worktree": "[core]\n\tfsmonitor = ~/project/scripts/x\n"}, ("project/.git",), {}),
+    "a program of another work tree, by a relative path":
+        ({"project/.git/worktrees/y/commondir": "../..\n", "project/.git/worktrees/y/HEAD": "ref: refs/heads/y\n",
+          "project/.git/worktrees/y/gitdir": "{home}/y/.git\n",
+          "project/.git/worktrees/y/config.worktree": "[core]\n\tfsmonitor = ../project/scripts/x\n"}, ("project/.git",), {}),
+    "a folder of hooks at home": ({".gitconfig": "[core]\n\thooksPath = ~/hooks\n"}, ("project/.git",),
+                                  {"hooks/pre-commit": "../project/scripts/x"}),
+    "a template at home": ({".gitconfig": "[init]\n\ttemplateDir = ~/template\n"}, ("project/.git",),
+                           {"template/hooks/pre-commit": "~/project/scripts/x"}),
+    "a link to a link": ({}, ("project/.git",), {"project/.git/hooks/pre-commit": "~/one", "one": "two", "two": "project/scripts/x"}),
+    "a link to a folder of links": ({}, ("project/.git",), {"project/.git/hooks": "~/hooks", "hooks/pre-commit": "~/project/scripts/x"}),
+    "a link to a folder": ({}, ("project/.git",), {"project/.git/hooks": "../scripts"}),
+    "a link to the folder of hooks of a submodule": ({}, ("project/.git", "project/.git/modules/a"), {"project/.git/modules/a/hooks": "~/project/scripts"}),
+    "a configuration that is a link": ({"project/two": "[core]\n\tfsmonitor = scripts/x\n"}, (), {"project/.git/config": "../two"}),
+}
+
+
+@cases(*HOOKED)
+def test_13_a_script_that_a_hook_leads_to_cannot_be_changed(t, how):
+    """In every git directory that the host's git uses for something in the project."""
+    files, directories, links = HOOKED[how]
+    t.write("scripts/x", "# before", 0o755)
+    t.write("free", "# before", 0o755)
+    for folder in directories:
+        for name, text in MODULE.items():
+            t.at_home(os.path.join(folder, name), text)
+    for name, text in files.items():
+        t.at_home(name, text.replace("{home}", t.home))
+    for link, target in links.items():
+        os.makedirs(os.path.dirname(os.path.join(t.home, link)), exist_ok=True)
+        os.symlink(target.replace("~", t.home), os.path.join(t.home, link))
+    inside = attack_inside(t, "write", "scripts/x")
+    equal(t.read("scripts/x"), "# before", "the file after the run", inside)
+    t.works("./attack", "write", "free")
+    equal(attack_outside(t, "write", "scripts/x").code, 0, "the control")
+
+
+def test_13_the_common_directory_of_a_git_directory_cannot_be_changed(t):
+    """One of the user's own, under other names."""
+    for name, text in {"docs/HEAD": "ref: refs/heads/main\n", "docs/commondir": "../lib\n", "lib/objects/x": "", "lib/refs/x": "",
+                       "lib/config": "# before", "lib/hooks/pre-commit": "# before"}.items():
+        t.write(name, text)
+    for name in ("lib/config", "lib/hooks/pre-commit"):
+        inside = attack_inside(t, "write", name)
+        equal(t.read(name), "# before", "the file after the run", inside)
+        equal(attack_outside(t, "write", name).code, 0, "the control")
+
+
+@cases("a common directory", "a hook", "a hook above", "a program at home", "hooks of a git directory that is the project",
+       "a common directory of a git directory that is the project")
+def test_13_a_missing_file_that_git_would_use_is_watched(t, how):
+    """It goes to quarantine when the command has created it. The control: other new files stay."""
+    head = "ref: refs/heads/main\n"
+    place = {"a common directory": "lib/config", "hooks of a git directory that is the project": "hooks/pre-commit",
+             "a common directory of a git directory that is the project": "commondir"}.get(how, "scripts/x")
+    files = {"a common directory": {"docs/HEAD": head, "docs/commondir": "../lib\n"}, "a hook": {".git/HEAD": head},
+             "a hook above": {"../.git/HEAD": head}, "a program at home": {}}
+    for name, text in files.get(how, {"HEAD": head, "objects/x": "", "refs/x": "", "config": ""}).items():
+        t.write(name, text)
+    link = {"a hook": ".git/hooks/pre-commit", "a hook above": "../.git/hooks/pre-commit", "a program at home": "../.local/bin/x"}.get(how)
+    if link:
+        os.makedirs(os.path.dirname(t.path(link)), exist_ok=True)
+        os.symlink(t.path("scripts/x"), t.path(link))
+    result = t.sh(f"mkdir -p $(dirname {place}); echo evil >{place}; echo fine >other")
+    expect(not t.exists(place), "it is gone", result)
+    expect(t.exists("other"), "the control", result)
+    contains(result.err, "quarantined", "stderr")
+
+
+def test_13_more_git_directories_than_can_be_read_are_refused(t):
+    for i in range(40):
+        os.makedirs(t.path(f".git/modules/m{i}/modules"))
+        for j in range(600):
+            os.mkdir(t.path(f".git/modules/m{i}/modules/{j}"))
+    result = t.fence("touch", "ran")
+    equal(result.code, 125, "exit status", result)
+    contains(result.err, "git directories", "stderr")
+    expect(not t.exists("ran"), "nothing may be run")
+
+
+# A link at home, and what the file that it leads to is inside.
+DOTFILES = {
+    ".config/fish/config.fish": "read-only", ".config/fish/conf.d/x.fish": "read-only", ".config/i3/config": "read-only",
+    ".config/sway/config.d/x": "read-only", ".config/hypr/hyprland.conf": "read-only", ".config/starship.toml": "read-only",
+    ".config/autostart/x.desktop": "read-only", ".config/systemd/user/x.service": "read-only",
+    ".config/systemd/user/default.target.wants/x.service": "read-only", ".config/nvim/lua/plugins/x.lua": "read-only",
+    ".config/Code/User/settings.json": "read-only", ".config/zsh/.zshrc": "read-only", ".config/some-new-tool/run.sh": "read-only",
+    ".local/bin/tool": "read-only", "bin/tool": "read-only", ".local/share/applications/x.desktop": "read-only",
+    ".local/share/dbus-1/services/x.service": "read-only", ".ssh/config": "read-only", ".ssh/config.d/x": "read-only", ".ssh/rc": "read-only",
+    ".xinitrc": "read-only", ".xprofile": "read-only", ".p10k.zsh": "read-only", ".oh-my-zsh/custom/x.zsh": "read-only",
+    ".vim/plugin/x.vim": "read-only", ".emacs.d/lisp/x.el": "read-only", ".claude/settings.json": "read-only",
+    ".ssh/id_ed25519": "hidden", ".aws/credentials": "hidden", ".netrc": "hidden", ".docker/config.json": "hidden",
+}
+
+
+def test_13_a_file_that_a_link_at_home_leads_to_cannot_be_changed(t):
+    """As stow and chezmoi leave them, file by file. The control: a file that no link leads to."""
+    names = {}
+    for number, (link, how) in enumerate(DOTFILES.items()):
+        names[f"dot{number}/x"] = (link, how)
+        t.write(f"dot{number}/x", "# before", 0o755)
+        os.makedirs(os.path.dirname(os.path.join(t.home, link)), exist_ok=True)
+        os.symlink(t.path(f"dot{number}/x"), os.path.join(t.home, link))
+    t.write("free", "# before", 0o755)
+    script = "for f in " + " ".join(["free", *names]) + "; do ./attack write $f; ./attack read $f && echo readable $f; done"
+    inside = t.sh(script)
+    equal([names[name][0] for name in names if t.read(name) != "# before"], [], "links whose files were changed", inside)
+    expect(t.read("free") != "# before", "the control inside", inside)
+    equal([names[name][0] for name in names if (f"readable {name}\n" in inside.out) != (names[name][1] == "read-only")], [],
+          "links whose files are readable, or not, unlike they should be", inside)
+    outside = t.run(["sh", "-c", script])
+    equal([name for name in names if t.read(name) == "# before"], [], "the control outside", outside)
+
+
+@cases("a folder of links", "a link to a link", "a link to a folder, and a link in it", "a home whose .config is elsewhere")
+def test_13_links_at_home_are_followed(t, how):
+    t.write("dot/x", "# before", 0o755)
+    links = {"a folder of links": {".config/i3": "~/elsewhere", "elsewhere/config": "~/project/dot/x"},
+             "a link to a link": {".config/i3/config": "~/one", "one": "project/dot/x"},
+             "a link to a folder, and a link in it": {".config/i3": "~/project/i3", "project/i3/config": "../dot/x"},
+             "a home whose .config is elsewhere": {".config": "~/elsewhere", "elsewhere/i3/config": "~/project/dot/x"}}[how]
+    for link, target in links.items():
+        os.makedirs(os.path.dirname(os.path.join(t.home, link)), exist_ok=True)
+        os.symlink(target.replace("~", t.home), os.path.join(t.home, link))
+    inside = attack_inside(t, "write", "dot/x")
+    equal(t.read("dot/x"), "# before", "the file after the run", inside)
+    equal(attack_outside(t, "write", "dot/x").code, 0, "the control")
+
+
+def test_13_a_link_at_home_to_the_project_itself_changes_nothing(t):
+    """People have short names for the folders that they work in, and keep their caches elsewhere."""
+    t.write("dot/cache/x", "# before")
+    for link, target in {"work": t.project, ".work": t.project, ".config/work": t.project, "src": t.path("dot"),
+                         ".cache": t.path("dot/cache"), ".config/some/deep/er/folder": t.path("dot/cache")}.items():
+        os.makedirs(os.path.dirname(os.path.join(t.home, link)), exist_ok=True)
+        os.symlink(target, os.path.join(t.home, link))
+    t.works("sh", "-c", "echo fine >dot/cache/x; echo fine >new")
+
+
+@cases("a link at home", "a hook")
+def test_13_a_file_that_the_host_uses_can_be_made_writable_by_name(t, how):
+    """A person who develops a program may have a link to it."""
+    link = os.path.join(t.home, ".local/bin/tool") if how == "a link at home" else t.path(".git/hooks/pre-commit")
+    t.write("build/tool", "# before", 0o755)
+    os.makedirs(os.path.dirname(link))
+    os.symlink(t.path("build/tool"), link)
+    replace = ("sh", "-c", "echo after >build/new && mv build/new build/tool")
+    denied = t.fence(*replace)
+    equal((denied.code != 0, t.read("build/tool")), (True, "# before"), "as a control, without the option", denied)
+    result = t.fence("sh", "-c", "echo after >build/tool", opts=("--write", ".", "--write", "build/tool"))
+    equal((result.code, t.read("build/tool")), (0, "after\n"), "with it", result)
+    contains(result.err, "build/tool is writable (--write); the host will execute", "stderr")
+
+
+def test_13_a_link_that_passes_through_the_project_leads_where_it_did(t):
+    """A link of the project on the way to a file elsewhere cannot be protected by a mount."""
+    t.at_home("own/tool", "# before")
+    os.makedirs(os.path.join(t.home, ".local/bin"))
+    os.symlink("../own", t.path("door"))
+    os.symlink(t.path("door/tool"), os.path.join(t.home, ".local/bin/tool"))
+    result = t.sh("rm door; mkdir -p door; echo evil >door/tool")
+    expect(not t.exists("door/tool"), "what the command put there is gone", result)
+    contains(result.err, "quarantined", "stderr")
+    t.run(["rm", "-rf", t.path("door")])
+    os.symlink("../own", t.path("door"))
+    result = t.sh("rm door")
+    equal(os.path.islink(t.path("door")) and os.readlink(t.path("door")), "../own", "the link is restored")
+
+
+def test_13_a_home_with_too_many_folders_is_told(t):
+    for i in range(50):
+        for j in range(100):
+            os.makedirs(os.path.join(t.home, f".config/nvim/{i}/{j}"))
+    before = t.spent()
+    result = t.fence("true")
+    equal(result.code, 0, "exit status", result)
+    contains(result.err, "too many folders to look for links in", "stderr")
+    expect(t.spent() - before < 2, "it must not take long", t.spent() - before)
 
 
 FOLDERS = (".git", ".hg", ".vscode", ".idea", ".claude", ".codex", ".gemini", ".cursor", ".opencode",

@@ -1,4 +1,4 @@
-"""Ways around the fence that were found by attacking it, and stay found."""
+"""Ways around the fence that were found by attacking it, and must stay closed."""
 
 import os
 import socket

@@ -1,4 +1,4 @@
-"""Items 11 to 19 for the private git directory: what an agent plants in it, and then the user uses git on the host."""
+"""Items 11 to 19 for the private git directory: an agent plants something in it, and then the user uses git on the host."""
 
 import hashlib
 import os
@@ -40,7 +40,7 @@ def link_below(source, target):
             os.symlink(os.path.join(base, file), os.path.join(inner, file))
 
 
-# What runs, or leads elsewhere
+# Programs, and links to other places
 
 @needs("git")
 def test_nothing_that_an_agent_plants_for_git_runs_on_the_host(t):
@@ -120,7 +120,7 @@ def test_objects_of_another_repository_do_not_come_in(t, how):
 @needs("git")
 @cases("packed-refs", "refs", "refs/heads", "refs/heads/x", "HEAD")
 def test_no_symlink_of_an_agent_is_followed_for_refs(t, name):
-    """Outside is what would come in if one was: refs that are as good as any."""
+    """Outside are valid refs, which would be imported if a link was followed."""
     repo, private = both(t)
     tip = private.commit()
     outside = os.path.join(t.outside, "refs-of-others")
@@ -152,7 +152,7 @@ BLOB = "blob of the agent"
 
 
 def trees(private):
-    """What a tree must not be."""
+    """Trees that must be refused."""
     blob = private.put("blob", b"#!/bin/sh\n")
     inner = private.tree(("100755", b"pre-commit", blob))
     link = private.put("blob", b"/etc/passwd")
@@ -294,7 +294,7 @@ def test_packs_are_believed_nothing(t, how):
         data = bytes(300 << 20)
         wanted = ident_of(data)
         pack(private, (wanted, entry(3, data)))
-    elif how == "a bomb below":  # what is asked for is small, what it is made from is not
+    elif how == "a bomb below":  # the requested object is small, its base is not
         change = varint(300 << 20) + varint(5) + b"\x05small"
         pack(private, ("1" * 40, entry(3, bytes(300 << 20))),
              (wanted, bytes([0x70 | len(change)]) + bytes.fromhex("1" * 40) + zlib.compress(change)))
@@ -305,7 +305,7 @@ def test_packs_are_believed_nothing(t, how):
              (wanted, bytes([0x70 | len(change)]) + bytes.fromhex(base) + zlib.compress(change)))
     elif how == "a huge size":
         pack(private, (wanted, entry(3, b"small", 1 << 50)))
-    else:  # two that are made from each other
+    else:  # two deltas that are based on each other
         other = ident_of(b"other")
         change = varint(5) + varint(5) + b"\x05small"
         head = bytes([0x70 | len(change)])

@@ -28,7 +28,7 @@ def config(t, key, value):
 
 
 def none_can_be_written(t, names):
-    """The control: the same outside. One more that nothing names can be written inside."""
+    """The control: the same outside the fence. A file that nothing names can be written inside."""
     for name in (*names, "free"):
         t.write(name, "# before", 0o755)
     script = "for f in " + " ".join(f"'{name}'" for name in (*names, "free")) + "; do ./attack write \"$f\"; done"

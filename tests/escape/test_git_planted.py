@@ -1,4 +1,4 @@
-"""What an agent has planted in objects that are good by themselves, or that nobody but us commits."""
+"""Attacks in objects that are valid by themselves, or that only Ringfence commits."""
 
 import os
 
@@ -45,7 +45,7 @@ def test_modules_that_are_the_users_own_come_along_however_odd(t):
 
 
 def odd(private, good, how):
-    """A commit that git fsck --strict does not like, or should not."""
+    """A commit that git fsck --strict refuses, or should refuse."""
     blob = private.put("blob", b"x")
     tree = private.tree(("100644", b"x", blob))
     person = b"A <a@example.org> 1700000000 +0000\n"
@@ -82,12 +82,12 @@ def test_what_git_fsck_would_not_like_does_not_come_in(t, how):
 @needs("git")
 @cases(250, 300, "in two steps")
 def test_trees_are_no_deeper_than_anybody_needs(t, depth):
-    """Git falls over its stack in one of 30,000 folders."""
+    """A tree 30,000 folders deep overflows git's stack."""
     repo, private = both(t)
     good = private.commit()
     tree = private.tree(("100644", b"x", private.put("blob", b"x")))
     steps = [200, 100] if depth == "in two steps" else [depth]
-    for levels in steps:  # the second one stands on what is known by then
+    for levels in steps:  # the second one builds on objects that are known by then
         private.head(private.commit_of(tree, good))
         for _ in range(levels):
             tree = private.tree(("40000", b"d", tree))

@@ -17,7 +17,7 @@ def runtime(t):
 
 
 def socket_of_the_host(t, path, **env):
-    """A service at a path that only this test sees; it answers outside and cannot be met inside."""
+    """A service at a path that only this test sees; it answers outside and cannot be reached inside."""
     t.own_mounts()
     t.tmpfs("/run")
     t.own_tmp()
@@ -184,7 +184,7 @@ def test_60_a_udp_service_of_the_host_cannot_be_reached(t, ip):
 
 
 def test_60_a_resolver_of_the_host_cannot_be_reached(t):
-    t.own_network()  # there is one such port on a machine, and others may serve there
+    t.own_network()  # a machine has one such port, and another program may use it
     inet_server(t, "127.0.0.1", socket.SOCK_DGRAM, 53)
     denied_inside_allowed_outside(t, "udp", "127.0.0.1", 53)
 

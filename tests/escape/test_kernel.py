@@ -1,4 +1,4 @@
-"""Items 35 to 39, 43, 48, 50 and 51: the kernel's own borders."""
+"""Items 35 to 39, 43, 48, 50 and 51: interfaces of the kernel."""
 
 import os
 import subprocess
@@ -137,7 +137,7 @@ def test_50_a_file_by_which_the_kernel_is_steered_cannot_be_written(t):
     if not mine:
         raise Skip("this user can open none of them outside either, so there is no control")
     for path in mine:
-        # In /proc/1 it is the rights of the fence's own first process that refuse.
+        # In /proc/1, the permissions of the fence's own first process refuse it.
         denied_inside_allowed_outside(t, "open-write", path, told=not path.startswith("/proc/1/"))
 
 

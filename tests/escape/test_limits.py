@@ -1,4 +1,4 @@
-"""Item 76: bombs of processes, memory, descriptors, disk and logs are capped and named; neighbours live on.
+"""Item 76: bombs of processes, memory, descriptors, disk and logs are limited and named; other processes survive.
 
 Every bomb is finite, so that a fence that fails does not take the machine with it.
 """
@@ -99,7 +99,7 @@ def test_76_the_control_without_its_limit_a_bomb_goes_off(t, name):
 
 @timeout(240)
 def test_76_a_bomb_of_small_processes_takes_itself_and_not_the_fence(t):
-    """Many that each hold a little: init is not the one that goes."""
+    """Many processes that each hold a little: init is not the one that is killed."""
     script = """
 import os, time
 for _ in range(40):
@@ -118,7 +118,7 @@ def test_76_the_watch_costs_nothing_where_nothing_is_watched(t):
     """A run without limits sleeps while its command sleeps."""
     process = t.fence_start("sh", "-c", "trap 'echo got' USR1; echo ready; until read line; do :; done", stdin=subprocess.PIPE)
     equal(process.stdout.readline(), b"ready\n", "the command")
-    process.send_signal(signal.SIGUSR1)  # it passes that on when the start is over
+    process.send_signal(signal.SIGUSR1)  # it is passed on after the start
     equal(process.stdout.readline(), b"got\n", "the command")
 
     def switches():
@@ -132,7 +132,7 @@ def test_76_the_watch_costs_nothing_where_nothing_is_watched(t):
 
 
 def test_78_a_limit_that_does_not_hold_inside_is_caught_before_the_command_runs(t):
-    """A mechanism that takes back the choice of CPUs."""
+    """A mechanism that resets the CPU affinity."""
     if len(os.sched_getaffinity(0)) < 2:
         raise Skip("there is one CPU only")
     without_groups(t)

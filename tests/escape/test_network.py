@@ -1,4 +1,4 @@
-"""Items 47, 59, 60, 70 and 71 with a list of hosts: the gateway is the only way out, for whoever asks."""
+"""Items 47, 59, 60, 70 and 71 with a list of hosts: the gateway is the only way out, for every process."""
 
 from harness import cases, contains, equal, expect, lacks, needs
 from harness.network import INTERNAL, METADATA, NAMES, OTHER, PUBLIC, PUBLIC6, Network
@@ -6,7 +6,7 @@ from harness import web
 
 ALLOW = ("--allow", "allowed.com")
 
-# Asks the gateway by hand: argv is host, port and what to send.
+# A request to the gateway by hand: argv is host, port and the bytes to send.
 ASK = """
 import socket, sys
 s = socket.create_connection(("127.0.0.1", 61080), 60)
@@ -124,7 +124,7 @@ def test_47_no_descriptor_passes_the_gateways_socket(t):
 
 
 def test_59_the_gateway_of_another_fence_is_out_of_reach(t):
-    """Two fences at once, each with a port of the same number: each meets its own."""
+    """Two fences at once, each with the same port number: each reaches its own."""
     internet(t)
     other = t.fence_start("sh", "-c", "echo up; read x", opts=("--allow", "evil.com"), stdin=-1)
     equal(other.stdout.readline(), b"up\n", "the other fence")

@@ -27,7 +27,7 @@ def test_40_input_cannot_be_pushed_into_the_terminal(t, _, request):
 
 @cases(("TIOCLINUX", hex(TIOCLINUX)), ("TIOCLINUX-high", hex(TIOCLINUX | 1 << 32)))
 def test_40_the_console_cannot_be_steered(t, _, request):
-    """Outside the kernel finds that this is no console; inside the rule answers first."""
+    """Outside, the kernel reports that this is not a console; inside, the rule refuses it first."""
     inside = t.tty(t.fence_argv(t.attack, "ioctl", request))
     inside.expect("denied: EPERM")
     outside = t.tty([t.attack, "ioctl", request])
@@ -37,7 +37,7 @@ def test_40_the_console_cannot_be_steered(t, _, request):
 
 
 def test_40_the_terminal_of_the_caller_is_not_the_one_inside(t):
-    """Its file system is another, and neither descriptor nor name of the caller's is there."""
+    """Its file system is a different one, without descriptors or names of the caller's."""
     inside = t.tty(t.fence_argv("sh", "-c", "for i in 0 1 2; do stat -Lc dev=%d /proc/self/fd/$i; done"))
     inside.wait()
     seen = [int(n) for n in re.findall(r"dev=(\d+)", inside.text())]
@@ -87,13 +87,13 @@ def test_42_a_process_of_the_host_cannot_be_signalled(t, act):
 
 
 def test_42_a_signal_to_everyone_finds_nobody(t):
-    """Signal 0 asks only, so that a fence with a hole does not end the machine's processes."""
+    """Signal 0 only tests, so that a fence with a hole does not end processes of the machine."""
     denied_inside_allowed_outside(t, "kill", "-1", "0", errno="ESRCH")
 
 
 @cases("TERM", "KILL", "STOP", "INT", "HUP", "USR1")
 def test_42_the_init_of_the_fence_cannot_be_ended_by_a_signal(t, name):
-    """Sent to nobody but ringfence-init, so that no other init is met should the fence fail."""
+    """Sent only to ringfence-init, so that no other init is hit if the fence fails."""
     out = t.works("sh", "-c", f"grep -q ringfence-init /proc/1/comm && {{ kill -{name} 1; "
                   "grep -q ringfence-init /proc/1/comm && echo alive; }")
     contains(out, "alive", "the command")

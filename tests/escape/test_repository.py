@@ -1,4 +1,4 @@
-"""A repository that is against its user: its configuration widens nothing, and nothing hangs."""
+"""A hostile repository: its configuration does not widen the fence, and nothing hangs."""
 
 import os
 import socket

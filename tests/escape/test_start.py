@@ -74,7 +74,7 @@ def test_07_a_secret_whose_folder_is_swapped_never_shows_and_stays_whole(t):
 
 @timeout(200)
 def test_07_a_project_that_is_swapped_for_another_folder_shows_no_secret(t):
-    """The folder that was looked through is the one that is mounted."""
+    """The folder that was searched is the one that is mounted."""
     t.write("one/plain", "x")
     t.write("two/.env", "the secret")
     loop = swapper(t, "one", "two")
@@ -145,7 +145,7 @@ def test_32_killed_at_any_instant_nothing_is_left(t, who):
     t.leftover_runs = True
     for _ in range(KILLS // 2):
         process = t.fence_start("sleep", "600", opts=("--hide", "missing/secret", "--hide", ".env"))
-        # An instant of the start-up, chosen by the dice: there is nothing to wait for.
+        # A random moment of the start-up: there is no event to wait for.
         time.sleep(dice.uniform(0, 0.06))
         pids = victims(t, process, who)
         for pid in pids:

@@ -17,7 +17,7 @@ NONE = ("--new-session", "--die-with-parent", "--as-pid-1", "--disable-userns", 
 
 
 def options_of(argv):
-    """The words of a command line, from --args too, as a list of options, then the command."""
+    """The words of a command line, including those from --args, as a list of options, then the command."""
     words = []
     rest = list(argv)
     while rest:
@@ -47,13 +47,13 @@ def run(options, command):
 
 
 def changed(options, matches, change):
-    """Every option that matches is replaced by what change gives; it must be one at least."""
+    """Replaces every option that matches with the result of change(); at least one must match."""
     result = []
     count = 0
     for option in options:
         if matches(option):
             count += 1
-            # Permissions belong to the option behind them.
+            # Permissions belong to the option after them.
             if result and result[-1][0] == "--perms":
                 result.pop()
             result.extend(change(option))
@@ -141,7 +141,7 @@ WEAKER = {
     "the root writable": in_pieces,
 }
 
-# What is added where nothing was: Landlock closes it, or a canary sees it.
+# Additions in empty places: Landlock denies access, or a canary finds them.
 EXTRA = {
     "/mnt": last(["--bind", "{other}", "/mnt"]),
     "/run/host": last(["--bind", "/run", "/run/host"]),
@@ -163,7 +163,7 @@ def nothing_at_all(world):
 
 
 def only_a_process_namespace(world):
-    """Pid 1, and everything else is the host's."""
+    """A pid namespace, and everything else is the host's."""
     options, _ = options_of(sys.argv[1:])
     os.execv(BWRAP, [BWRAP, "--dev-bind", "/", "/", "--unshare-user", "--unshare-pid", "--as-pid-1",
                      "--proc", "/proc", init_of(options)])

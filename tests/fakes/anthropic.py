@@ -7,7 +7,7 @@ def matches(path):
 
 
 def free(path):
-    """What costs nothing and uses up no turn: (status, body), or None."""
+    """Answers requests that cost nothing and use no turn: (status, body), or None."""
     if path.endswith("/messages/count_tokens"):
         return 200, {"input_tokens": 100}
     return None

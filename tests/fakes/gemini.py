@@ -22,7 +22,7 @@ def is_side(body):
 
 
 def side_text(body):
-    """Something of the form that is asked for: the client's router wants a number."""
+    """An answer of the requested type: the client's router expects a number."""
     schema = (body.get("generationConfig") or {}).get("responseJsonSchema") or {}
     values = {"STRING": "a word", "INTEGER": 10, "NUMBER": 10, "BOOLEAN": False, "ARRAY": [], "OBJECT": {}}
     if not schema:

@@ -64,7 +64,7 @@ def events(turn, body):
         for part in turn.parts(call["function"]["arguments"]):
             yield chunk({"tool_calls": [{"index": call["index"], "function": {"arguments": part}}]})
     yield chunk({}, "tool_calls" if turn.tools else "stop")
-    # The bill comes only to those who asked for it.
+    # Usage is sent only to clients that request it.
     if (body.get("stream_options") or {}).get("include_usage"):
         yield None, {**base, "choices": [], "usage": usage(turn)}
 

@@ -15,7 +15,7 @@ def free(path):
 
 
 def is_side(body):
-    """Newer clients hand over their tools as the first item of the input."""
+    """Newer clients pass their tools as the first item of the input."""
     items = body.get("input")
     return not body.get("tools") and not any(isinstance(item, dict) and item.get("type") == "additional_tools"
                                              for item in (items if isinstance(items, list) else []))

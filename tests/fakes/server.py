@@ -7,14 +7,14 @@ The script is a JSON list of turns. A request for a message takes the first turn
 
   {"text": "...", "tools": [{"name": "Bash", "input": {...}}], "thinking": "...", "usage": {"input": 900, ...}}
   {"status": 429, "kind": "rate_limit_error", "message": "...", "headers": {"retry-after": "60"}}
-  {"text": "...", "cut": true}          the connection ends in the midst of the stream
+  {"text": "...", "cut": true}          the connection ends in the middle of the stream
   {"text": "...", "hang": true}         nothing more comes after the beginning
-  {"text": "...", "malformed": true}    a line of the stream is no JSON
+  {"text": "...", "malformed": true}    a line of the stream is invalid JSON
   {"error": "overloaded_error", "message": "..."}      a 200, and the error in the stream
   {"tools": [...], "broken_tool": true} the tool's arguments are torn
 
-Any turn may have "if": a text that the request's body must hold, or "unless": must not; "again": how often more it is used (-1: for
-ever); "pace_ms": a pause before each event. Requests without tools are an agent's side requests (titles,
+Any turn may have "if": a text that the request's body must hold, or "unless": must not; "again": how many more times it is used (-1:
+forever); "pace_ms": a pause before each event. Requests without tools are an agent's side requests (titles,
 summaries): they get a short text and use up nothing. When the script is used up the answer is "The script has ended."
 """
 import argparse
@@ -279,7 +279,7 @@ class Server:
         else:
             self.server = TcpServer(listen, Handler)
             self.address = "%s://%s:%d" % ("https" if tls else "http", *self.server.server_address)
-        if tls:  # (certificate, key); the handshake is each client's own affair
+        if tls:  # (certificate, key); the handshake happens in each client's thread
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             context.load_cert_chain(*tls)
             self.server.socket = context.wrap_socket(self.server.socket, server_side=True, do_handshake_on_connect=False)
@@ -303,7 +303,7 @@ class Server:
         self.closing.set()
         self.server.shutdown()
         self.server.server_close()
-        for connection in self.open:  # one that is kept would be answered for ever
+        for connection in self.open:  # a kept connection would be answered forever
             with contextlib.suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
         if self.log:

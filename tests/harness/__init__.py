@@ -1,4 +1,4 @@
-"""What the tests in escape/ and e2e/ are written with.
+"""The tools that the tests in escape/ and e2e/ use.
 
 A test is a function `test_...(t)`; its docstring is the sentence it proves. `t` is a World: a home, a
 project in it and the means to run things inside and outside of the fence.

@@ -8,7 +8,7 @@ from .expect import contains, equal, expect
 
 SIGSYS = 31
 
-# Acts whose denial is explained to the person at the terminal; for the others nobody asks.
+# Acts whose denial is explained on the terminal; others are not reported.
 TOLD = {"create", "write", "open-write", "link-write", "rename-recreate", "unshare", "clone", "setns",
         "mount-tmpfs", "mount-bind", "mount-proc", "remount-rw", "fsopen", "fspick", "open-tree",
         "move-mount", "mount-setattr", "umount", "pivot-root", "chroot", "key-add", "key-find",
@@ -18,7 +18,7 @@ TOLD = {"create", "write", "open-write", "link-write", "rename-recreate", "unsha
 
 
 def snapshot(path):
-    """What is at a path: mode and content, a folder with all that is in it; None if nothing."""
+    """The state of a path: mode and content, for a folder with everything in it; None if it does not exist."""
     try:
         info = os.lstat(path)
     except OSError:
@@ -74,8 +74,8 @@ def denied_inside_allowed_outside(t, *attack, opts=(), errno=None, control="outs
 
     control: where the act must succeed: "outside"; "bwrap" (with every capability over namespaces of
     its own, `binds` added); or {"root": …, "user": …}, in which None means that there is no control.
-    unchanged: paths that must be after the run inside what they were before.
-    told: whether the denial is explained on stderr, where that is not as usual for the act (TOLD).
+    unchanged: paths that the run inside must leave as they were.
+    told: whether the denial is explained on stderr, if this differs from the usual for the act (TOLD).
     """
     where = control[t.identity] if isinstance(control, dict) else control
     if where is None:
@@ -97,7 +97,7 @@ def not_possible_inside(t, *attack, opts=(), errno=None, **options):
 
 
 def refused_by_rule(t, *attack, errno, opts=()):
-    """For what this kernel cannot do: outside the kernel says so, inside the rule answers first."""
+    """For things that this kernel lacks: outside, the kernel says so; inside, the rule refuses first."""
     outside = attack_outside(t, *attack)
     inside = attack_inside(t, *attack, opts=opts)
     _denied(inside, errno, attack[0])
@@ -108,7 +108,7 @@ def refused_by_rule(t, *attack, errno, opts=()):
 
 
 def killed_inside(t, *attack, opts=()):
-    """The fence kills the process for it; outside it lives."""
+    """The fence kills the process for it; outside, the process survives."""
     inside = attack_inside(t, *attack, opts=opts)
     equal(inside.code, 128 + SIGSYS, "exit status inside", inside)
     outside = attack_outside(t, *attack)

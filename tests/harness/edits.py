@@ -52,14 +52,14 @@ def listing(root, skip=(b".git",)):
 
 
 def difference(before, after):
-    """The first few entries in which two listings are not the same, as text."""
+    """The first few differences between two listings, as text."""
     lines = [f"{key!r}: {before.get(key)!r:.200} -> {after.get(key)!r:.200}"
              for key in sorted(set(before) | set(after), key=repr) if before.get(key) != after.get(key)]
     return "\n".join(lines[:10])
 
 
 class Editor:
-    """Changes a folder at random; every sequence can be made again by its seed."""
+    """Changes a folder at random; the seed reproduces every sequence."""
 
     def __init__(self, root, seed):
         self.root = os.fsencode(root)
@@ -198,4 +198,4 @@ class Editor:
             try:
                 act()
             except OSError:
-                pass  # what is closed or there already cannot be changed so
+                pass  # closed folders and existing entries cannot be changed this way

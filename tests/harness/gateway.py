@@ -2,7 +2,7 @@
 
     fence (127.0.0.1)  ->  gateway (45.0.0.1)  ->  servers (45.0.0.2 ..., 2a00:45::2, names by a server at 45.0.0.53)
 
-A socket stays in the network it was made in, whoever uses it. So a thread in the fence's network makes its sockets, and
+A socket stays in the network it was made in, whichever process uses it. So a thread in the fence's network makes its sockets, and
 everything else happens in the test's own process. There is no way out of any of the three.
 """
 
@@ -19,7 +19,7 @@ from .network import Network, ip, receive
 
 
 class Place(threading.Thread):
-    """A network namespace with a thread in it that does what it is asked to."""
+    """A network namespace with a thread that works in it."""
 
     def __init__(self):
         super().__init__(daemon=True)
@@ -134,7 +134,7 @@ class Gateway:
         return self.net.fence.connect("127.0.0.1", self.port, timeout, source)
 
     def ask(self, request, end=True):
-        """Sends bytes; returns all that comes back until the end."""
+        """Sends bytes; returns everything received until the end."""
         client = self.connect()
         client.sendall(request.encode() if isinstance(request, str) else request)
         if end:

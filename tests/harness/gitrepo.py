@@ -10,7 +10,7 @@ from .snapshots import Snapshots
 
 
 class Repository:
-    """One with a work tree, used by git on the host, as its user would."""
+    """A repository with a work tree, used by git on the host as its user would do."""
 
     def __init__(self, t, path, *words):
         self.t, self.path, self.clock = t, path, Clock()
@@ -51,7 +51,7 @@ class Repository:
         return os.path.join(self.path, self.git("rev-parse", "--git-common-dir"))
 
     def state(self):
-        """Everything of the git directory but objects and our own refs: path, mode, content."""
+        """Everything in the git directory except objects and our own refs: path, mode, content."""
         found = {}
         for base, folders, files in os.walk(self.folder):
             inner = os.path.relpath(base, self.folder)
@@ -78,7 +78,7 @@ class Repository:
 
 
 class Private:
-    """The private git directory of a loop, without a loop: what is done in it here an agent could do."""
+    """The private git directory of a loop, without a loop: tests do in it what an agent could do."""
 
     def __init__(self, t, repository, project=None):
         self.t, self.repository = t, repository
@@ -106,7 +106,7 @@ class Private:
         return answer
 
     def run(self, *words, **options):
-        """Git in it, as inside: the user's objects are where the alternates do not find them here."""
+        """Runs git in it, as inside the fence: here, the alternates do not find the user's objects."""
         env = self.t.env(GIT_ALTERNATE_OBJECT_DIRECTORIES=os.path.join(self.repository.folder, "objects"),
                          GIT_DIR=self.path, GIT_WORK_TREE=self.project, GIT_INDEX_FILE=f"{self.path}/index",
                          **self.repository.clock.env())
@@ -144,7 +144,7 @@ class Private:
         self.write(f"objects/{ident[:2]}/{ident[2:]}", zlib.compress(raw))
 
     def tree(self, *entries):
-        """Of (mode, name, id) as they come."""
+        """Makes a tree of (mode, name, id), in the given order."""
         return self.put("tree", b"".join(mode.encode() + b" " + name + b"\0" + bytes.fromhex(ident)
                                          for mode, name, ident in entries))
 
@@ -155,11 +155,11 @@ class Private:
                         + b"author " + person + b"committer " + person + more + b"\nx\n")
 
     def head(self, ident):
-        """HEAD stands there."""
+        """Points HEAD there."""
         self.write("HEAD", f"{ident}\n")
 
     def detached(self):
-        """HEAD stands on no branch: then nothing but HEAD comes in."""
+        """Detaches HEAD: then only HEAD is imported."""
         self.head(self.git("rev-parse", "HEAD"))
         return self
 

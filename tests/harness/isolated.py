@@ -15,7 +15,7 @@ from . import kernel, rundir
 from .case import SANITIZED_SLOWER, Failure, Skip
 from .world import World
 
-TOLD_GRACE_S = 20  # for a test that is out of time, to say where it was
+TOLD_GRACE_S = 20  # time for a test that timed out to print where it was
 
 
 def _wait_for_orphans():
@@ -58,7 +58,7 @@ def _become(identity, home):
     if rundir.uid_of(identity) != os.getuid():
         kernel.become_plain_user(rundir.uid_of(identity))
     elif os.getuid() == 0:
-        # Should a fence fail, what an attack mounts stays in here and ends with this process.
+        # If a fence fails, an attack's mounts stay in this namespace and end with this process.
         kernel.own_mounts()
     for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
@@ -138,7 +138,7 @@ def _end_strays():
 
 
 def _await_answer(pid, report, timeout_s):
-    """The child's answer; a child that is out of time is told first, and then killed."""
+    """Returns the child's answer; a child that times out gets a signal first, and is then killed."""
     deadline = time.monotonic() + timeout_s
     data = _read_until(report, deadline)
     if data is None:

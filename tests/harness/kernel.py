@@ -83,12 +83,12 @@ def mqueue_remove(name):
 
 
 def own_session_keyring():
-    """What is added from now on dies with this process."""
+    """Keys that are added from now on end with this process."""
     syscall(250, 1, 0)
 
 
 def add_user_key(name, text):
-    """A key in the keyring of the user, gone by itself after a minute."""
+    """Adds a key to the user's keyring, which expires after a minute."""
     key = syscall(248, b"user", name.encode(), text.encode(), len(text), -4)
     syscall(250, 15, key, 60)
     return key
@@ -157,7 +157,7 @@ def become_root_of_nothing(extra):
 
 
 def become_user_again(uid, gid):
-    """After become_root_of_nothing(): who one was, with nothing but that user's rights."""
+    """After become_root_of_nothing(): becomes the original user again, with only that user's rights."""
     unshare(NEWUSER)
     _write("/proc/self/setgroups", "deny")
     _write("/proc/self/uid_map", f"{uid} 0 1")
@@ -203,7 +203,7 @@ def forbid_exchange():
 def take_the_listener():
     """A seccomp listener over this process and what it starts: the kernel allows no second one.
 
-    Nothing is ever asked: the filter allows all.
+    The listener is never used: the filter allows everything.
     """
     line = ctypes.create_string_buffer(struct.pack("HBBI", 0x06, 0, 0, 0x7FFF0000))
     header = ctypes.create_string_buffer(struct.pack("HxxxxxxP", 1, ctypes.addressof(line)))

@@ -13,12 +13,12 @@ from .case import Failure
 from .expect import equal, expect
 
 AGENT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "agent.sh")
-PATIENCE_S = 60  # for what hangs, not for what is slow
+PATIENCE_S = 60  # meant for hangs, not for slow machines
 ENDED = ("completed", "limit", "failed", "aborted", "paused")
 
 
 def until(what, condition, patience=PATIENCE_S):
-    """Waits for a thing, which must come; returns what the condition returned."""
+    """Waits until the condition holds, which it must; returns its result."""
     deadline = time.monotonic() + patience
     while True:
         value = condition()
@@ -83,7 +83,7 @@ class Loop:
         return os.path.join(self.t.state, "loops", self.ident or self.status()["id"])
 
     def said(self):
-        """What the state file says, which is cheaper to ask than ringfence."""
+        """Reads the state file, which is cheaper than ringfence status."""
         try:
             with open(os.path.join(self.folder, "state.json"), encoding="utf-8") as file:
                 return json.load(file)
@@ -95,7 +95,7 @@ class Loop:
         return until(f"the file {name}", lambda: os.path.exists(self.path(name)))
 
     def heard(self, text):
-        """Waits until the transcript of the first iteration has a text, which comes to it some time after it was said."""
+        """Waits until the transcript of the first iteration has a text, which is written some time after it was said."""
         def look():
             with contextlib.suppress(FileNotFoundError), open(os.path.join(self.folder, "iterations/1/stdout.log"), encoding="utf-8") as file:
                 return text in file.read()
@@ -108,7 +108,7 @@ class Loop:
             status = self.status()
             return status if status["status"] in ENDED and not status["supervisor_pid"] else None
         def told():
-            # One that is killed when it has written the end down does not come to say so in its file.
+            # A supervisor that is killed after it has recorded the end does not update its file.
             self.looks += 1
             return self.said()["status"] in ENDED or (self.looks % 100 == 0 and look())
         until("the end of the loop", told)
@@ -153,7 +153,7 @@ PF_EXITING = 4
 
 
 def name_of(pid):
-    """Of one that lives; the dead that nobody has waited for yet have none, nor has one that has nothing left but to die."""
+    """The name of a live process; zombies and processes that are about to exit have none."""
     with contextlib.suppress(OSError), open(f"/proc/{pid}/stat", encoding="utf-8",
                                             errors="replace") as file:
         name, _, rest = file.read().partition("(")[2].rpartition(")")
@@ -169,7 +169,7 @@ def is_stopped(pid):
 
 
 def at_work():
-    """The names of what lives below this test at this moment, but for keepers: one sees the end of its supervisor, and goes."""
+    """The names of this test's live descendants, except keepers, which end after their supervisors."""
     return [name for pid, _ in kernel.descendants_of(os.getpid()) if (name := name_of(pid)) not in ("", "ringfence-keep")]
 
 

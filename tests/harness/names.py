@@ -1,4 +1,4 @@
-"""Questions to a name server, and answers: as much of the protocol as a test needs."""
+"""DNS queries and answers: as much of the protocol as a test needs."""
 
 import socket
 import struct
@@ -8,7 +8,7 @@ KINDS = {1: socket.AF_INET, 28: socket.AF_INET6}
 
 
 def question(packet):
-    """Which name is asked for, and which kind of record."""
+    """Returns the name and the record type of a query."""
     labels, at = [], 12
     while packet[at]:
         labels.append(packet[at + 1:at + 1 + packet[at]].decode(errors="replace"))
@@ -17,7 +17,7 @@ def question(packet):
 
 
 def answer(packet, addresses, most=None):
-    """The answer: those of the addresses that are of the kind asked for; None: there is no such name. more than `most` bytes of them: ask again by TCP."""
+    """The answer with the addresses of the requested type; None: there is no such name. Above `most` bytes, the client must retry over TCP."""
     _, kind = question(packet)
     family = KINDS.get(kind)
     records = [socket.inet_pton(family, a) for a in addresses or [] if family and (":" in a) == (family == socket.AF_INET6)]

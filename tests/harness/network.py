@@ -1,4 +1,4 @@
-"""A small internet for one test: this machine on one side, servers on the other, and no way out of it.
+"""A small internet for one test: this machine on one side, servers on the other, and no way out.
 
 Two network namespaces with a cable between them. The test's own process moves to the machine's side; the
 servers' sockets are made on the other side, by a helper that hands them over. Names are answered by a name
@@ -41,7 +41,7 @@ def _hand_over(channel, sock):
 
 
 def _make_sockets(channel):
-    """In the servers' namespace: makes what is asked for, until nobody asks any more."""
+    """In the servers' namespace: makes the requested sockets until the requests end."""
     while request := channel.recv(200):
         family, kind, host, port = request.decode().split()
         try:
@@ -114,7 +114,7 @@ class Network:
             kernel.become_user_again(uid, gid)
 
     def end(self):
-        """No more sockets are made; those that are there stay."""
+        """Stops making sockets; existing ones stay."""
         if self.helper:
             self.channel.close()
             os.waitpid(self.helper, 0)
@@ -148,7 +148,7 @@ class Network:
                 return
 
     def serve_long_names(self):
-        """By TCP, where answers go that are too long for a datagram."""
+        """Answers over TCP, for answers that are too long for a datagram."""
         def answer(connection):
             size, = struct.unpack("!H", receive(connection, 2))
             text = self._answer(receive(connection, size), None)

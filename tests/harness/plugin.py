@@ -1,4 +1,4 @@
-"""What pytest must know to run these tests; tests/run.py starts it with this plugin.
+"""The pytest plugin for these tests; tests/run.py starts pytest with it.
 
 A test function is one item for each of its cases and for each identity. The workers of xdist run
 them, the long ones first, each in a process of its own (harness/isolated.py). Unit tests and source
@@ -31,14 +31,14 @@ class CaseItem(pytest.Item):
         self.test_run = run
         self.timeout_s = case.timeout_s
         self.index = 0
-        # A word of the form e2e/exit:test_name can be looked for with -k as well.
+        # -k also accepts words of the form e2e/exit:test_name.
         file = f"{self.path.parent.name}/{self.path.stem.removeprefix('test_')}"
         self.extra_keyword_matches.add(f"{file}:{case.function.__name__}")
         self.user_properties.append(("sentence", case.sentence))
 
     def runtest(self):
         outcome, text = isolated.run_case(self.case, self.identity, self.index, self.test_run)
-        # The way to the controller carries no broken UTF-8.
+        # The channel to the controller accepts only valid UTF-8.
         text = text.encode(errors="backslashreplace").decode()
         if outcome == "skipped":
             raise pytest.skip.Exception(text, _use_item_location=True)

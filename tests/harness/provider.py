@@ -13,10 +13,10 @@ NANO = 10 ** 9
 
 
 class Request:
-    """What a provider was sent."""
+    """A request, as the provider received it."""
 
     def __init__(self, line, headers, body, head=""):
-        self.head = head  # all of its lines, those that come twice too
+        self.head = head  # all of its lines, including duplicates
         self.method, self.path, _ = line.split(" ", 2)
         self.headers = headers
         self.body = body
@@ -150,12 +150,12 @@ def stream(events):
 
 
 def opus(input=0, output=0, read=0, write_5m=0, write_1h=0):
-    """What claude-opus-5-5 costs, in nano-dollars."""
+    """The price of claude-opus-5-5, in nano-dollars."""
     return 4000 * input + 20000 * output + 200 * read + 5000 * write_5m + 8000 * write_1h
 
 
 class Models:
-    """`ringfence gateway` before a provider; caps: of the gateway, which then has another owner, that can set them."""
+    """`ringfence gateway` in front of a provider; caps: of the gateway, which then has a different owner that can set them."""
 
     KEY = "sk-test-0123456789abcdef0123456789"
 
@@ -220,7 +220,7 @@ class Models:
         return result
 
     def raw(self, data, timeout=60):
-        """Sends bytes, and gives back all that comes."""
+        """Sends bytes, and returns everything received."""
         with socket.create_connection(("127.0.0.1", self.port), timeout) as connection:
             connection.sendall(data)
             answer = b""
@@ -247,7 +247,7 @@ class Models:
         return self.t.finish(self.process)
 
     def ledger(self, wait=0, timeout=60):
-        """The lines so far; wait: until there are so many."""
+        """The lines so far; wait: until there are this many."""
         path = os.path.join(self.t.state, "gateway/ledger.jsonl")
         end = time.monotonic() + timeout
         while True:

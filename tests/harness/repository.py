@@ -10,7 +10,7 @@ WHO = {"GIT_AUTHOR_NAME": "A User", "GIT_AUTHOR_EMAIL": "user@example.org", "GIT
 
 
 class Clock:
-    """Gives git a time, a minute later with each question: the ids of commits are the same in each run."""
+    """Gives git a clock that advances by a minute per call, so that commit ids are the same in each run."""
 
     def __init__(self):
         self.time = FIRST
@@ -60,7 +60,7 @@ class Repository:
         return result.out.rstrip("\n")
 
     def commit(self, branch, changes, base="main", message="a change"):
-        """changes: {path: content, (mode, content), or None for one that goes}; base: a branch; None: there is none.
+        """changes: {path: content, (mode, content), or None to delete it}; base: a branch, or None.
         Returns the commit."""
         now = self.clock.next()
         text = message.encode()
@@ -91,7 +91,7 @@ class Repository:
         return self.git("status", "--porcelain")
 
     def state(self):
-        """Everything that is the user's: files, index, refs, logs, stash; not objects, which may come without harm."""
+        """Everything that belongs to the user: files, index, refs, logs, stash; not objects, which may be added without harm."""
         found = {}
         for base, folders, files in os.walk(os.fsencode(self.folder)):
             if base == self.path(".git"):

@@ -23,7 +23,7 @@ LEFTOVER_GRACE_S = 20
 
 
 def make():
-    """A new folder. Its name is not random: a test may look for the word that letters spell."""
+    """Makes a new folder. Its name is not random, because a test may search for a word that random letters could spell."""
     for number in itertools.count(1):
         with contextlib.suppress(FileExistsError):
             folder = os.path.join(tempfile.gettempdir(), f"{PREFIX}{os.getpid()}.{number}")
@@ -150,7 +150,7 @@ def _end_children():
         for pid, _ in left:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-        # The children of the dead are adopted by this process and met in the next round.
+        # This process adopts the children of the dead, and finds them in the next round.
         left = kernel.wait_for_children(1)
     return list(seen.items())
 

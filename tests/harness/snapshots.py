@@ -1,4 +1,4 @@
-"""ringfence-snapshot by itself, without a loop: quicker, and it can be killed at any of its fault points."""
+"""ringfence-snapshot by itself, without a loop: quicker, and it can be killed at each of its fault points."""
 
 import json
 import os
@@ -17,15 +17,15 @@ class Snapshots:
         self.out = self.err = b""
 
     def ask(self, work, fault=None, meanwhile=None, begin=None, **words):
-        """Returns the exit status (-9: killed) and the answer. meanwhile: is called at the fault point, and nobody is killed there;
-        begin: in the process, before it becomes the program."""
+        """Returns the exit status (-9: killed) and the answer. meanwhile: called at the fault point, instead of a kill;
+        begin: called in the child, before it executes the program."""
         given = {"store": self.store, "project": self.project, "loop": self.loop, "ignored": int(self.ignored)}
         given.update(words)
         ends = os.pipe()
         env = dict(self.env or os.environ)
         if fault:
             env["RINGFENCE_SNAPSHOT_FAULT"] = f"{fault},stop" if meanwhile else str(fault)
-        # Not by sh, for which a descriptor has one digit.
+        # Not with sh, whose descriptors have one digit.
         argv = ["bash", "-c", f'exec "$@" 3>&{ends[1]} {ends[1]}>&-', "-", self.program, work,
                 *(f"{key.rstrip('_')}={value}" for key, value in given.items())]
         with tempfile.TemporaryFile() as said, subprocess.Popen(argv, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,

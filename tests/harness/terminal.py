@@ -32,7 +32,7 @@ class Terminal:
         os.write(self.master, data.encode() if isinstance(data, str) else data)
 
     def _pump(self, deadline):
-        """Reads what is there; False when nothing more can come."""
+        """Reads what is available; returns False at the end."""
         left = deadline - time.monotonic()
         if left <= 0:
             raise Failure(f"the terminal did not show it in time; seen: {self.text()!r}")
@@ -61,7 +61,7 @@ class Terminal:
         return self.seen.decode(errors="replace")
 
     def wait(self, timeout=60):
-        """The exit status, as a shell says it."""
+        """The exit status, as a shell reports it."""
         deadline = time.monotonic() + timeout
         while self._pump(deadline):
             pass

@@ -1,4 +1,4 @@
-"""Small web servers for the tests' internet: plain, with TLS, a registry of npm, a folder of files."""
+"""Small web servers for the tests' internet: plain, with TLS, an npm registry, a folder of files."""
 
 import base64
 import hashlib
@@ -11,7 +11,7 @@ import tarfile
 
 
 def read_head(connection):
-    """The request line and the headers, in lower case, once its body has come too; None when it did not come whole."""
+    """The request line and the headers, in lower case, once the body has arrived; None if the request is incomplete."""
     data = b""
     while b"\r\n\r\n" not in data:
         chunk = connection.recv(65536)
@@ -37,7 +37,7 @@ def answer(connection, body, status="200 OK", kind="text/plain", head=""):
 
 
 def say(connection):
-    """Says which path of which host was asked for."""
+    """Answers with the requested host and path."""
     head = read_head(connection)
     if head:
         answer(connection, f"{head[0].split()[1]} of {head[1].get('host')}\n")
@@ -59,7 +59,7 @@ def files(folder):
 
 
 def registry(name, text, base):
-    """A registry of npm with one package, whose index.js has this text."""
+    """An npm registry with one package, whose index.js has this text."""
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w:gz") as tar:
         manifest = json.dumps({"name": name, "version": "1.0.0", "main": "index.js"})

@@ -18,7 +18,7 @@ from .case import SANITIZED_SLOWER, Failure, Skip
 from .expect import expect, shorten
 from .terminal import Terminal
 
-RUN_TIMEOUT_S = 60  # limits are for what hangs, not for what is slow
+RUN_TIMEOUT_S = 60  # limits are meant for hangs, not for slow machines
 BWRAP = "/usr/bin/bwrap"
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 GREETING = b"hello from the host"
@@ -28,7 +28,7 @@ SANITIZER_REPORT = re.compile(r"ERROR: AddressSanitizer|: runtime error: |Undefi
 class Result:
     def __init__(self, argv, code, out, err):
         self.argv = argv
-        # As a shell says it.
+        # As a shell reports it.
         self.code = 128 - code if code < 0 else code
         self.out = out.decode(errors="surrogateescape")
         self.err = err.decode(errors="surrogateescape")
@@ -83,7 +83,7 @@ class World:
             return file.read().decode(errors="surrogateescape")
 
     def unmade(self, folder):
-        """A path of the host that must not come to be; removed should the fence fail."""
+        """A path of the host that must not be created; removed if the fence fails."""
         path = os.path.join(folder, f"ringfence-test-{os.getpid()}-{self.identity}")
         self.cleanups.append(lambda: os.path.lexists(path) and os.unlink(path))
         return path
@@ -126,7 +126,7 @@ class World:
     def start(self, argv, env=None, **options):
         options.setdefault("cwd", self.project)
         options.setdefault("stdin", subprocess.DEVNULL)
-        options.setdefault("bufsize", 0)  # what readline() has in store, communicate() does not see
+        options.setdefault("bufsize", 0)  # communicate() does not see what readline() has buffered
         process = subprocess.Popen(argv, env=env or self.env(), start_new_session=True, **options)
         self.running.append(process)
         return process
@@ -192,7 +192,7 @@ class World:
         return terminal
 
     def bwrap_argv(self, *command, binds=()):
-        """A sandbox that is none, in which the caller has every capability over its own namespaces."""
+        """A sandbox without restrictions, in which the caller has every capability over its own namespaces."""
         return [BWRAP, "--dev-bind", "/", "/", "--unshare-user", "--unshare-net", "--unshare-pid",
                 "--uid", "0", "--gid", "0", "--cap-add", "ALL", *binds, "--", *command]
 
@@ -256,7 +256,7 @@ class World:
     def serve(self, address, kind=socket.SOCK_STREAM, family=socket.AF_UNIX, handle=None):
         """A server on the host, in a thread; returns its bound socket.
 
-        It greets whoever comes; `handle(connection)` does something else.
+        It greets every client, unless `handle(connection)` is given.
         """
         server = socket.socket(family, kind)
         self.servers.append(server)
@@ -275,7 +275,7 @@ class World:
         return server
 
     def held_port(self):
-        """A port of 127.0.0.1 that nobody else gets until the test ends. Nobody listens there, unless the test itself does."""
+        """Reserves a port of 127.0.0.1 until the test ends. Nothing listens there, unless the test does."""
         held = socket.socket()
         self.servers.append(held)
         held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -283,7 +283,7 @@ class World:
         return held.getsockname()[1]
 
     def one_day(self):
-        """Comes back on a day that has a minute left at least."""
+        """Returns when at least a minute of the day is left."""
         while (now := time.localtime()).tm_hour == 23 and now.tm_min == 59:
             time.sleep(60 - min(now.tm_sec, 59))
 
@@ -294,7 +294,7 @@ class World:
     # The end
 
     def account(self, known):
-        """What happened last, for whoever looks for the cause of a failure; without what is known already."""
+        """The last events, for finding the cause of a failure; without those already shown."""
         told = [str(result) for result in self.results if str(result) not in known]
         told[:0] = ["what ran last:"] * bool(told)
         for name in ("supervisor.log", "state.json", "iterations/*/stderr.log"):
@@ -305,7 +305,7 @@ class World:
         return told
 
     def sanitizer_reports(self):
-        """Reports of programs in a fence, which have no other place than their standard error."""
+        """Reports of programs in a fence, which can only write them to standard error."""
         texts = [str(result) for result in self.results]
         for path in glob.glob(os.path.join(self.state, "loops/*/iterations/*/stderr.log")):
             with contextlib.suppress(OSError), open(path, errors="replace") as file:

@@ -519,6 +519,19 @@ static void hidden_repositories(void)
 	      bare_contains(&bare, "x/config") && bare_contains(&bare, "x/refs/keep"));
 	CHECK("an ordinary folder is not",
 	      !bare_contains(&bare, "d/c.txt") && !bare_contains(&bare, "a.txt"));
+	bare_release(&bare);
+	bare_add(&bare, "docs/head.");
+	bare_add(&bare, "Docs/Commondir");
+	bare_add(&bare, "web/HEAD/x");
+	bare_add(&bare, "web/refs/x");
+	bare_add(&bare, "lib/Objects/k");
+	bare_add(&bare, "lib/re\u200cfs");
+	bare_add(&bare, "LIB/config");
+	CHECK("one in another spelling is found, which some file systems take for the same",
+	      bare_contains(&bare, "docs/head.") && bare_contains(&bare, "Docs/Commondir"));
+	CHECK("a folder that one may borrow its configuration from is found",
+	      bare_contains(&bare, "lib/Objects/k") && bare_contains(&bare, "LIB/config"));
+	CHECK("a folder called HEAD does not make one", !bare_contains(&bare, "web/refs/x"));
 	close(bare.work);
 	bare_release(&bare);
 }

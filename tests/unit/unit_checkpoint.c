@@ -282,11 +282,11 @@ static void settings(void)
 	CHECK("a setting is read from the user's file",
 	      !none && name && strcmp(name, "Somebody") == 0);
 	put(".gitconfig", "[user\n");
-	setenv("XDG_CONFIG_HOME", at("xdg"), 1);
+	env_set("XDG_CONFIG_HOME", at("xdg"));
 	elsewhere = gituser_file(home, "git/ignore");
 	CHECK("XDG_CONFIG_HOME moves the other files",
 	      strcmp(elsewhere, at("xdg/git/ignore")) == 0);
-	unsetenv("XDG_CONFIG_HOME");
+	env_set("XDG_CONFIG_HOME", NULL);
 	unlink(at(".gitconfig"));
 }
 

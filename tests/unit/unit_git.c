@@ -2,9 +2,11 @@
 #include "unit.h"
 
 #include "gitconfig/gitconfig.h"
+#include "gitconfig/gitdir.h"
 #include "snapshot/object/fsck.h"
 #include "snapshot/object/refs.h"
 #include "util/mem.h"
+#include "util/textset.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -260,8 +262,63 @@ static void links(void)
 		      is_sound(FSCK_TREE, apart, sizeof apart - 1, 2));
 }
 
+/* The folder's entries, each between two spaces; a slash ends the name of a folder. */
+static bool listed(void *context, const char *name, bool file)
+{
+	AUTO_FREE char *plain = mem_format(" %s ", name);
+	AUTO_FREE char *folder = mem_format(" %s/ ", name);
+
+	return strstr(context, plain) || (!file && strstr(context, folder));
+}
+
+static enum gitdir_kind kind(const char *entries)
+{
+	AUTO_FREE char *list = mem_format(" %s ", entries);
+
+	return gitdir_classify(listed, list);
+}
+
+static bool folds(const char *path, const char *wanted)
+{
+	AUTO_FREE char *folded = gitdir_fold(path);
+
+	return strcmp(folded, wanted) == 0;
+}
+
+static void git_directories(void)
+{
+	CHECK("a folder with HEAD, objects and refs is a git directory",
+	      kind("HEAD objects/ refs/ x") == GITDIR_WHOLE);
+	CHECK("its parts may be links or programs", kind("HEAD objects refs") == GITDIR_WHOLE);
+	CHECK("its objects or more may be elsewhere",
+	      kind("HEAD refs/") == GITDIR_WHOLE && kind("HEAD commondir") == GITDIR_WHOLE);
+	CHECK("its configuration or hooks may be in a folder without a HEAD",
+	      kind("objects/ refs/ config") == GITDIR_COMMON &&
+		      kind("objects/ refs/ hooks/") == GITDIR_COMMON);
+	CHECK("other folders are not git directories",
+	      kind("") == GITDIR_NONE && kind("HEAD config objects/") == GITDIR_NONE &&
+		      kind("HEAD/ refs/ commondir") == GITDIR_NONE &&
+		      kind("objects/ refs/ config/ config.py") == GITDIR_NONE);
+	CHECK("names that some file system takes for the same are folded alike",
+	      folds("Docs/HEAD", "docs/head") && folds("docs./head. .", "docs/head") &&
+		      folds("d\u200cocs/he\u202aad", "docs/head") && folds("HEAD::$DATA", "head") &&
+		      folds("", ""));
+	CHECK("other names are not", folds("docs/.x/h\u00c4", "docs/.x/h\u00c4"));
+}
+
+static void sets(void)
+{
+	struct textset set = { 0 };
+
+	CHECK("a text is new to a set once", textset_add(&set, "a") && !textset_add(&set, "a"));
+	CHECK("a set has what was added", textset_has(&set, "a") && !textset_has(&set, "b"));
+	textset_release(&set);
+}
+
 int main(void)
 {
+	git_directories();
+	sets();
 	configurations();
 	ref_names();
 	packed_refs();

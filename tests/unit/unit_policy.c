@@ -6,6 +6,7 @@
 #include "fence/plan/defaults.h"
 #include "fence/plan/home.h"
 #include "fence/run/run_record.h"
+#include "util/env.h"
 #include "util/file/path.h"
 #include "util/mem.h"
 
@@ -315,6 +316,56 @@ static void places_at_home(void)
 	      home_may_have(&names, ".aws"));
 }
 
+static void collect_link(void *context, const char *path, bool secret)
+{
+	buffer_printf(context, "%s %s\n", secret ? "secret" : "plain", path + strlen(home) + 1);
+}
+
+static void put_link(const char *base, const char *name, const char *target)
+{
+	AUTO_FREE char *path = path_join(base, name);
+
+	if (symlink(target, path) < 0)
+		abort();
+}
+
+static bool finds(const char *all, const char *line)
+{
+	const char *at = strstr(all, line);
+
+	return at && (at == all || at[-1] == '\n') && at[strlen(line)] == '\n';
+}
+
+static void links_at_home(void)
+{
+	AUTO_BUFFER struct buffer found = BUFFER_INIT(1 << 16);
+	AUTO_FREE char *left_out = NULL;
+	const char *all;
+	struct home names;
+
+	make_folder(home, ".config/tool/conf.d");
+	make_folder(home, ".config/tool/cache");
+	put_link(home, ".config/tool/conf.d/a", "/x");
+	put_link(home, ".config/tool/cache/a", "/x");
+	put_link(home, ".config/loop", ".");
+	put_link(home, ".ssh/config", "/x");
+	put_link(home, ".ssh/id", "/x");
+	put_link(home, ".xinitrc", "/x");
+	put_link(home, "plain", "/x");
+	home_read(home, &names);
+	left_out = home_search(home, &names, collect_link, &found);
+	all = buffer_text(&found);
+	CHECK("symlinks are found in folders that programs read",
+	      !left_out && finds(all, "plain .config/tool/conf.d/a") &&
+		      finds(all, "plain .xinitrc"));
+	CHECK("keys are told from other files", finds(all, "secret .ssh/id") &&
+							finds(all, "plain .ssh/config") &&
+							!finds(all, "secret .ssh/config"));
+	CHECK("other folders are not searched",
+	      !finds(all, "plain .config/tool/cache/a") && !finds(all, "plain plain"));
+	CHECK("a symlink to a folder around it comes to an end", finds(all, "plain .config/loop"));
+}
+
 int main(void)
 {
 	char root[] = "/tmp/ringfence-unit-XXXXXX";
@@ -337,13 +388,14 @@ int main(void)
 	make_file(project, ".env", "SECRET=1");
 	make_file(project, "ca.pem", "-----BEGIN CERTIFICATE-----\nx");
 	make_file(project, "server.pem", "-----BEGIN PRIVATE KEY-----\nx");
-	setenv("HOME", home, 1);
-	setenv("RINGFENCE_STATE_DIR", state, 1);
+	env_set("HOME", home);
+	env_set("RINGFENCE_STATE_DIR", state);
 	if (chdir(project) < 0 || symlink("/", "to-root") < 0 || symlink(home, "to-home") < 0 ||
 	    symlink("../other", "to-other") < 0 || symlink("src", "to-src") < 0)
 		return 1;
 	names();
 	places_at_home();
+	links_at_home();
 	listening();
 	rules();
 	weak_rules();

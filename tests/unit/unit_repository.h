@@ -10,6 +10,7 @@
 #include "snapshot/base/fault.h"
 #include "snapshot/base/libgit.h"
 #include "snapshot/base/snapshot_confine.h"
+#include "util/env.h"
 #include "util/file/dirwalk.h"
 #include "util/file/fd.h"
 #include "util/mem.h"
@@ -92,8 +93,8 @@ static inline void unit_begin(void)
 	unit_clear();
 	if (mkdir(unit_top, 0700) < 0)
 		abort();
-	setenv("HOME", unit_top, 1);
-	unsetenv("XDG_CONFIG_HOME");
+	env_set("HOME", unit_top);
+	env_set("XDG_CONFIG_HOME", NULL);
 	umask(022);
 	libgit_init();
 }

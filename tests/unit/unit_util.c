@@ -2,8 +2,11 @@
  * secrets. */
 #include "unit.h"
 
+#include "util/env.h"
 #include "util/file/dirwalk.h"
 #include "util/file/fd.h"
+#include "util/file/symlinks.h"
+#include "util/mem.h"
 #include "util/text/base64.h"
 #include "util/text/consttime.h"
 #include "util/text/jsonget.h"
@@ -65,6 +68,54 @@ static void opening(void)
 	CHECK("openat2 refuses a way out", opened(folder, "..", RESOLVE_BENEATH) == EXDEV);
 	unlinkat(folder, "link", 0);
 	unlinkat(folder, "real", AT_REMOVEDIR);
+	rmdir(place);
+}
+
+static void collect_passed(void *context, const char *link, const char *target)
+{
+	buffer_printf(context, "%s>%s ", link, target);
+}
+
+/* Returns whether a path leads there, through these symlinks; all below a folder. */
+static bool leads(struct symlinks *symlinks, const char *folder, const char *path, const char *end,
+		  const char *passed)
+{
+	AUTO_BUFFER struct buffer seen = BUFFER_INIT(1 << 16);
+	AUTO_BUFFER struct buffer expected = BUFFER_INIT(1 << 16);
+	AUTO_FREE char *from = mem_format("%s/%s", folder, path);
+	AUTO_FREE char *to = mem_format("%s/%s", folder, end);
+	AUTO_FREE char *reached = symlinks_follow(symlinks, from, collect_passed, &seen);
+
+	if (*passed)
+		buffer_printf(&expected, "%s/%s ", folder, passed);
+	return strcmp(reached, to) == 0 && strcmp(buffer_text(&seen), buffer_text(&expected)) == 0;
+}
+
+static void following(void)
+{
+	char place[] = "/tmp/ringfence-unit-XXXXXX";
+	AUTO_FD folder = mkdtemp(place) ? open(place, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+	struct symlinks symlinks = { 0 };
+
+	mkdirat(folder, "a", 0755);
+	CHECK("symlinks for a path can be made", symlinkat("a/missing", folder, "one") == 0 &&
+							 symlinkat("a", folder, "dir") == 0 &&
+							 symlinkat("self", folder, "self") == 0);
+	CHECK("a path without symlinks leads to itself",
+	      leads(&symlinks, place, "a/x/../y//", "a/y", ""));
+	CHECK("a symlink leads to a file that does not exist",
+	      leads(&symlinks, place, "one", "a/missing", "one>a/missing"));
+	CHECK("a symlink in the middle of a path is followed",
+	      leads(&symlinks, place, "dir/x", "a/x", "dir>a"));
+	CHECK("a folder that is remembered is followed alike",
+	      leads(&symlinks, place, "dir/../a/y", "a/y", "dir>a"));
+	CHECK("a symlink to itself comes to an end",
+	      !leads(&symlinks, place, "self", "a", "self>self"));
+	symlinks_release(&symlinks);
+	unlinkat(folder, "one", 0);
+	unlinkat(folder, "dir", 0);
+	unlinkat(folder, "self", 0);
+	unlinkat(folder, "a", AT_REMOVEDIR);
 	rmdir(place);
 }
 
@@ -270,11 +321,81 @@ static void walking(void)
 	      dirwalk_remove(AT_FDCWD, place, NULL) < 0 && errno == ENOENT);
 }
 
+static bool is(const char *text, const char *wanted)
+{
+	return text && strcmp(text, wanted) == 0;
+}
+
+static void environment(void)
+{
+	AUTO_FREE char *none = env_config_folder("", false);
+	struct list folders = { 0 };
+	struct list child = { 0 };
+
+	CHECK("without env_init() the environment is empty", !*env_all() && !env_get("PATH"));
+	CHECK("without a home there is no folder for settings", !none && is(env_home(), ""));
+	env_init();
+	CHECK("main() takes over the environment of the process", env_has("PATH"));
+	env_set("UNIT_HOME", "/a");
+	env_set("HOME", "home");
+	CHECK("a relative HOME counts for nothing", is(env_home(), ""));
+	env_set("HOME", "/home");
+	CHECK("names are compared as a whole", is(env_home(), "/home") && !env_get("UNIT"));
+	env_set("UNIT_HOME", "");
+	CHECK("an empty variable is set but has no value",
+	      is(env_get("UNIT_HOME"), "") && !env_has("UNIT_HOME"));
+	env_copy(&child);
+	env_put(&child, "UNIT_HOME=b");
+	env_put(&child, "UNIT_NEW=c");
+	CHECK("the environment of a child is its own",
+	      is(list_after_prefix(&child, "UNIT_HOME="), "b") &&
+		      is(list_after_prefix(&child, "UNIT_NEW="), "c") && !env_get("UNIT_NEW"));
+	env_set("UNIT_HOME", NULL);
+	CHECK("a variable can be removed", !env_get("UNIT_HOME") && env_get("PATH"));
+	env_set("PATH", "/bin:.::sbin:/usr/bin:");
+	env_path(&folders);
+	CHECK("relative folders of PATH are left out", folders.count == 2 &&
+							       is(folders.items[0], "/bin") &&
+							       is(folders.items[1], "/usr/bin"));
+	list_release(&folders);
+	list_release(&child);
+}
+
+static void settings_folder(void)
+{
+	AUTO_FREE char *usual = NULL;
+	AUTO_FREE char *chosen = NULL;
+	AUTO_FREE char *foreign = NULL;
+
+	env_set("XDG_CONFIG_HOME", "relative");
+	usual = env_config_folder("/home", false);
+	env_set("XDG_CONFIG_HOME", "/xdg");
+	chosen = env_config_folder("/home", false);
+	foreign = env_config_folder("/home", true);
+	CHECK("settings are in XDG_CONFIG_HOME, or in .config at home",
+	      is(usual, "/home/.config") && is(chosen, "/xdg"));
+	CHECK("another user's XDG_CONFIG_HOME is ignored", is(foreign, "/home/.config"));
+}
+
+static void zones(void)
+{
+	struct tm parts;
+
+	env_set("TZ", "UTC-3");
+	CHECK("a time zone is used for one conversion",
+	      env_local_time("UTC+5", 0, &parts) == 0 && parts.tm_gmtoff == -5 * 3600 &&
+		      env_local_time(NULL, 0, &parts) == 0 && parts.tm_gmtoff == 3 * 3600);
+}
+
 int main(void)
 {
+	environment();
+	settings_folder();
+	zones();
 	base64();
 	secrets();
 	opening();
+	following();
 	placing();
 	walking();
 	members();

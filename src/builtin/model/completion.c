@@ -3,6 +3,7 @@
 
 #include "builtin/emit.h"
 #include "util/mem.h"
+#include "util/text/jsonget.h"
 #include "util/text/text.h"
 
 #include <errno.h>
@@ -79,12 +80,12 @@ static void explain(const struct attempt *attempt, const char *body, struct erro
 {
 	json_t *root = json_loads(body, 0, NULL);
 	const json_t *error = json_object_get(root, "error");
-	const char *message = json_string_value(json_object_get(error, "message"));
+	const char *message = jsonget_string(error, "message");
 
 	if (!message)
 		message = json_string_value(error);
 	if (!message)
-		message = json_string_value(json_object_get(root, "message"));
+		message = jsonget_string(root, "message");
 
 	AUTO_FREE char *shown = text_escaped(message ? message : body);
 
@@ -281,7 +282,7 @@ int completion_first_model(struct completion *completion, char **ret_model, uint
 	}
 	root = json_loadb(buffer_text(&attempt.body), attempt.body.used, 0, NULL);
 	first = json_array_get(json_object_get(root, "data"), 0);
-	id = json_string_value(json_object_get(first, "id"));
+	id = jsonget_string(first, "id");
 	if (status != 200 || !id || !*id) {
 		classify_models(completion, &attempt, ret_end);
 		result = -1;

@@ -2,6 +2,7 @@
 #include "builtin/model/conversation.h"
 
 #include "util/mem.h"
+#include "util/text/jsonget.h"
 #include "util/text/text.h"
 
 #include <jansson.h>
@@ -155,10 +156,10 @@ static bool is_object(const char *text, size_t size)
 
 static int read_block(const json_t *from, struct conversation_message *message)
 {
-	const char *kind = json_string_value(json_object_get(from, "kind"));
+	const char *kind = jsonget_string(from, "kind");
 	const json_t *text = json_object_get(from, "text");
-	const char *id = json_string_value(json_object_get(from, "id"));
-	const char *name = json_string_value(json_object_get(from, "name"));
+	const char *id = jsonget_string(from, "id");
+	const char *name = jsonget_string(from, "name");
 	struct conversation_block *block;
 	size_t i = 0;
 
@@ -181,8 +182,8 @@ static int read_block(const json_t *from, struct conversation_message *message)
 	buffer_add(&block->text, json_string_value(text), json_string_length(text));
 	block->id = id ? mem_dup(id) : NULL;
 	block->name = name ? mem_dup(name) : NULL;
-	block->failed = json_is_true(json_object_get(from, "failed"));
-	block->dropped = json_is_true(json_object_get(from, "dropped"));
+	block->failed = jsonget_flag(from, "failed");
+	block->dropped = jsonget_flag(from, "dropped");
 	return 0;
 }
 
@@ -232,7 +233,7 @@ static int read_talk(const json_t *from, struct conversation *conversation, stru
 
 	json_array_foreach(from, index, item)
 	{
-		const char *role = json_string_value(json_object_get(item, "role"));
+		const char *role = jsonget_string(item, "role");
 		struct conversation_message message = { .model = role &&
 								 strcmp(role, "model") == 0 };
 		size_t number;

@@ -2,6 +2,7 @@
 #include "builtin/model/reply.h"
 
 #include "util/mem.h"
+#include "util/text/jsonget.h"
 #include "util/text/text.h"
 
 #include <stdlib.h>
@@ -152,8 +153,8 @@ static void add_text(struct reply *answer, struct conversation_block *block, con
 
 static void add_error(struct reply *answer, const json_t *error)
 {
-	const char *message = json_string_value(json_object_get(error, "message"));
-	const char *type = json_string_value(json_object_get(error, "type"));
+	const char *message = jsonget_string(error, "message");
+	const char *type = jsonget_string(error, "type");
 
 	if (answer->error.used)
 		return;
@@ -175,10 +176,10 @@ static struct conversation_block *block_at(struct reply *answer, const json_t *n
 static void begin_block(struct reply *answer, const json_t *event)
 {
 	const json_t *from = json_object_get(event, "content_block");
-	const char *type = json_string_value(json_object_get(from, "type"));
+	const char *type = jsonget_string(from, "type");
 	const json_t *number = json_object_get(event, "index");
-	const char *id = json_string_value(json_object_get(from, "id"));
-	const char *name = json_string_value(json_object_get(from, "name"));
+	const char *id = jsonget_string(from, "id");
+	const char *name = jsonget_string(from, "name");
 	enum conversation_block_kind kind = BLOCK_OPAQUE;
 	struct conversation_block *block;
 
@@ -266,9 +267,8 @@ static enum reply_stop stop_of(const char *word)
 
 void reply_read_anthropic(struct reply *answer, const json_t *event)
 {
-	const char *type = json_string_value(json_object_get(event, "type"));
-	const char *stop =
-		json_string_value(json_object_get(json_object_get(event, "delta"), "stop_reason"));
+	const char *type = jsonget_string(event, "type");
+	const char *stop = jsonget_string(json_object_get(event, "delta"), "stop_reason");
 
 	if (!type)
 		answer->damaged++;
@@ -290,10 +290,10 @@ void reply_read_anthropic(struct reply *answer, const json_t *event)
  */
 static struct conversation_block *call_of(struct reply *answer, const json_t *piece)
 {
-	const char *id = json_string_value(json_object_get(piece, "id"));
+	const char *id = jsonget_string(piece, "id");
 	const json_t *function = json_object_get(piece, "function");
-	const char *name = json_string_value(json_object_get(function, "name"));
-	size_t number = (size_t)json_integer_value(json_object_get(piece, "index"));
+	const char *name = jsonget_string(function, "name");
+	size_t number = (size_t)jsonget_number(piece, "index");
 	struct conversation_block *block = NULL;
 
 	for (size_t i = 0; i < answer->message.count; i++)
@@ -350,7 +350,7 @@ static void read_delta(struct reply *answer, const json_t *delta)
 void reply_read_chat(struct reply *answer, const json_t *event)
 {
 	const json_t *choice = json_array_get(json_object_get(event, "choices"), 0);
-	const char *stop = json_string_value(json_object_get(choice, "finish_reason"));
+	const char *stop = jsonget_string(choice, "finish_reason");
 	const json_t *error = json_object_get(event, "error");
 
 	if (error && !json_is_null(error))

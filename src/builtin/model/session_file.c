@@ -1,6 +1,7 @@
 /* Saved conversations: see session_file.h. */
 #include "builtin/model/session_file.h"
 
+#include "util/env.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
 #include "util/mem.h"
@@ -14,8 +15,7 @@ enum { NAME = 64 };
 
 static int open_folder(void)
 {
-	const char *home = getenv("HOME");
-	AUTO_FREE char *path = home && *home == '/' ? path_join(home, ".ringfence-agent") : NULL;
+	AUTO_FREE char *path = *env_home() ? path_join(env_home(), ".ringfence-agent") : NULL;
 
 	/* The folder exists only if sessions are to be kept. */
 	return path ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;

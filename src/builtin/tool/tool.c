@@ -3,6 +3,7 @@
 
 #include "util/file/fd.h"
 #include "util/mem.h"
+#include "util/text/jsonget.h"
 #include "util/text/text.h"
 
 #include <fcntl.h>
@@ -158,7 +159,7 @@ void tool_target(const char *name, const char *arguments, struct buffer *out)
 {
 	const struct tool *tool = find(name);
 	json_t *object = json_loads(arguments, 0, NULL);
-	const char *text = tool ? json_string_value(json_object_get(object, tool->target)) : NULL;
+	const char *text = tool ? jsonget_string(object, tool->target) : NULL;
 
 	if (text)
 		buffer_printf(out, "%.2000s", text);

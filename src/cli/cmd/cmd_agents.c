@@ -1,9 +1,9 @@
 /* ringfence agents: list the known agents, whether they are installed, and what they need. */
 #include "agent/adapter.h"
 #include "cli/cli.h"
-#include "cli/settings/effective.h"
 #include "cli/view/page.h"
 #include "fence/fence_place.h"
+#include "settings/effective.h"
 #include "util/mem.h"
 #include "util/text/json.h"
 #include "util/text/text.h"

@@ -73,7 +73,7 @@ static void notice_lists(const json_t *answer)
 			"with: git checkout -- PATH",
 			json_array_size(filtered), json_array_size(filtered) == 1 ? "" : "s",
 			json_array_size(filtered) == 1 ? "was" : "were");
-	if (json_is_true(json_object_get(answer, "recovered")))
+	if (jsonget_flag(answer, "recovered"))
 		notice("finished an interrupted apply first");
 	json_array_foreach(json_object_get(answer, "recovered_left"), index, left)
 	{

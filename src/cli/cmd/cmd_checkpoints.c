@@ -43,7 +43,7 @@ static void print_one(const json_t *entry)
 	if (localtime_r(&at, &parts))
 		strftime(day, sizeof day, "%Y-%m-%d %H:%M:%S", &parts);
 	printf("%4d  %s  %-6s  %-12s  ", (int)jsonget_number(entry, "number"), day,
-	       json_string_value(json_object_get(entry, "kind")), when);
+	       jsonget_string(entry, "kind"), when);
 	page_print(kept, COLUMN);
 }
 
@@ -68,7 +68,7 @@ static int show(struct loops_options *opts, struct error *err)
 		return cli_flush();
 	}
 	json_array_foreach(json_object_get(answer, "checkpoints"), index, entry) print_one(entry);
-	if (json_is_true(json_object_get(answer, "pending")))
+	if (jsonget_flag(answer, "pending"))
 		page_print(
 			"a rollback was interrupted; the next command that reads the project will "
 			"finish it",

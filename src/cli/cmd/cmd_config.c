@@ -1,8 +1,8 @@
 /* ringfence config: show every setting and its origin, and print the reference of settings. */
 #include "cli/cli.h"
-#include "cli/settings/effective.h"
 #include "cli/view/reference.h"
 #include "fence/fence_place.h"
+#include "settings/effective.h"
 #include "util/mem.h"
 #include "util/text/json.h"
 #include "util/text/text.h"
@@ -171,7 +171,7 @@ static int show(const struct config_options *opts, struct error *err)
 	effective_init(&effective);
 	effective.spec.project = opts->project;
 	if (effective_load(&effective, err) < 0) {
-		code = effective_fail(&effective.config, err);
+		code = cli_fail_config(&effective.config, err);
 	} else {
 		if (opts->json)
 			print_json(&effective.place, &effective.config);

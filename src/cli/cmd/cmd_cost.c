@@ -1,10 +1,10 @@
 /* ringfence cost: show what models have cost, from the ledgers. */
 #include "cli/cli.h"
-#include "cli/settings/effective.h"
 #include "cli/view/page.h"
 #include "fence/fence_place.h"
 #include "loop/client.h"
 #include "price/price.h"
+#include "settings/effective.h"
 #include "util/buffer.h"
 #include "util/file/path.h"
 #include "util/mem.h"
@@ -66,7 +66,7 @@ struct sums {
 
 static uint64_t number(const json_t *row, const char *key)
 {
-	json_int_t value = json_integer_value(json_object_get(row, key));
+	json_int_t value = jsonget_number(row, key);
 
 	return value > 0 ? (uint64_t)value : 0;
 }
@@ -100,7 +100,7 @@ static char *name_of(const struct sums *sums, const json_t *row, const char *loo
 static char *group_of(const struct sums *sums, const json_t *row, const char *loop)
 {
 	AUTO_FREE char *name = name_of(sums, row, loop);
-	bool replay = json_is_true(json_object_get(row, "replay"));
+	bool replay = jsonget_flag(row, "replay");
 
 	return mem_format("%s%s", name, replay ? " (replay)" : "");
 }
@@ -124,7 +124,7 @@ static void add(struct sum *sum, const json_t *row)
 
 	sum->requests++;
 	sum->cost_nusd += cost;
-	sum->estimated_nusd += json_is_true(json_object_get(row, "estimated")) ? cost : 0;
+	sum->estimated_nusd += jsonget_flag(row, "estimated") ? cost : 0;
 	for (size_t i = 0; i < PRICE_KINDS; i++)
 		sum->tokens[i] += number(row, kinds[i]);
 }
@@ -142,7 +142,7 @@ static int read_ledger(struct sums *sums, const char *folder, const char *loop, 
 		return error_sys(err, "open '%s'", path);
 	while (getline(&line, &room, file) > 0) {
 		json_t *row = json_loads(line, 0, NULL);
-		bool replay = json_is_true(json_object_get(row, "replay"));
+		bool replay = jsonget_flag(row, "replay");
 
 		sums->replayed_nusd += replay ? number(row, "cost_nusd") : 0;
 		/* Skip a line torn by a crash: the next entry accounts for its cost. */

@@ -1,5 +1,6 @@
 /* ringfence demo: run a loop on a small example project, with the script demo/run. */
 #include "cli/cli.h"
+#include "util/env.h"
 #include "util/list.h"
 #include "util/mem.h"
 #include "util/process.h"
@@ -48,7 +49,7 @@ static int become_demo(const struct demo_options *opts, char **rest, struct erro
 	list_add(&words, "--");
 	for (; *rest; rest++)
 		list_add(&words, *rest);
-	execv(script, words.items);
+	execve(script, words.items, env_all());
 	return error_sys(err, "start '%s'", script);
 }
 

@@ -1,12 +1,13 @@
 /* ringfence exec: run one command in the fence. */
 #include "cli/cli.h"
-#include "cli/settings/effective.h"
-#include "cli/settings/effective_models.h"
-#include "cli/view/hint.h"
+#include "cli/view/cost_text.h"
 #include "cli/view/notice.h"
 #include "cli/view/report_file.h"
 #include "fence/fence.h"
 #include "fenced/fenced.h"
+#include "settings/effective.h"
+#include "settings/effective_models.h"
+#include "settings/hint.h"
 #include "util/file/path.h"
 #include "util/mem.h"
 
@@ -146,7 +147,7 @@ static int finish(const struct report_file *report, const struct fenced *run, st
 	if (report_file_write(report, &json, err) < 0)
 		code = cli_fail(err);
 	if (run->metered)
-		effective_models_print_cost(&run->news);
+		cost_text_print(&run->news);
 	return code;
 }
 
@@ -162,7 +163,7 @@ static int load_and_run(struct exec_options *opts, struct error *err)
 	if (opts->no_fence)
 		effective->spec.accepted_weaker |= FENCE_WEAKER_NO_FENCE;
 	if (effective_spec(effective, err) < 0) {
-		code = effective_fail(&effective->config, err);
+		code = cli_fail_config(&effective->config, err);
 		return report_file_write_refused(&opts->report, code, err) < 0 ? cli_fail(err)
 									       : code;
 	}

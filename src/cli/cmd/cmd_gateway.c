@@ -1,10 +1,12 @@
 /* ringfence gateway: a gateway to models without a fence, for metering and budgets. */
 #include "cli/cli.h"
-#include "cli/settings/effective.h"
-#include "cli/settings/effective_models.h"
+#include "cli/view/cost_text.h"
 #include "cli/view/notice.h"
 #include "gateway/owner/gateway.h"
 #include "gateway/owner/keys.h"
+#include "settings/effective.h"
+#include "settings/effective_models.h"
+#include "util/env.h"
 #include "util/file/fd.h"
 #include "util/mem.h"
 #include "util/outlet.h"
@@ -171,14 +173,16 @@ static int start(const struct effective *effective, struct service *service, str
 
 static pid_t start_command(char **command, const struct list *variables, const sigset_t *before)
 {
+	struct list environment = { 0 };
 	pid_t child = fork();
 
 	if (child != 0)
 		return child;
 	sigprocmask(SIG_SETMASK, before, NULL);
+	env_copy(&environment);
 	for (size_t i = 0; i < variables->count; i++)
-		putenv(variables->items[i]);
-	execvp(command[0], command);
+		env_put(&environment, variables->items[i]);
+	execvpe(command[0], command, environment.items);
 	fprintf(stderr, "ringfence: %s: %s\n", command[0], strerror(errno));
 	_exit(errno == ENOENT ? 127 : 126);
 }
@@ -284,7 +288,7 @@ static int run_gateway(const struct cli_command *command, char **argv)
 		return code;
 	}
 	if (effective_load(&opts.effective, &err) < 0)
-		code = effective_fail(&opts.effective.config, &err);
+		code = cli_fail_config(&opts.effective.config, &err);
 	else if (start(&opts.effective, &service, &err) < 0)
 		code = cli_fail(&err);
 	else
@@ -294,7 +298,7 @@ static int run_gateway(const struct cli_command *command, char **argv)
 
 		gateway_stop(service.gateway);
 		ledger_get_news(service.ledger, &news);
-		effective_models_print_cost(&news);
+		cost_text_print(&news);
 	}
 	ledger_close(service.ledger);
 	cassette_close(service.cassette);

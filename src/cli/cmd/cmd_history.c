@@ -64,7 +64,7 @@ static json_t *check_of(const json_t *data)
 	static const char *const keys[] = { "command", "code",        "passed",
 					    "vacuous", "limit",       "duration_ms",
 					    "denied",  "quarantined", "put_aside" };
-	json_t *check = json_pack("{s:b}", "new", json_is_true(json_object_get(data, "new")));
+	json_t *check = json_pack("{s:b}", "new", jsonget_flag(data, "new"));
 
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
 		if (json_object_get(data, keys[i]))
@@ -80,8 +80,8 @@ static void add_data(struct history *history, int kind, const json_t *data, int6
 		"message",   "reset_at",        "limit",     "over_budget", "denials",
 		"denied",    "quarantined",     "put_aside", "metered",     "refused_why"
 	};
-	const char *action = json_string_value(json_object_get(data, "action"));
-	const char *status = json_string_value(json_object_get(data, "status"));
+	const char *action = jsonget_string(data, "action");
+	const char *status = jsonget_string(data, "status");
 
 	if (kind == LOOP_EVENT_begun) {
 		begin(history, data, at_ms);
@@ -116,11 +116,11 @@ static char *agent_of(const json_t *entry)
 {
 	if (!json_object_get(entry, "code"))
 		return mem_dup("-");
-	if (json_is_true(json_object_get(entry, "over_budget")))
+	if (jsonget_flag(entry, "over_budget"))
 		return mem_dup("budget");
-	if (json_is_true(json_object_get(entry, "timed_out")))
+	if (jsonget_flag(entry, "timed_out"))
 		return mem_dup("timeout");
-	if (json_is_true(json_object_get(entry, "idle")))
+	if (jsonget_flag(entry, "idle"))
 		return mem_dup("silent");
 	return jsonget_number(entry, "signal")
 		       ? mem_format("signal %d", (int)jsonget_number(entry, "signal"))
@@ -136,8 +136,7 @@ static char *checks_of(const json_t *entry)
 	const json_t *check;
 
 	json_array_foreach(checks, index, check)
-		passed += json_is_true(json_object_get(check, "passed")) &&
-			  !json_is_true(json_object_get(check, "vacuous"));
+		passed += jsonget_flag(check, "passed") && !jsonget_flag(check, "vacuous");
 	return json_array_size(checks) ? mem_format("%zu/%zu", passed, json_array_size(checks))
 				       : mem_dup("-");
 }
@@ -161,7 +160,7 @@ static char *time_of(const json_t *entry)
 /* Returns the reason of the verdict, and that the agent did nothing if so. The caller frees it. */
 static char *why_of(const json_t *entry)
 {
-	const char *reason = json_string_value(json_object_get(entry, "reason"));
+	const char *reason = jsonget_string(entry, "reason");
 	AUTO_FREE char *shown = text_escaped(reason ? reason : "");
 	const char *idle = loops_failure_text(entry);
 
@@ -196,9 +195,8 @@ static void print_iteration(const json_t *entry)
 	AUTO_FREE char *lasted = time_of(entry);
 	AUTO_FREE char *why = why_of(entry);
 
-	printf("%-6s %-11s  %-9s  %6s  %7s  %6d  %8s", name,
-	       json_string_value(json_object_get(entry, "verdict")), agent, checks, lasted,
-	       (int)jsonget_number(entry, "denials"), spent);
+	printf("%-6s %-11s  %-9s  %6s  %7s  %6d  %8s", name, jsonget_string(entry, "verdict"),
+	       agent, checks, lasted, (int)jsonget_number(entry, "denials"), spent);
 	print_why(why);
 }
 

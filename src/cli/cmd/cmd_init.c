@@ -1,6 +1,7 @@
 /* ringfence init: write a first ringfence.yml for a project. */
 #include "cli/cli.h"
 #include "project/project.h"
+#include "util/env.h"
 #include "util/file/durable.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
@@ -113,7 +114,6 @@ static int write_config(const struct init_options *opts, struct error *err)
 {
 	AUTO_FREE char *folder = realpath(opts->project ? opts->project : ".", NULL);
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(1 << 20);
-	const char *home = getenv("HOME");
 	struct project project;
 	int result = 0;
 
@@ -121,7 +121,7 @@ static int write_config(const struct init_options *opts, struct error *err)
 		return error_set(err, "--project '%s': there is no such folder", opts->project);
 	if (!folder)
 		return error_sys(err, "--project '%s'", opts->project ? opts->project : ".");
-	if (project_detect(folder, home ? home : "", &project, err) < 0)
+	if (project_detect(folder, env_home(), &project, err) < 0)
 		return -1;
 	compose(&project, &text);
 	if (opts->print)

@@ -1,12 +1,10 @@
 /* ringfence policy: show what a command may do here, and why. */
 #include "cli/cli.h"
-#include "cli/settings/effective.h"
-#include "cli/settings/reach.h"
 #include "cli/view/notice.h"
-#include "cli/view/page.h"
 #include "cli/view/policy_text.h"
 #include "fence/fence_explain.h"
-#include "util/file/path.h"
+#include "settings/effective.h"
+#include "settings/reach.h"
 #include "util/mem.h"
 #include "util/text/json.h"
 #include "util/text/text.h"
@@ -14,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 struct policy_options {
@@ -43,193 +40,6 @@ static const struct cli_section sections[] = {
 	{ 0 },
 };
 
-static const char *access_word(enum wire_access access)
-{
-	static const char *const words[] = { [WIRE_WRITE] = "writable",
-					     [WIRE_READ] = "readable",
-					     [WIRE_HIDE] = "hidden",
-					     [WIRE_HIDE_AROUND] = "hidden" };
-
-	return words[access];
-}
-
-static const char *inside(const struct fence_plan *plan, const char *path)
-{
-	size_t size = strlen(plan->project);
-
-	if (strcmp(path, plan->project) == 0)
-		return ".";
-	return path_within(path, plan->project) ? path + size + 1 : path;
-}
-
-static void print_line(const char *what, const char *value, const char *name, const char *origin)
-{
-	enum { LABEL = 13, COLUMN = 36 };
-	AUTO_FREE char *shown = text_escaped(value);
-	bool named = name && strcmp(name, what) != 0;
-	AUTO_FREE char *rule = mem_format("%s%s%s", named ? name : "", named ? ", " : "", origin);
-	AUTO_FREE char *from = text_escaped(rule);
-	bool long_one = page_width() && page_columns(shown) > COLUMN;
-
-	printf("%-12s %-*s", what, *from ? COLUMN : 0, shown);
-	if (*from && long_one)
-		printf("\n%*s", LABEL + COLUMN, "");
-	printf("%s", *from ? " " : "");
-	page_print(from, LABEL + COLUMN + 1);
-}
-
-static bool is_git(const struct fence_plan *plan, const char *path)
-{
-	AUTO_FREE char *git = path_join(plan->project, ".git");
-
-	return path_within(path, git);
-}
-
-bool policy_text_private_git(const struct effective *effective, const struct fence_plan *plan)
-{
-	AUTO_FREE char *git = path_join(plan->project, ".git");
-	AUTO_FREE char *head = path_join(git, "HEAD");
-	struct stat status;
-
-	if (strcmp(config_get(&effective->config, SETTING_GIT)->text, "private") != 0 ||
-	    plan->weaker & FENCE_WEAKER_NO_FENCE)
-		return false;
-	for (size_t i = 0; i < plan->rule_count; i++)
-		if (plan->rules[i].asked && is_git(plan, plan->rules[i].path))
-			return false;
-	return lstat(git, &status) == 0 && (S_ISREG(status.st_mode) || access(head, F_OK) == 0);
-}
-
-static void print_rules(const struct effective *effective, const struct fence_plan *plan, bool loop)
-{
-	static const enum wire_access order[] = { WIRE_WRITE, WIRE_READ, WIRE_HIDE,
-						  WIRE_HIDE_AROUND };
-	const char *git_origin = config_get(&effective->config, SETTING_GIT)->origin;
-	bool private_git = policy_text_private_git(effective, plan);
-
-	for (size_t k = 0; k < sizeof order / sizeof *order; k++) {
-		for (size_t i = 0; i < plan->rule_count; i++) {
-			const struct fence_rule *rule = &plan->rules[i];
-
-			AUTO_FREE char *name = NULL;
-			const char *origin;
-
-			if (rule->access != order[k] ||
-			    (loop && private_git && is_git(plan, rule->path)))
-				continue;
-			fence_rule_describe(plan, rule, &name, &origin);
-			print_line(access_word(rule->access), inside(plan, rule->path), name,
-				   origin);
-		}
-	}
-	if (private_git)
-		print_line(loop ? "private" : "in a loop",
-			   loop ? ".git" : ".git is private and writable", "git", git_origin);
-	print_line("private", "/tmp", NULL, "built-in");
-	print_line("private", "/dev/shm", NULL, "built-in");
-	print_line("private", plan->home, NULL, "built-in");
-	print_line("readable", "/usr, /opt, parts of /etc", NULL, "built-in");
-	print_line("absent", "everything else", NULL, "built-in");
-}
-
-static const char *limit_origin(const struct config *config, enum fence_limit limit)
-{
-	enum setting_id id = limit == FENCE_LIMIT_TIME ? SETTING_TIMEOUT
-						       : SETTING_MEMORY + (int)limit;
-
-	return config_get(config, id)->origin;
-}
-
-static void print_limits(const struct effective *effective)
-{
-	for (int i = 0; i < FENCE_LIMIT_COUNT; i++) {
-		uint64_t value = effective->spec.limits[i];
-
-		if (value) {
-			AUTO_FREE char *text = fence_limit_text(i, value);
-			AUTO_FREE char *line = mem_format("%s %s", fence_limit_name(i), text);
-
-			print_line("limit", line, NULL, limit_origin(&effective->config, i));
-		}
-	}
-}
-
-static void print_environment(const struct fence_plan *plan)
-{
-	enum { COLUMN = 13 };
-	AUTO_BUFFER struct buffer names = BUFFER_INIT(1 << 20);
-
-	for (size_t i = 0; i < plan->environment.count; i++) {
-		const char *variable = plan->environment.items[i];
-
-		buffer_printf(&names, "%s%.*s", i ? " " : "", (int)strcspn(variable, "="),
-			      variable);
-	}
-
-	AUTO_FREE char *shown = text_escaped(buffer_text(&names));
-
-	printf("%-12s ", "environment");
-	cli_print_wrapped(shown, COLUMN);
-}
-
-static size_t refused_calls(void)
-{
-	size_t count = 0;
-
-	while (fence_refused_call(count))
-		count++;
-	return count;
-}
-
-/* Prints the upstreams that answer model requests, or the tape that replaces or records them. */
-static void print_models(const struct model_access *access)
-{
-	const char *replay = model_access_tape(access, MODEL_ACCESS_REPLAY);
-	const char *record = model_access_tape(access, MODEL_ACCESS_RECORD);
-
-	for (size_t i = 0; i < PROVIDER_COUNT && !replay; i++) {
-		AUTO_FREE char *url = url_text(&access->upstreams[i].url);
-		AUTO_FREE char *shown = mem_format("%s %s", provider_at(i)->name, url);
-
-		if (access->upstreams[i].set)
-			print_line("models", shown, NULL, "models");
-	}
-	if (replay)
-		print_line("models", replay, "a tape", "replay");
-	if (record)
-		print_line("tape", record, NULL, "record");
-}
-
-void policy_text_print(const struct effective *effective, const struct fence_plan *plan, bool loop)
-{
-	static const char *const nets[] = { [FENCE_NET_NONE] = "none",
-					    [FENCE_NET_LIST] = "list: only these hosts",
-					    [FENCE_NET_OPEN] =
-						    "open: the whole network of the host" };
-	AUTO_FREE char *who = mem_format("%s (uid %u)", plan->identity.name, plan->identity.uid);
-	AUTO_FREE char *calls = mem_format("%zu are refused", refused_calls());
-
-	print_line("project", plan->project, NULL, effective->spec.project ? "--project" : "");
-	print_line("runs as", who, NULL, "");
-	print_line("fence", fence_plan_mechanism(plan), NULL,
-		   config_get(&effective->config, SETTING_FENCE)->origin);
-	print_rules(effective, plan, loop);
-	print_line("network",
-		   effective->spec.net == FENCE_NET_LIST && !effective->spec.allow.count
-			   ? (model_access_is_set(&effective->spec.models)
-				      ? "list: no host, only models"
-				      : "list: no host is allowed")
-			   : nets[effective->spec.net],
-		   NULL, effective->spec.net_origin);
-	for (size_t i = 0; i < effective->spec.allow.count; i++)
-		print_line("allow", effective->spec.allow.items[i].path, NULL,
-			   effective->spec.allow.items[i].origin);
-	print_models(&effective->spec.models);
-	print_line("system calls", calls, NULL, "built-in");
-	print_limits(effective);
-	print_environment(plan);
-}
-
 static void add_rules(struct json *json, const struct fence_plan *plan)
 {
 	json_open(json, "rules", '[');
@@ -241,7 +51,7 @@ static void add_rules(struct json *json, const struct fence_plan *plan)
 		fence_rule_describe(plan, rule, &name, &origin);
 		json_open(json, NULL, '{');
 		json_text(json, "path", rule->path);
-		json_text(json, "access", access_word(rule->access));
+		json_text(json, "access", policy_text_access(rule->access));
 		json_text(json, "rule", name);
 		json_text(json, "origin", origin);
 		json_close(json);
@@ -257,7 +67,7 @@ static void add_limits(struct json *json, const struct effective *effective)
 			continue;
 		json_open(json, fence_limit_name(i), '{');
 		json_number(json, "value", effective->spec.limits[i]);
-		json_text(json, "origin", limit_origin(&effective->config, i));
+		json_text(json, "origin", policy_text_limit_origin(&effective->config, i));
 		json_close(json);
 	}
 	json_close(json);
@@ -416,7 +226,7 @@ static void note_guess(struct fence_explanation *about)
 static void note_git(const struct effective *effective, const struct fence_plan *plan,
 		     struct fence_explanation *about)
 {
-	if (is_git(plan, about->subject) && policy_text_private_git(effective, plan))
+	if (policy_text_is_git(plan, about->subject) && policy_text_private_git(effective, plan))
 		add_note(about, "in a loop, a private, writable git directory takes its place");
 }
 
@@ -462,7 +272,7 @@ static int load_and_show(struct policy_options *opts, struct error *err)
 		return cli_fail(err);
 	}
 	if (effective_spec(&opts->effective, err) < 0)
-		return effective_fail(&opts->effective.config, err);
+		return cli_fail_config(&opts->effective.config, err);
 	return show(opts, err);
 }
 

@@ -1,8 +1,8 @@
 /* ringfence prices: show the price table that costs are computed with. */
 #include "cli/cli.h"
-#include "cli/settings/effective.h"
-#include "cli/settings/prices.h"
 #include "fence/fence_place.h"
+#include "settings/effective.h"
+#include "settings/prices.h"
 #include "util/mem.h"
 #include "util/text/json.h"
 

@@ -1,10 +1,10 @@
 /* ringfence resume: continue a loop where it stopped. */
 #include "cli/loops.h"
-#include "cli/settings/loop_limits.h"
 #include "cli/view/follow.h"
 #include "fence/fence.h"
 #include "fence/fence_spec.h"
 #include "ops/op_resume.h"
+#include "settings/loop_limits.h"
 #include "util/mem.h"
 
 #include <stdio.h>

@@ -1,13 +1,6 @@
 /* ringfence run: start an agent in the fence, again and again, until the work is done. */
 #include "cli/cli.h"
 #include "cli/loops.h"
-#include "cli/settings/choice.h"
-#include "cli/settings/effective.h"
-#include "cli/settings/effective_models.h"
-#include "cli/settings/goal.h"
-#include "cli/settings/loop_limits.h"
-#include "cli/settings/preflight.h"
-#include "cli/settings/prices.h"
 #include "cli/view/announce.h"
 #include "cli/view/follow.h"
 #include "cli/view/notice.h"
@@ -16,6 +9,8 @@
 #include "fence/fence.h"
 #include "loop/client.h"
 #include "ops/op_start.h"
+#include "settings/effective.h"
+#include "settings/loop_request.h"
 #include "util/file/fd.h"
 #include "util/mem.h"
 
@@ -37,12 +32,7 @@ struct run_options {
 	bool no_fence;
 	bool apart;
 	struct buffer text;
-	struct choice choice;
-	struct goal goal;
-	struct buffer prices; /* the user's own prices.txt */
-	json_t *limits;
-	char *here;
-	struct op_start_request request;
+	struct loop_request request;
 	struct op_start_result start;
 };
 
@@ -117,82 +107,24 @@ static int read_objective(struct run_options *opts, char **rest, struct error *e
 	return 0;
 }
 
-static int load_prices(struct run_options *opts, struct error *err)
+static void notice_all(const struct list *notices)
 {
-	struct price_table table;
-
-	if (prices_load_with(&opts->effective.place, &table, &opts->prices, err) < 0)
-		return -1;
-	price_table_release(&table);
-	return 0;
+	for (size_t i = 0; i < notices->count; i++)
+		notice(notices->items[i]);
 }
 
 /* Chooses the agent and the goal. */
 static int choose(struct run_options *opts, struct error *err)
 {
-	const struct config *config = &opts->effective.config;
+	int result = loop_request_choose(&opts->request, opts->objective, err);
 
-	if (preflight_inactive(config, SETTING_AGENT_COMMAND, SETTING_AGENT, err) < 0 ||
-	    preflight_inactive(config, SETTING_AGENT, SETTING_AGENT_COMMAND, err) < 0 ||
-	    preflight_unwritable(&opts->effective.spec, opts->effective.place.project, err) < 0 ||
-	    choice_make(&opts->effective, &opts->choice, err) < 0 ||
-	    goal_decide(&opts->effective, &opts->goal, err) < 0)
-		return -1;
-	if (!json_array_size(opts->goal.checks))
-		notice_format(
-			"no --check is configured, and none was found in the project: only the agent's word%s "
-			"will count",
-			opts->goal.tasks ? " and the task list" : "");
-	loop_limits_set_all(opts->limits, config);
-	return load_prices(opts, err);
-}
-
-static void fill_request(struct run_options *opts)
-{
-	struct op_start_request *request = &opts->request;
-
-	request->objective = opts->objective;
-	request->agent = (struct op_start_agent){
-		.adapter = opts->choice.agent,
-		.command = opts->choice.command,
-		.format = opts->choice.format,
-		.model = opts->choice.model,
-		.login = opts->choice.login,
-		.session = config_get(&opts->effective.config, SETTING_SESSION)->text,
-	};
-	request->goal = (struct op_start_goal){ .checks = opts->goal.checks,
-						.found = opts->goal.found,
-						.promise = opts->goal.promise,
-						.tasks = opts->goal.tasks };
-	request->limits = opts->limits;
-	request->prices = buffer_text(&opts->prices);
-}
-
-/* Checks that the programs of the agent and of the checks are visible in the fence. */
-static int find_programs(const struct run_options *opts, const struct fence_plan *plan,
-			 struct error *err)
-{
-	size_t index;
-	json_t *check;
-
-	if (plan->weaker & FENCE_WEAKER_NO_FENCE)
-		return 0;
-	if (preflight_hidden(plan, "the agent's command", opts->choice.command, err) < 0)
-		return -1;
-	json_array_foreach(opts->goal.checks, index, check)
-	{
-		AUTO_FREE char *what = mem_format("the check '%.300s'", json_string_value(check));
-
-		if (preflight_hidden(plan, what, json_string_value(check), err) < 0)
-			return -1;
-	}
-	return 0;
+	notice_all(&opts->request.notices);
+	return result;
 }
 
 static void notice_plan(const struct fence_plan *made)
 {
-	for (size_t i = 0; i < made->notices.count; i++)
-		notice(made->notices.items[i]);
+	notice_all(&made->notices);
 	notice_found(&made->recovered);
 	if (made->weaker & FENCE_WEAKER_NO_FENCE)
 		notice("NO FENCE: the agent runs without a fence, with all your rights (--i-accept-no-fence)");
@@ -202,16 +134,14 @@ static void notice_plan(const struct fence_plan *made)
 static int plan(struct run_options *opts, struct error *err)
 {
 	struct op_start_result *start = &opts->start;
-	enum op_status status;
+	enum op_status status = op_start_plan(&opts->request.start, start, err);
 
-	fill_request(opts);
-	status = op_start_plan(&opts->request, start, err);
 	if (start->planned)
 		notice_plan(&start->plan);
 	if (start->no_sessions)
 		notice_format("the agent's sessions are not kept: cannot write to the folder '%s'",
 			      start->no_sessions);
-	return op_failed(status) ? -1 : find_programs(opts, &start->plan, err);
+	return op_failed(status) ? -1 : loop_request_check(&opts->request, &start->plan, err);
 }
 
 static int show(const struct run_options *opts, struct error *err)
@@ -230,7 +160,7 @@ static int show(const struct run_options *opts, struct error *err)
 	}
 	printf("# The first prompt, on the agent's stdin\n\n%s\n", buffer_text(&prompt));
 	printf("# The agent: %s, started with sh -c\n\n%s\n\n# The policy\n\n",
-	       opts->choice.agent->title, opts->choice.command);
+	       opts->request.choice.agent->title, opts->request.choice.command);
 	policy_text_print(&opts->effective, made, true);
 	return cli_flush();
 }
@@ -242,11 +172,12 @@ static int start(struct run_options *opts, struct error *err)
 	struct client_loop *loop = &opts->start.loop;
 	int code;
 
-	if (op_failed(op_start(&opts->request, &opts->start, err)))
+	if (op_failed(op_start(&opts->request.start, &opts->start, err)))
 		return cli_fail(err);
 	if (person) {
 		printf("loop %s\n", loop->id);
-		announce_loop(&opts->effective, &opts->start.plan, &opts->choice, &opts->goal);
+		announce_loop(&opts->effective, &opts->start.plan, &opts->request.choice,
+			      &opts->request.goal);
 	}
 	if (opts->detach && opts->json) {
 		loops_print_line(client_json(loop));
@@ -270,15 +201,6 @@ static int start(struct run_options *opts, struct error *err)
 	return code;
 }
 
-/* The built-in agent needs a model; any other agent may reach one in its own way. */
-static int find_models(const struct run_options *opts, struct error *err)
-{
-	if (strcmp(opts->choice.agent->name, "builtin") != 0 ||
-	    config_get(&opts->effective.config, SETTING_REPLAY)->number)
-		return 0;
-	return effective_models_check_listening(&opts->effective.spec.models, err);
-}
-
 static void notice_names(const char *before, const struct list *names, size_t count)
 {
 	enum { SHOWN = 5 };
@@ -296,7 +218,7 @@ static void notice_names(const char *before, const struct list *names, size_t co
 static int prepare(struct run_options *opts, struct error *err)
 {
 	struct op_worktree_result *tree = &opts->start.worktree;
-	enum op_status status = op_start_prepare(&opts->request, &opts->start, err);
+	enum op_status status = op_start_prepare(&opts->request.start, &opts->start, err);
 
 	if (opts->start.recovered)
 		notice("finished an interrupted apply first");
@@ -308,32 +230,19 @@ static int prepare(struct run_options *opts, struct error *err)
 	return op_failed(status) ? -1 : 0;
 }
 
-static void begin_request(struct run_options *opts)
-{
-	struct effective *effective = &opts->effective;
-
-	opts->here = getcwd(NULL, 0);
-	opts->request = (struct op_start_request){
-		.place = &effective->place,
-		.spec = &effective->spec,
-		.here = opts->here ? opts->here : "/",
-		.worktree = opts->apart,
-		.min_free_bytes = (int64_t)config_get(&effective->config, SETTING_MIN_FREE)->number,
-	};
-}
-
 static int load_and_run(struct run_options *opts, struct error *err)
 {
 	if (opts->no_fence)
 		opts->effective.spec.accepted_weaker |= FENCE_WEAKER_NO_FENCE;
 	if (effective_loop(&opts->effective, err) < 0)
-		return effective_fail(&opts->effective.config, err);
+		return cli_fail_config(&opts->effective.config, err);
 	if (!opts->dry)
 		fence_enter_scope(&opts->effective.spec);
 	notice_config(&opts->effective.config, true);
-	begin_request(opts);
+	loop_request_begin(&opts->request, &opts->effective, opts->apart);
 	if ((!opts->dry && prepare(opts, err) < 0) || choose(opts, err) < 0 ||
-	    (!opts->dry && find_models(opts, err) < 0) || plan(opts, err) < 0)
+	    (!opts->dry && loop_request_find_models(&opts->request, err) < 0) ||
+	    plan(opts, err) < 0)
 		return cli_fail(err);
 	return opts->dry ? show(opts, err) : start(opts, err);
 }
@@ -341,7 +250,6 @@ static int load_and_run(struct run_options *opts, struct error *err)
 static int run_run(const struct cli_command *command, char **argv)
 {
 	struct run_options opts = { .text = BUFFER_INIT(OBJECTIVE_BYTES + 1),
-				    .limits = json_object(),
 				    .start = OP_START_INIT };
 	struct error err;
 	char **rest;
@@ -352,12 +260,8 @@ static int run_run(const struct cli_command *command, char **argv)
 	if (rest)
 		code = read_objective(&opts, rest, &err) < 0 ? cli_fail(&err)
 							     : load_and_run(&opts, &err);
-	op_start_release(&opts.request, &opts.start);
-	json_decref(opts.limits);
-	buffer_release(&opts.prices);
-	free(opts.here);
-	choice_release(&opts.choice);
-	goal_release(&opts.goal);
+	op_start_release(&opts.request.start, &opts.start);
+	loop_request_release(&opts.request);
 	buffer_release(&opts.text);
 	effective_release(&opts.effective);
 	return code;

@@ -1,13 +1,14 @@
 /* ringfence suggest: suggest rules that would have allowed harmless denials. */
 #include "cli/cli.h"
-#include "cli/settings/effective.h"
-#include "cli/settings/suggest.h"
 #include "cli/view/notice.h"
 #include "fence/fence_place.h"
 #include "fence/fence_report.h"
+#include "settings/effective.h"
+#include "settings/suggest.h"
 #include "util/file/fd.h"
 #include "util/mem.h"
 #include "util/text/json.h"
+#include "util/text/jsonget.h"
 #include "util/text/text.h"
 
 #include <errno.h>
@@ -165,10 +166,10 @@ static int load_and_show(struct suggest_options *opts, const char *path, struct 
 	if (path && !report)
 		return cli_fail(err);
 	if (report && !effective->spec.project)
-		effective->spec.project = json_string_value(json_object_get(report, "project"));
+		effective->spec.project = jsonget_string(report, "project");
 	if (effective_spec(effective, err) < 0) {
 		json_decref(report);
-		return effective_fail(&effective->config, err);
+		return cli_fail_config(&effective->config, err);
 	}
 	if (!report) {
 		kept = fence_report_kept(effective->place.state, effective->place.project);

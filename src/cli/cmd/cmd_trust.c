@@ -2,10 +2,10 @@
  * fence, or withdraw that. */
 #include "cli/cli.h"
 #include "cli/confirm.h"
-#include "cli/settings/effective.h"
 #include "config/trust.h"
 #include "fence/fence_place.h"
 #include "ops/op_trust.h"
+#include "settings/effective.h"
 #include "util/mem.h"
 #include "util/text/json.h"
 #include "util/text/text.h"
@@ -178,7 +178,7 @@ static int trust_project(const struct trust_options *opts, struct error *err)
 	effective_init(&effective);
 	effective.spec.project = opts->project;
 	if (effective_load(&effective, err) < 0)
-		code = effective_fail(&effective.config, err);
+		code = cli_fail_config(&effective.config, err);
 	else
 		code = agree(opts, &effective.place, &effective.config, err);
 	effective_release(&effective);

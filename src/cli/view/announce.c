@@ -1,8 +1,8 @@
 /* The summary before a loop starts: see announce.h. */
 #include "cli/view/announce.h"
 
-#include "cli/settings/effective_models.h"
 #include "cli/view/page.h"
+#include "settings/effective_models.h"
 #include "util/mem.h"
 #include "util/text/text.h"
 

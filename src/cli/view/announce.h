@@ -2,10 +2,10 @@
 #ifndef CLI_VIEW_ANNOUNCE_H
 #define CLI_VIEW_ANNOUNCE_H
 
-#include "cli/settings/choice.h"
-#include "cli/settings/effective.h"
-#include "cli/settings/goal.h"
 #include "fence/fence_plan.h"
+#include "settings/choice.h"
+#include "settings/effective.h"
+#include "settings/goal.h"
 
 /* Prints it on stdout: agent, fence, network, limits and goal. */
 void announce_loop(const struct effective *effective, const struct fence_plan *plan,

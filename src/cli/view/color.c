@@ -1,24 +1,19 @@
 /* Colours: see color.h. */
 #include "cli/view/color.h"
 
+#include "util/env.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static bool is_set(const char *name)
-{
-	const char *value = getenv(name);
-
-	return value && *value;
-}
-
 bool color_wanted(void)
 {
-	const char *terminal = getenv("TERM");
+	const char *terminal = env_get("TERM");
 
-	if (is_set("NO_COLOR"))
+	if (env_has("NO_COLOR"))
 		return false;
-	return is_set("FORCE_COLOR") ||
+	return env_has("FORCE_COLOR") ||
 	       (isatty(STDOUT_FILENO) && terminal && strcmp(terminal, "dumb") != 0);
 }
 

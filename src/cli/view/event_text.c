@@ -2,8 +2,9 @@
 #include "cli/view/event_text.h"
 
 #include "cli/loops.h"
-#include "cli/settings/effective_models.h"
+#include "cli/view/cost_text.h"
 #include "cli/view/page.h"
+#include "settings/effective_models.h"
 #include "util/buffer.h"
 #include "util/mem.h"
 #include "util/text/jsonget.h"
@@ -94,15 +95,15 @@ static void print_interrupted(struct event_text *view, const json_t *data)
 static void print_cost(struct event_text *view, const json_t *data)
 {
 	const json_t *metered = json_object_get(data, "metered");
-	const struct effective_models_use use = {
+	const struct cost_text_use use = {
 		.requests = (uint64_t)jsonget_number(metered, "requests"),
 		.free_requests = (uint64_t)jsonget_number(metered, "free_requests"),
 		.input = (uint64_t)jsonget_number(metered, "input"),
 		.output = (uint64_t)jsonget_number(metered, "output"),
 		.cost_nusd = (uint64_t)jsonget_number(data, "cost_nusd"),
-		.replay = json_is_true(json_object_get(metered, "replay"))
+		.replay = jsonget_flag(metered, "replay")
 	};
-	AUTO_FREE char *words = metered ? effective_models_cost_words(&use) : NULL;
+	AUTO_FREE char *words = metered ? cost_text(&use) : NULL;
 	uint64_t reported = (uint64_t)jsonget_number(data, "agent_cost_nusd");
 
 	if (words && reported && reported != use.cost_nusd)
@@ -165,7 +166,7 @@ static void print_last_line(struct event_text *view, const json_t *data, const c
 
 static void print_ended(struct event_text *view, const json_t *data)
 {
-	double seconds = (double)json_integer_value(json_object_get(data, "duration_ms")) / 1000;
+	double seconds = (double)jsonget_number(data, "duration_ms") / 1000;
 	int signal = (int)jsonget_number(data, "signal");
 	const char *error = jsonget_text(data, "error");
 	const char *limit = jsonget_text(data, "limit");
@@ -180,14 +181,14 @@ static void print_ended(struct event_text *view, const json_t *data)
 				 jsonget_text(data, "message"));
 	if (*refused)
 		event_text_print(view, "  the agent exited after %.1f s: %s", seconds, refused);
-	else if (json_is_true(json_object_get(data, "over_budget")))
+	else if (jsonget_flag(data, "over_budget"))
 		event_text_print(
 			view,
 			"  the agent was stopped after %.1f s: it had used up its budget (%s)",
 			seconds, limit);
-	else if (json_is_true(json_object_get(data, "timed_out")))
+	else if (jsonget_flag(data, "timed_out"))
 		event_text_print(view, "  the agent timed out after %.1f s (%s)", seconds, limit);
-	else if (json_is_true(json_object_get(data, "idle")))
+	else if (jsonget_flag(data, "idle"))
 		event_text_print(
 			view, "  the agent was stopped after %.1f s: no output for too long (%s)",
 			seconds, limit);
@@ -216,7 +217,7 @@ static void print_checkpointed(struct event_text *view, const json_t *data)
 				 jsonget_text(data, "error"));
 	if (json_object_get(data, "notice"))
 		event_text_print(view, "  checkpoint: %s", jsonget_text(data, "notice"));
-	if (json_is_true(json_object_get(data, "recovered")))
+	if (jsonget_flag(data, "recovered"))
 		event_text_print(view, "  finished an interrupted rollback first");
 	if (json_array_size(repaired))
 		event_text_print(
@@ -238,7 +239,7 @@ static void print_git(struct event_text *view, const json_t *data)
 				 jsonget_text(data, "why"));
 	else if (*jsonget_text(data, "why"))
 		event_text_print(view, "  %s", jsonget_text(data, "why"));
-	else if (json_is_true(json_object_get(data, "submodules")))
+	else if (jsonget_flag(data, "submodules"))
 		event_text_print(view, "  git is read-only in submodules");
 }
 
@@ -261,12 +262,11 @@ static void print_imported(struct event_text *view, const json_t *data)
 
 static void print_checked(struct event_text *view, const json_t *data)
 {
-	const char *word = json_is_true(json_object_get(data, "vacuous"))
-				   ? "ran nothing, so it does not pass"
-			   : json_is_true(json_object_get(data, "passed")) ? "passes"
-									   : "fails";
+	const char *word = jsonget_flag(data, "vacuous")  ? "ran nothing, so it does not pass"
+			   : jsonget_flag(data, "passed") ? "passes"
+							  : "fails";
 
-	if (json_is_true(json_object_get(data, "passed")))
+	if (jsonget_flag(data, "passed"))
 		event_text_paint(view, COLOR_GREEN, "  check '%s' %s",
 				 jsonget_text(data, "command"), word);
 	else if (*jsonget_text(data, "limit"))
@@ -276,7 +276,7 @@ static void print_checked(struct event_text *view, const json_t *data)
 		event_text_paint(view, COLOR_RED, "  check '%s' %s (status %d)%s",
 				 jsonget_text(data, "command"), word,
 				 (int)jsonget_number(data, "code"),
-				 json_is_true(json_object_get(data, "new"))
+				 jsonget_flag(data, "new")
 					 ? "; it passed before the first iteration"
 					 : "");
 	print_last_line(view, data, "ringfence logs --checks", &view->hinted_checks);
@@ -285,7 +285,7 @@ static void print_checked(struct event_text *view, const json_t *data)
 
 static void print_wait(struct event_text *view, const json_t *data)
 {
-	time_t until = (time_t)(json_integer_value(json_object_get(data, "until_ms")) / 1000);
+	time_t until = (time_t)(jsonget_number(data, "until_ms") / 1000);
 	char clock[32] = "";
 	struct tm parts;
 
@@ -306,7 +306,7 @@ static void print_outcome(struct event_text *view, enum color colour, const char
 
 static void print_finished(struct event_text *view, const json_t *data)
 {
-	bool refused = json_is_true(json_object_get(data, "refused"));
+	bool refused = jsonget_flag(data, "refused");
 
 	if (*jsonget_text(data, "uncommitted"))
 		event_text_print(view, "  %s", jsonget_text(data, "uncommitted"));

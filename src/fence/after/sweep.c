@@ -4,18 +4,20 @@
  *
  * Mounts protect existing files. They cannot prevent a missing `.claude/settings.json` from being
  * created, nor the parent of a protected folder from being renamed. So after the run, when nothing
- * inside is alive and before anything on the host reads the tree, every such entry whose inode was
- * not known before is moved to quarantine. A known entry was mounted read-only all the time, and is
- * left alone wherever it is now.
+ * inside is alive and before anything on the host reads the tree, every such entry that
+ * the baseline does not know is moved to quarantine. A known entry could not be changed inside all
+ * the time, and is left alone wherever it is now.
  */
 #include "fence/after/sweep.h"
 #include "fence/plan/defaults.h"
+#include "fence/plan/known.h"
 #include "fence/plan/scan.h"
 #include "util/file/dirwalk.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
 #include "util/file/state_folder.h"
 #include "util/mem.h"
+#include "util/text/glob.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -28,181 +30,22 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A parsed record. */
-struct record {
-	const char *project;
-	const char **roots;
-	size_t root_count;
-	uint64_t *root_devices;
-	size_t root_device_count;
-	struct fence_known *known;
-	size_t known_count;
-	const char **links; /* path, target, path, target, ... */
-	size_t link_count;
-	const char **exempt;
-	size_t exempt_count;
-	const char **hidden; /* folders hidden by an option or a pattern */
-	size_t hidden_count;
-};
-
 struct sweeping {
-	const struct record *record;
-	const char *root;
-	const char *quarantine; /* the folder of all quarantines */
-	const char *id;
+	struct baseline *baseline;
+	const struct baseline_root *root;
+	const struct sweep_place *place;
+	char *own_prefix;           /* of names that this sweep gives */
+	struct fence_inode *placed; /* what it put aside within a tree */
+	size_t placed_count;
 	struct fence_found *found;
 	unsigned int stuck;
 	int root_fd;
 	int near; /* see open_near_quarantine(); -1 until needed */
 	char *near_name;
 	unsigned int near_count;
-	uint64_t old_device, new_device; /* of the root, when recorded and now */
+	uint64_t steps;   /* left for matching patterns */
+	uint64_t secrets; /* new entries that the next run would have to hide */
 };
-
-void sweep_record(const struct fence_plan *plan, struct buffer *record)
-{
-	wire_add_string(record, WIRE_CWD, plan->project);
-	for (size_t i = 0; i < plan->rule_count; i++)
-		/* A place that another source is mounted over was never written to, nor was the
-		 * source. */
-		if (plan->rules[i].access == WIRE_WRITE && plan->rules[i].is_dir &&
-		    !plan->rules[i].source) {
-			uint64_t device = plan->rules[i].device;
-
-			wire_add_string(record, WIRE_ROOT, plan->rules[i].path);
-			wire_add(record, WIRE_ROOT_DEVICE, &device, sizeof device);
-		}
-	for (size_t i = 0; i < plan->rule_count; i++) {
-		const struct fence_rule *rule = &plan->rules[i];
-		const struct fence_known folder = { rule->device, rule->inode };
-
-		if (rule->access >= WIRE_HIDE && (rule->exact || rule->ignored) && rule->is_dir) {
-			wire_add_string(record, WIRE_HIDDEN, rule->path);
-			wire_add(record, WIRE_KNOWN, &folder, sizeof folder);
-		}
-	}
-	for (size_t i = 0; i < plan->known_count; i++)
-		wire_add(record, WIRE_KNOWN, &plan->known[i], sizeof plan->known[i]);
-	for (size_t i = 0; i < plan->link_count; i++) {
-		wire_add_string(record, WIRE_LINK, plan->links[i].path);
-		wire_add_string(record, WIRE_LINK, plan->links[i].target);
-	}
-	for (size_t i = 0; i < plan->exempt.count; i++)
-		wire_add_string(record, WIRE_EXEMPT, plan->exempt.items[i]);
-}
-
-static void add(const char ***list, size_t *count, const char *text)
-{
-	*list = mem_resize(*list, *count + 1, sizeof **list);
-	(*list)[(*count)++] = text;
-}
-
-static void record_release(struct record *record)
-{
-	free(record->roots);
-	free(record->root_devices);
-	free(record->known);
-	free(record->links);
-	free(record->exempt);
-	free(record->hidden);
-}
-
-static int record_read(const char *bytes, size_t size, struct record *record, struct error *err)
-{
-	struct wire_reader reader = { .at = bytes, .left = size };
-	struct wire_record at;
-	int more;
-
-	while ((more = wire_next(&reader, &at)) > 0) {
-		const char *text = wire_string(&at, 0);
-
-		if (at.tag == WIRE_KNOWN && at.size == sizeof *record->known) {
-			record->known = mem_resize(record->known, record->known_count + 1,
-						   sizeof *record->known);
-			memcpy(&record->known[record->known_count++], at.data, at.size);
-		} else if (at.tag == WIRE_CWD && text && text[0] == '/') {
-			record->project = text;
-		} else if (at.tag == WIRE_ROOT && text && text[0] == '/') {
-			add(&record->roots, &record->root_count, text);
-		} else if (at.tag == WIRE_ROOT_DEVICE && at.size == sizeof(uint64_t)) {
-			record->root_devices = mem_resize(record->root_devices,
-							  record->root_device_count + 1,
-							  sizeof(uint64_t));
-			memcpy(&record->root_devices[record->root_device_count++], at.data,
-			       at.size);
-		} else if (at.tag == WIRE_LINK && text) {
-			add(&record->links, &record->link_count, text);
-		} else if (at.tag == WIRE_HIDDEN && text) {
-			add(&record->hidden, &record->hidden_count, text);
-		} else if (at.tag == WIRE_EXEMPT && text) {
-			add(&record->exempt, &record->exempt_count, text);
-		} else {
-			return error_set(err, "the run record is damaged (tag %u)", at.tag);
-		}
-	}
-	if (more < 0 || !record->project || record->link_count % 2 ||
-	    record->root_device_count != record->root_count)
-		return error_set(err, "the run record is damaged or truncated");
-	return 0;
-}
-
-bool sweep_concerns(const char *bytes, size_t size, const char *path)
-{
-	struct record record = { 0 };
-	struct error err;
-	bool concerned = false;
-
-	if (record_read(bytes, size, &record, &err) == 0) {
-		concerned = path_within(path, record.project) || path_within(record.project, path);
-		for (size_t i = 0; !concerned && i < record.root_count; i++)
-			concerned = path_within(path, record.roots[i]) ||
-				    path_within(record.roots[i], path);
-	}
-	record_release(&record);
-	return concerned;
-}
-
-static bool known(const struct sweeping *sweeping, const struct dirwalk_entry *entry)
-{
-	const struct record *record = sweeping->record;
-	struct stat status;
-
-	if (fstatat(entry->folder, entry->name, &status, AT_SYMLINK_NOFOLLOW) < 0)
-		return errno == ENOENT;
-
-	/* Device numbers may change at a reboot. */
-	uint64_t device = status.st_dev == sweeping->new_device ? sweeping->old_device
-								: status.st_dev;
-
-	for (size_t k = 0; k < record->known_count; k++)
-		if (record->known[k].device == device && record->known[k].inode == status.st_ino)
-			return true;
-	return false;
-}
-
-static bool known_link(const struct record *record, const struct dirwalk_entry *entry,
-		       const char *path)
-{
-	char target[PATH_MAX];
-	ssize_t n = readlinkat(entry->folder, entry->name, target, sizeof target - 1);
-
-	if (n < 0)
-		return false;
-	target[n] = '\0';
-	for (size_t i = 0; i < record->link_count; i += 2)
-		if (strcmp(record->links[i], path) == 0 &&
-		    strcmp(record->links[i + 1], target) == 0)
-			return true;
-	return false;
-}
-
-static bool exempt(const struct record *record, const char *path)
-{
-	for (size_t i = 0; i < record->exempt_count; i++)
-		if (path_within(path, record->exempt[i]))
-			return true;
-	return false;
-}
 
 /* Returns a free name for a path below folder, and creates its parent folders. The caller frees it;
  * NULL with errno on failure. */
@@ -248,6 +91,33 @@ static int move(const struct dirwalk_entry *entry, int folder, const char *place
 	return result;
 }
 
+static bool starts_with(const char *text, const char *prefix)
+{
+	return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+static void add_placed(struct sweeping *sweeping, int folder, const char *name)
+{
+	sweeping->placed = mem_resize(sweeping->placed, sweeping->placed_count + 1,
+				      sizeof *sweeping->placed);
+	if (known_identify(folder, name, &sweeping->placed[sweeping->placed_count]) == 0)
+		sweeping->placed_count++;
+}
+
+/* Reports whether this sweep put the entry here. Its name alone proves nothing. */
+static bool is_placed(const struct sweeping *sweeping, const struct dirwalk_entry *entry)
+{
+	struct fence_inode inode;
+
+	if (!starts_with(entry->name, sweeping->own_prefix) ||
+	    known_identify(entry->folder, entry->name, &inode) < 0)
+		return false;
+	for (size_t i = 0; i < sweeping->placed_count; i++)
+		if (memcmp(&sweeping->placed[i], &inode, sizeof inode) == 0)
+			return true;
+	return false;
+}
+
 /*
  * Opens the folder, at the root of a tree, for entries that cannot leave their file system. It is
  * newly created and only used by descriptor, because another command may be at work in this tree.
@@ -257,11 +127,12 @@ static int open_near_quarantine(struct sweeping *sweeping)
 	if (sweeping->near >= 0)
 		return sweeping->near;
 	free(sweeping->near_name);
-	sweeping->near_name = mem_format(SCAN_NEAR_QUARANTINE "%s-%u", sweeping->id,
-					 sweeping->near_count++);
-	if (mkdirat(sweeping->root_fd, sweeping->near_name, 0700) == 0)
-		sweeping->near = openat(sweeping->root_fd, sweeping->near_name,
-					O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	sweeping->near_name = mem_format("%s-%u", sweeping->own_prefix, sweeping->near_count++);
+	if (mkdirat(sweeping->root_fd, sweeping->near_name, 0700) < 0)
+		return -1;
+	add_placed(sweeping, sweeping->root_fd, sweeping->near_name);
+	sweeping->near = openat(sweeping->root_fd, sweeping->near_name,
+				O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	return sweeping->near;
 }
 
@@ -272,7 +143,7 @@ static char *quarantine_near(struct sweeping *sweeping, const struct dirwalk_ent
 
 	if (open_near_quarantine(sweeping) < 0 || move(entry, sweeping->near, name) < 0)
 		return NULL;
-	return mem_format("%s/%s/%s", sweeping->root, sweeping->near_name, name);
+	return mem_format("%s/%s/%s", sweeping->root->path, sweeping->near_name, name);
 }
 
 /* Removes all permissions from the folder, so that nothing reads the entries in it. */
@@ -285,51 +156,127 @@ static void close_near_quarantine(struct sweeping *sweeping)
 	sweeping->near_name = NULL;
 }
 
+/* Renames an entry where it is, and removes its permissions, even if it keeps its name. Returns its
+ * new path, which the caller frees, or NULL. */
+static char *quarantine_here(struct sweeping *sweeping, const struct dirwalk_entry *entry,
+			     const char *path)
+{
+	AUTO_FREE char *name = mem_format("%s-here-%zu", sweeping->own_prefix,
+					  sweeping->found->count);
+	bool moved = move(entry, entry->folder, name) == 0;
+
+	int closed = fchmodat(entry->folder, moved ? name : entry->name, 0, AT_SYMLINK_NOFOLLOW);
+
+	(void)closed; /* a symlink has no permissions */
+	if (!moved)
+		return NULL;
+	add_placed(sweeping, entry->folder, name);
+	return mem_format("%.*s%s", (int)(path_name(path) - path), path, name);
+}
+
+/* Moves an entry to a path in the quarantine that mirrors its own. Returns that path, or NULL. */
+static char *quarantine_mirrored(const struct sweeping *sweeping, const char *folder,
+				 const struct dirwalk_entry *entry, const char *path)
+{
+	const char *project = sweeping->baseline->project;
+	const char *relative = path_within(path, project) && strcmp(path, project) != 0
+				       ? path + strlen(project) + 1
+				       : path + 1;
+	AUTO_FREE char *deep = mem_format("deep-%zu/%s", sweeping->found->count, path_name(path));
+
+	if (strlen(relative) + strlen(folder) > PATH_MAX - 64 ||
+	    strlen(relative) + strlen(sweeping->root->path) > PATH_MAX - 128)
+		relative = deep; /* a path that mirrors it would be too long */
+
+	AUTO_FREE char *place = make_place(folder, relative);
+
+	return place && move(entry, AT_FDCWD, place) == 0 ? mem_dup(place) : NULL;
+}
+
+/* Moves an entry into the folder that was prepared before the run. */
+static char *quarantine_flat(const struct sweeping *sweeping, const char *folder,
+			     const struct dirwalk_entry *entry)
+{
+	AUTO_FREE char *place = mem_format("%s/full-%zu-%.200s", folder, sweeping->found->count,
+					   entry->name);
+
+	return move(entry, AT_FDCWD, place) == 0 ? mem_dup(place) : NULL;
+}
+
 /*
- * Moves an entry to the run's quarantine. An entry cannot be renamed across file systems, and
- * copying can fail half-way on a full disk; it then goes to an inaccessible folder at the root of
- * its tree.
+ * Moves an entry to the run's quarantine. If the disk is full, no folder can be created, and the
+ * one that was prepared takes it. An entry cannot be renamed across file systems, and copying can
+ * fail half-way; it then goes to an inaccessible folder at the root of its tree. The last resort is
+ * another name.
  */
 static void quarantine(struct sweeping *sweeping, const struct dirwalk_entry *entry,
 		       const char *path, const char *reason)
 {
-	const char *project = sweeping->record->project;
-	const char *relative = path_within(path, project) && strcmp(path, project) != 0
-				       ? path + strlen(project) + 1
-				       : path + 1;
-	AUTO_FREE char *folder = path_join(sweeping->quarantine, sweeping->id);
-	AUTO_FREE char *deep = mem_format("deep-%zu/%s", sweeping->found->count, path_name(path));
+	struct fence_found *found = sweeping->found;
+	AUTO_FREE char *folder = path_join(sweeping->place->quarantine, sweeping->place->id);
+	char *place = quarantine_mirrored(sweeping, folder, entry, path);
 
-	if (strlen(relative) + strlen(folder) > PATH_MAX - 64 ||
-	    strlen(relative) + strlen(sweeping->root) > PATH_MAX - 128)
-		relative = deep; /* a path that mirrors it would be too long */
-
-	char *place = make_place(folder, relative);
-	int result = place ? move(entry, AT_FDCWD, place) : -1;
-
-	if (result < 0) {
-		free(place);
+	if (!place)
+		place = quarantine_flat(sweeping, folder, entry);
+	if (!place)
 		place = quarantine_near(sweeping, entry);
-	}
+	if (!place)
+		place = quarantine_here(sweeping, entry, path);
+	if (!place && faccessat(entry->folder, entry->name, F_OK, AT_SYMLINK_NOFOLLOW) < 0 &&
+	    errno == ENOENT)
+		return; /* the sweep of another run was faster */
 	if (!place)
 		sweeping->stuck++;
-
-	struct fence_found *found = sweeping->found;
-
-	found->items = mem_resize(found->items, found->count + 1, sizeof *found->items);
+	if ((found->count & (found->count - 1)) == 0)
+		found->items = mem_resize(found->items, found->count ? found->count * 2 : 8,
+					  sizeof *found->items);
 	found->items[found->count++] = (struct fence_found_item){ mem_dup(path), mem_dup(reason),
 								  place };
 }
 
+static bool known(const struct sweeping *sweeping, const struct dirwalk_entry *entry,
+		  const char *path)
+{
+	return baseline_knows(sweeping->baseline, sweeping->root, entry->folder, entry->name, path);
+}
+
+/* Reports whether an entry belongs to a run beside this one, which still uses it and will sweep. */
+static bool left_to_another(const struct sweeping *sweeping, const struct dirwalk_entry *entry,
+			    const char *path)
+{
+	return baseline_has_other(sweeping->baseline, sweeping->root, entry->folder, entry->name) &&
+	       sweeping->place->left(sweeping->place->context, path);
+}
+
+/* Reports whether a folder was hidden throughout the run, and so is the user's own. */
 static bool hidden(const struct sweeping *sweeping, const struct dirwalk_entry *entry)
 {
-	const struct record *record = sweeping->record;
+	const struct baseline *baseline = sweeping->baseline;
 	bool named = defaults_name(entry->name, true).secret ||
-		     strncmp(entry->name, SCAN_NEAR_QUARANTINE, strlen(SCAN_NEAR_QUARANTINE)) == 0;
+		     starts_with(entry->name, SCAN_NEAR_QUARANTINE);
 
-	for (size_t i = 0; !named && i < record->hidden_count; i++)
-		named = strcmp(path_name(record->hidden[i]), entry->name) == 0;
-	return named && known(sweeping, entry);
+	for (size_t i = 0; !named && i < baseline->hidden_count; i++)
+		named = strcmp(path_name(baseline->hidden[i]), entry->name) == 0;
+	if (!named)
+		return false;
+
+	AUTO_FREE char *path = path_join(sweeping->root->path, entry->path);
+
+	return known(sweeping, entry, path);
+}
+
+/* Reports whether the command made an entry that the next run would have to hide. */
+static bool is_new_secret(struct sweeping *sweeping, const struct dirwalk_entry *entry)
+{
+	const struct baseline *baseline = sweeping->baseline;
+	bool is_dir = entry->type == DT_DIR;
+	bool secret = entry->type == DT_SOCK || defaults_name(entry->name, is_dir).secret;
+
+	if (strcmp(sweeping->root->path, baseline->project) == 0)
+		for (size_t i = 0; !secret && i < baseline->pattern_count; i++)
+			secret = glob_matches(&baseline->patterns[i], entry->path, is_dir,
+					      &sweeping->steps);
+	return secret && !baseline_has_secret(baseline, sweeping->root, entry->folder, entry->name);
 }
 
 /* The start time of the run, from its ID; in whole seconds. */
@@ -337,7 +284,7 @@ static time_t start_time(const struct sweeping *sweeping)
 {
 	struct tm parts = { 0 };
 
-	return strptime(sweeping->id, "%Y%m%d-%H%M%S", &parts) ? timegm(&parts) : 0;
+	return strptime(sweeping->place->id, "%Y%m%d-%H%M%S", &parts) ? timegm(&parts) : 0;
 }
 
 /* Reports whether an entry selects or is the Python of a virtual environment. */
@@ -359,10 +306,27 @@ static void flag_python(struct sweeping *sweeping, const struct dirwalk_entry *e
 	if (flagged->count < MOST_FLAGGED && part_of_environment(entry) &&
 	    fstatat(entry->folder, entry->name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
 	    status.st_ctime >= start_time(sweeping)) {
-		AUTO_FREE char *path = path_join(sweeping->root, entry->path);
+		AUTO_FREE char *path = path_join(sweeping->root->path, entry->path);
 
 		list_add(flagged, path);
 	}
+}
+
+static enum dirwalk_verdict examine_ordinary(struct sweeping *sweeping,
+					     const struct dirwalk_entry *entry)
+{
+	if (entry->name[0] == 'p')
+		flag_python(sweeping, entry);
+	if (!is_new_secret(sweeping, entry))
+		return DIRWALK_ON;
+
+	AUTO_FREE char *path = path_join(sweeping->root->path, entry->path);
+
+	sweeping->secrets++;
+	if (strlen(path) < PATH_MAX)
+		return DIRWALK_ON;
+	quarantine(sweeping, entry, path, "a secret with a path that is too long to hide");
+	return DIRWALK_PAST;
 }
 
 static enum dirwalk_verdict examine(void *context, const struct dirwalk_entry *entry)
@@ -370,23 +334,34 @@ static enum dirwalk_verdict examine(void *context, const struct dirwalk_entry *e
 	struct sweeping *sweeping = context;
 	const char *reason = entry->closed ? "unreadable" : scan_executed(entry);
 
-	/* A folder that was hidden throughout the run is the user's own. */
+	if (is_placed(sweeping, entry))
+		return DIRWALK_PAST;
 	if (entry->type == DT_DIR && !entry->closed && hidden(sweeping, entry))
 		return DIRWALK_PAST;
-	if (!reason) {
-		if (entry->name[0] == 'p')
-			flag_python(sweeping, entry);
-		return DIRWALK_ON;
-	}
+	if (!reason)
+		return examine_ordinary(sweeping, entry);
 
-	AUTO_FREE char *path = path_join(sweeping->root, entry->path);
+	AUTO_FREE char *path = path_join(sweeping->root->path, entry->path);
 
-	if (exempt(sweeping->record, path))
+	if (baseline_exempts(sweeping->baseline, path))
 		return DIRWALK_ON;
-	if (entry->type == DT_LNK ? known_link(sweeping->record, entry, path)
-				  : known(sweeping, entry))
+	if (!known(sweeping, entry, path) && !left_to_another(sweeping, entry, path))
+		quarantine(sweeping, entry, path, reason);
+	return DIRWALK_PAST;
+}
+
+static enum dirwalk_verdict put_secret_away(void *context, const struct dirwalk_entry *entry)
+{
+	struct sweeping *sweeping = context;
+
+	if (is_placed(sweeping, entry) || (entry->type == DT_DIR && hidden(sweeping, entry)))
 		return DIRWALK_PAST;
-	quarantine(sweeping, entry, path, reason);
+	if (entry->closed || !is_new_secret(sweeping, entry))
+		return DIRWALK_ON;
+
+	AUTO_FREE char *path = path_join(sweeping->root->path, entry->path);
+
+	quarantine(sweeping, entry, path, "one of too many new secrets to hide");
 	return DIRWALK_PAST;
 }
 
@@ -418,103 +393,151 @@ static int open_root(const char *path)
 	return fd;
 }
 
-/* Checks the current target of a protected symlink. The old target was read-only; a new target in
- * the project was made by the command. */
-static void check_target(struct sweeping *sweeping, const char *link)
+/* Makes a root the current one. Returns 1, 0 if the path is no longer a folder because someone
+ * replaced it, or -1 with errno. */
+static int enter_root(struct sweeping *sweeping, struct baseline_root *root)
 {
-	const struct record *record = sweeping->record;
-	AUTO_FREE char *real = realpath(link, NULL);
-	AUTO_FREE char *parent = real ? mem_dup(real) : NULL;
-	AUTO_FD root = -1;
+	struct stat status;
+
+	sweeping->root = root;
+	sweeping->root_fd = open_root(root->path);
+	if (sweeping->root_fd < 0 && (errno == ELOOP || errno == ENOTDIR))
+		return 0;
+	if (sweeping->root_fd < 0 || fstat(sweeping->root_fd, &status) < 0)
+		return -1;
+	root->device = status.st_dev;
+	return 1;
+}
+
+static void leave_root(struct sweeping *sweeping)
+{
+	close_near_quarantine(sweeping);
+	fd_close(&sweeping->root_fd);
+}
+
+static int walk_root(struct sweeping *sweeping, struct baseline_root *root, dirwalk_fn *visit,
+		     struct error *err)
+{
+	int result = enter_root(sweeping, root);
+
+	if (result < 0)
+		error_sys(err, "sweep '%s'", root->path);
+	if (result > 0)
+		result = dirwalk_tree(&(struct dirwalk){ .visit = visit,
+							 .context = sweeping,
+							 .deepest = DIRWALK_DEPTH },
+				      sweeping->root_fd, NULL, err);
+	leave_root(sweeping);
+	return result;
+}
+
+static int walk_roots(struct sweeping *sweeping, dirwalk_fn *visit, struct error *err)
+{
+	const struct baseline *baseline = sweeping->baseline;
+	int result = 0;
+
+	for (size_t i = 0; result == 0 && i < baseline->root_count; i++)
+		result = walk_root(sweeping, &baseline->roots[i], visit, err);
+	return result;
+}
+
+/* Quarantines one entry, unless it is known. No part of its path may be a symlink. */
+static void examine_path(struct sweeping *sweeping, const char *path, const char *reason)
+{
+	struct baseline_root *root = baseline_root(sweeping->baseline, path);
+	AUTO_FREE char *parent = mem_dup(path);
 	AUTO_FD folder = -1;
 	struct stat status;
 
-	for (size_t i = 0; real && i < record->root_count; i++) {
-		if (!path_within(real, record->roots[i]) || strcmp(real, record->roots[i]) == 0)
-			continue;
-		*strrchr(parent, '/') = '\0';
-		folder = fd_openat2(AT_FDCWD, *parent ? parent : "/", O_RDONLY | O_DIRECTORY, 0,
-				    RESOLVE_NO_SYMLINKS);
-		if (folder < 0 ||
-		    fstatat(folder, path_name(real), &status, AT_SYMLINK_NOFOLLOW) < 0)
-			return;
-
-		struct dirwalk_entry entry = { .folder = folder,
-					       .name = path_name(real),
-					       .type = (unsigned char)IFTODT(status.st_mode) };
-
-		sweeping->root = record->roots[i];
-		sweeping->root_fd = root = open_root(record->roots[i]);
-		if (root < 0 || fstat(root, &status) < 0)
-			return;
-		sweeping->old_device = record->root_devices[i];
-		sweeping->new_device = status.st_dev;
-		if (!known(sweeping, &entry) && !exempt(record, real))
-			quarantine(sweeping, &entry, real, "target of a protected symlink");
-		close_near_quarantine(sweeping);
+	if (!root || baseline_exempts(sweeping->baseline, path))
 		return;
-	}
+	*strrchr(parent, '/') = '\0';
+	folder = fd_openat2(AT_FDCWD, *parent ? parent : "/", O_RDONLY | O_DIRECTORY, 0,
+			    RESOLVE_NO_SYMLINKS);
+	if (folder < 0 || fstatat(folder, path_name(path), &status, AT_SYMLINK_NOFOLLOW) < 0)
+		return;
+
+	const struct dirwalk_entry entry = { .folder = folder,
+					     .name = path_name(path),
+					     .type = (unsigned char)IFTODT(status.st_mode) };
+
+	if (enter_root(sweeping, root) > 0 && !known(sweeping, &entry, path))
+		quarantine(sweeping, &entry, path, reason);
+	leave_root(sweeping);
 }
 
-/* After a power cut, no entry may be back in its place while the record is gone. */
-static int sync_roots(const struct record *record, struct error *err)
+/* Examines the paths that the host reaches in another way than by a name. A target of a protected
+ * symlink was read-only; a new target in the project was made by the command. */
+static int examine_paths(struct sweeping *sweeping, struct error *err)
 {
-	for (size_t i = 0; i < record->root_count; i++) {
-		AUTO_FD root = open(record->roots[i],
-				    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	const struct baseline *baseline = sweeping->baseline;
 
-		if (root >= 0 && syncfs(root) < 0)
-			return error_sys(err, "sync the disk of '%s'", record->roots[i]);
+	for (size_t i = 0; i < baseline->content_count; i++)
+		examine_path(sweeping, baseline->contents[i].path,
+			     "changed under another name of the same file");
+	for (size_t i = 0; i < baseline->link_count; i++) {
+		AUTO_FREE char *real = NULL;
+
+		if (restore_link(baseline->links[i].path, baseline->links[i].target, err) < 0)
+			return -1;
+		real = realpath(baseline->links[i].path, NULL);
+		if (real)
+			examine_path(sweeping, real, "target of a protected symlink");
 	}
 	return 0;
 }
 
-int sweep(const char *bytes, size_t size, const char *quarantine_folder, const char *id,
-	  struct fence_found *found, struct error *err)
+/* After a power cut, no entry may be back in its place while the record is gone. */
+static int sync_roots(const struct baseline *baseline, struct error *err)
 {
-	struct record record = { 0 };
-	struct sweeping sweeping = { .record = &record,
-				     .quarantine = quarantine_folder,
-				     .id = id,
-				     .found = found,
-				     .root_fd = -1,
-				     .near = -1 };
-	size_t before = found->count;
-	int result = record_read(bytes, size, &record, err);
+	for (size_t i = 0; i < baseline->root_count; i++) {
+		AUTO_FD root = open(baseline->roots[i].path,
+				    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
-	for (size_t i = 0; result == 0 && i < record.root_count; i++) {
-		AUTO_FD root = open_root(record.roots[i]);
-		struct stat status;
+		if (root >= 0 && syncfs(root) < 0)
+			return error_sys(err, "sync the disk of '%s'", baseline->roots[i].path);
+	}
+	return 0;
+}
 
-		/* The path is no longer a folder; someone replaced it, and there is nothing to
-		 * sweep. */
-		if (root < 0 && (errno == ELOOP || errno == ENOTDIR))
-			continue;
-		if (root < 0 || fstat(root, &status) < 0) {
-			result = error_sys(err, "sweep '%s'", record.roots[i]);
-			break;
-		}
-		sweeping.root = record.roots[i];
-		sweeping.root_fd = root;
-		sweeping.old_device = record.root_devices[i];
-		sweeping.new_device = status.st_dev;
-		result = dirwalk_tree(&(struct dirwalk){ .visit = examine,
-							 .context = &sweeping,
-							 .deepest = DIRWALK_DEPTH },
-				      root, NULL, err);
-		close_near_quarantine(&sweeping);
-	}
-	for (size_t i = 0; result == 0 && i < record.link_count; i += 2) {
-		result = restore_link(record.links[i], record.links[i + 1], err);
-		check_target(&sweeping, record.links[i]);
-	}
-	if (result == 0 && found->count > before)
-		result = sync_roots(&record, err);
-	record_release(&record);
-	if (result == 0 && sweeping.stuck)
-		result = error_set(
+static int sweep_all(struct sweeping *sweeping, struct error *err)
+{
+	if (walk_roots(sweeping, examine, err) < 0 || examine_paths(sweeping, err) < 0)
+		return -1;
+	/* Otherwise the next run would be refused, and a loop would end. */
+	if (sweeping->secrets > sweeping->baseline->room &&
+	    walk_roots(sweeping, put_secret_away, err) < 0)
+		return -1;
+	if (sweeping->stuck)
+		return error_set(
 			err,
 			"could not move %u entries that the host would execute out of the project; they are listed above",
-			sweeping.stuck);
+			sweeping->stuck);
+	return 0;
+}
+
+int sweep(struct baseline *baseline, const struct sweep_place *place, struct fence_found *found,
+	  struct error *err)
+{
+	AUTO_FREE char *own_prefix = mem_format(SCAN_NEAR_QUARANTINE "%s", place->id);
+	struct sweeping sweeping = { .baseline = baseline,
+				     .place = place,
+				     .own_prefix = own_prefix,
+				     .found = found,
+				     .root_fd = -1,
+				     .near = -1,
+				     .steps = SCAN_MOST_STEPS };
+
+	if (baseline->foreign)
+		return error_set(err,
+				 "its record was written by another version of Ringfence, and does "
+				 "not say enough");
+
+	size_t before = found->count;
+	int result = sweep_all(&sweeping, err);
+
+	if (result == 0 && found->count > before)
+		result = sync_roots(baseline, err);
+	free(sweeping.placed);
 	return result;
 }

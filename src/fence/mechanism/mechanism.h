@@ -1,14 +1,15 @@
 /*
  * Mechanisms: the programs or kernel features that confine a command.
  *
- * A mechanism is a file mechanism_NAME.c with the five operations below, and a line in
- * MECHANISM_LIST. It starts ringfence-init in new namespaces with the file tree (tree.h).
+ * A mechanism is a file mechanism_NAME.c with the five operations below, and a name in
+ * fence_mechanisms.h. It starts ringfence-init in new namespaces with the file tree (tree.h).
  * Everything else is shared: rules, the order for init, limits, environment, canaries, seccomp,
  * Landlock, the outlet and the sweep.
  */
 #ifndef FENCE_MECHANISM_MECHANISM_H
 #define FENCE_MECHANISM_MECHANISM_H
 
+#include "fence/fence_mechanisms.h"
 #include "fence/fence_plan.h"
 #include "fence/tree/tree.h"
 #include "util/error.h"
@@ -49,9 +50,10 @@ struct mechanism {
 	void (*classify)(const char *complaints, int status, struct error *err);
 };
 
-/* All mechanisms. A missing operation does not link. */
-#define MECHANISM_LIST(X) \
-	X(bwrap)          \
+/* All mechanisms; "none" is not a choice but an option of its own. A missing operation does not
+ * link. */
+#define MECHANISM_LIST(X)   \
+	FENCE_MECHANISMS(X) \
 	X(none)
 
 enum mechanism_id {

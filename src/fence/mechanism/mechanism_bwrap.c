@@ -212,6 +212,10 @@ void mechanism_bwrap_classify(const char *complaints, int status, struct error *
 			return;
 		}
 	}
+	if (strstr(complaints, "mount proc on")) {
+		remedy_proc(line, err);
+		return;
+	}
 	if (strstr(complaints, "Unknown option") || strncmp(complaints, "usage:", 6) == 0)
 		error_set(err, "no fence: bubblewrap is too old (%s); install 0.8 or newer", line);
 	else

@@ -2,8 +2,8 @@
  * stage.h. */
 #include "fence/fence_result.h"
 #include "fence/mechanism/mechanism.h"
-#include "fence/plan/environment.h"
 #include "fence/tree/stage.h"
+#include "util/env.h"
 #include "util/file/fd.h"
 #include "util/process.h"
 
@@ -52,7 +52,7 @@ void mechanism_stand_alone(void)
  */
 static int make_dumpable(unsigned int first_closed, struct error *err)
 {
-	environment_wipe();
+	env_wipe();
 	if (syscall(SYS_close_range, first_closed, ~0U, 0) < 0 ||
 	    prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0)
 		return error_sys(err, "separate from root's own process");

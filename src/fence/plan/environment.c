@@ -3,11 +3,11 @@
 
 #include "fence/plan/defaults.h"
 #include "fence/run/way_out.h"
+#include "util/env.h"
 #include "util/mem.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static bool is_passed(const char *variable)
 {
@@ -21,21 +21,6 @@ static bool is_passed(const char *variable)
 			return true;
 	}
 	return false;
-}
-
-/* Replaces the variable of the same name, or adds it. */
-static void set(struct list *environment, const char *variable)
-{
-	size_t size = strcspn(variable, "=") + 1;
-
-	for (size_t i = 0; i < environment->count; i++) {
-		if (strncmp(environment->items[i], variable, size) == 0) {
-			free(environment->items[i]);
-			environment->items[i] = mem_dup(variable);
-			return;
-		}
-	}
-	list_add(environment, variable);
 }
 
 /* Returns whether a folder is visible inside: a system folder, or one that a rule shows. */
@@ -53,16 +38,13 @@ static bool is_shown(const struct fence_plan *plan, const char *folder)
 static char *make_path(const struct fence_plan *plan)
 {
 	struct buffer path = BUFFER_INIT(1 << 16);
-	const char *at = getenv("PATH");
+	struct list folders = { 0 };
 
-	while (at && *at) {
-		size_t size = strcspn(at, ":");
-		AUTO_FREE char *folder = strndup(at, size);
-
-		if (folder && folder[0] == '/' && is_shown(plan, folder))
-			buffer_printf(&path, "%s:", folder);
-		at += size + (at[size] == ':');
-	}
+	env_path(&folders);
+	for (size_t i = 0; i < folders.count; i++)
+		if (is_shown(plan, folders.items[i]))
+			buffer_printf(&path, "%s:", folders.items[i]);
+	list_release(&folders);
 	buffer_add_text(&path, "/usr/local/bin:/usr/bin:/bin");
 
 	char *result = mem_format("PATH=%s", buffer_text(&path));
@@ -71,22 +53,15 @@ static char *make_path(const struct fence_plan *plan)
 	return result;
 }
 
-void environment_wipe(void)
-{
-	for (char **at = environ; *at; at++)
-		explicit_bzero(*at, strlen(*at));
-	environ[0] = NULL;
-}
-
 int environment_make(struct fence_plan *plan, struct error *err)
 {
 	struct list *environment = &plan->environment;
 	AUTO_FREE char *path = make_path(plan);
 
-	for (char **at = environ; *at; at++)
+	for (char *const *at = env_all(); *at; at++)
 		if (is_passed(*at))
 			list_add(environment, *at);
-	set(environment, path);
+	env_put(environment, path);
 	list_printf(environment, "HOME=%s", plan->home);
 	list_printf(environment, "USER=%s", plan->identity.name);
 	list_printf(environment, "LOGNAME=%s", plan->identity.name);
@@ -102,11 +77,11 @@ int environment_make(struct fence_plan *plan, struct error *err)
 		if (wanted[0] == '\0' || wanted[0] == '=')
 			return error_set(err, "--env '%s' has no name", wanted);
 		if (strchr(wanted, '=')) {
-			set(environment, wanted);
-		} else if ((value = getenv(wanted))) {
+			env_put(environment, wanted);
+		} else if ((value = env_get(wanted))) {
 			AUTO_FREE char *variable = mem_format("%s=%s", wanted, value);
 
-			set(environment, variable);
+			env_put(environment, variable);
 		} else {
 			return error_set(
 				err,

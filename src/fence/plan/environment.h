@@ -7,7 +7,4 @@
 /* Fills plan->environment. Returns 0, or -1 with err set. */
 int environment_make(struct fence_plan *plan, struct error *err);
 
-/* Overwrites and clears the environment of this process. */
-void environment_wipe(void);
-
 #endif

@@ -1,6 +1,7 @@
 /* The user that runs the command: see identity.h. */
 #include "fence/plan/identity.h"
 
+#include "util/env.h"
 #include "util/file/fd.h"
 #include "util/mem.h"
 
@@ -106,15 +107,15 @@ int identity_assume(const char *project, struct fence_identity *ret_identity, st
 	if (identity.gid == 0)
 		identity.gid = identity.uid;
 	read_passwd(identity.caller, &name, &home);
-	identity.home = usable_home(identity.switched || !getenv("HOME") ? home : getenv("HOME"));
+	identity.home = usable_home(identity.switched || !env_get("HOME") ? home : env_get("HOME"));
 	identity.passwd_home = usable_home(home);
 	if (identity.switched) { /* these two still point to root's folders */
-		setenv("HOME", identity.home, 1);
-		unsetenv("XDG_STATE_HOME");
+		env_set("HOME", identity.home);
+		env_set("XDG_STATE_HOME", NULL);
 	}
 	if (!usable_name(name)) {
 		free(name);
-		name = usable_name(getenv("USER")) ? mem_dup(getenv("USER")) : mem_dup("user");
+		name = usable_name(env_get("USER")) ? mem_dup(env_get("USER")) : mem_dup("user");
 	}
 	if (identity.mapped) {
 		free(name);

@@ -2,6 +2,7 @@
 #include "fence/plan/permit.h"
 
 #include "fence/plan/defaults.h"
+#include "util/env.h"
 #include "util/file/path.h"
 #include "util/mem.h"
 
@@ -50,11 +51,9 @@ static int refuse_wide(const struct fence_plan *plan, const char *option, const 
 
 char *permit_settings_folder(const struct fence_plan *plan)
 {
-	const char *xdg = getenv("XDG_CONFIG_HOME");
+	AUTO_FREE char *folder = env_config_folder(plan->identity.home, plan->identity.switched);
 
-	if (xdg && xdg[0] == '/' && !plan->identity.switched)
-		return path_join(xdg, "ringfence");
-	return plan->identity.home[0] ? path_join(plan->identity.home, ".config/ringfence") : NULL;
+	return folder ? path_join(folder, "ringfence") : NULL;
 }
 
 char *permit_deepest(const char *path)

@@ -8,10 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Each rule is a mount, and a canary compares every mount with every rule: 5,000 rules take a
- * second and a half. */
-enum { MOST_RULES = 5000 };
-
 /* Of two rules that apply to a path, the deeper one wins, then the exact one, then the stricter. */
 static bool beats(const struct fence_rule *a, const struct fence_rule *b)
 {
@@ -121,12 +117,30 @@ void ruleset_collapse(struct fence_plan *plan)
 	free(stack);
 }
 
+static int by_exact_path(const void *path, const void *rule)
+{
+	return path_compare(path, ((const struct fence_rule *)rule)->path);
+}
+
+const struct fence_rule *ruleset_find(const struct fence_plan *plan, const char *path)
+{
+	AUTO_FREE char *at = mem_dup(path);
+	const struct fence_rule *rule = NULL;
+
+	while (!rule && *at) {
+		rule = bsearch(at, plan->rules, plan->rule_count, sizeof *plan->rules,
+			       by_exact_path);
+		*strrchr(at, '/') = '\0';
+	}
+	return rule;
+}
+
 int ruleset_refuse_too_many(const struct fence_plan *plan, struct error *err)
 {
 	size_t best = 0;
 	size_t most = 0;
 
-	if (plan->rule_count <= MOST_RULES)
+	if (plan->rule_count <= RULESET_MOST)
 		return 0;
 
 	/* Find the folder with the most rules. They are sorted, so its entries are neighbours. */
@@ -150,5 +164,5 @@ int ruleset_refuse_too_many(const struct fence_plan *plan, struct error *err)
 		err,
 		"%zu rules exceed the fence's limit of %d; %zu of them are in '%s': hide the whole folder "
 		"(--hide '%s')",
-		plan->rule_count, MOST_RULES, most, folder, folder);
+		plan->rule_count, RULESET_MOST, most, folder, folder);
 }

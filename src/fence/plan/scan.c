@@ -2,12 +2,15 @@
 #include "fence/plan/scan.h"
 
 #include "fence/plan/defaults.h"
+#include "fence/plan/known.h"
 #include "gitconfig/gitdir.h"
 #include "gitconfig/gitprograms.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
+#include "util/file/symlinks.h"
 #include "util/mem.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -21,9 +24,6 @@
 /* More than a fence can hold, but few enough to find quickly. */
 enum { MOST_FOUND = 20000 };
 
-/* About one second of matching. */
-static const uint64_t MOST_STEPS = 500000000;
-
 struct scan {
 	struct fence_plan *plan;
 	const char *root;
@@ -33,6 +33,9 @@ struct scan {
 	size_t pattern_count;
 	uint64_t steps; /* left for matching patterns */
 	struct gitprograms *programs;
+	struct symlinks *symlinks;
+	struct dirwalk_folder last; /* see is_inner_file() */
+	bool last_executed;
 };
 
 struct below {
@@ -68,21 +71,20 @@ void scan_add_existing(struct fence_plan *plan, const char *path, enum wire_acce
 		scan_add_rule(plan, path, &status, access, origin, exact);
 }
 
-static bool has_sibling(const struct dirwalk_entry *entry, const char *name)
+static bool is_head(const char *name)
 {
-	return faccessat(entry->folder, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+	AUTO_FREE char *folded = NULL;
+
+	if (tolower((unsigned char)*name) != 'h' && (unsigned char)*name < 0x80)
+		return false;
+	folded = gitdir_fold(name);
+	return strcmp(folded, "head") == 0;
 }
 
-/*
- * Git treats any folder with HEAD, objects and refs as a repository (or with HEAD and commondir,
- * which names the folder with the others), and obeys its config. Testing only at HEAD makes
- * ordinary folders free.
- */
+/* Git obeys a git directory under any name. Testing only at HEAD makes ordinary folders free. */
 static bool is_bare_repository(const struct dirwalk_entry *entry)
 {
-	return strcasecmp(entry->name, "HEAD") == 0 &&
-	       ((has_sibling(entry, "objects") && has_sibling(entry, "refs")) ||
-		has_sibling(entry, "commondir"));
+	return is_head(entry->name) && gitdir_classify_folder(entry->folder) == GITDIR_WHOLE;
 }
 
 const char *scan_executed(const struct dirwalk_entry *entry)
@@ -103,13 +105,17 @@ static bool is_named_by_user(const struct fence_plan *plan, const char *path)
 	return false;
 }
 
-static void add_known(struct fence_plan *plan, const struct stat *status)
+/* Leaves a path to the command, as the user asked. */
+static void exempt(struct fence_plan *plan, const char *path, const char *why)
 {
-	if ((plan->known_count & (plan->known_count - 1)) == 0)
-		plan->known = mem_resize(plan->known,
-					 plan->known_count ? plan->known_count * 2 : 16,
-					 sizeof *plan->known);
-	plan->known[plan->known_count++] = (struct fence_known){ status->st_dev, status->st_ino };
+	for (size_t i = 0; i < plan->exempt.count; i++)
+		if (strcmp(plan->exempt.items[i], path) == 0)
+			return;
+	list_printf(
+		&plan->notices,
+		"%s is writable (--write); the host will execute what the command puts there (%s)",
+		path, why);
+	list_add(&plan->exempt, path);
 }
 
 static bool in_writable_root(const struct fence_plan *plan, const char *path)
@@ -136,8 +142,12 @@ static void protect_target(struct scan *scan, const char *path, bool executed, b
 
 	if (!real || !in_writable_root(plan, real) || stat(real, &status) < 0)
 		return;
+	if (executed && is_named_by_user(plan, real)) {
+		exempt(plan, real, path);
+		return;
+	}
 	if (executed)
-		add_known(plan, &status);
+		known_add(plan, real);
 	scan_add_rule(plan, real, &status, secret ? WIRE_HIDE : WIRE_READ,
 		      secret ? "secret" : "executed by the host", false);
 	if (executed && !secret && S_ISDIR(status.st_mode))
@@ -166,6 +176,8 @@ static enum dirwalk_verdict visit_link(void *context, const struct dirwalk_entry
 
 	if (entry->type == DT_LNK)
 		protect_link(below->scan, path, true, false);
+	else if (entry->type == DT_REG)
+		known_add_inner(below->scan->plan, path);
 	return DIRWALK_ON;
 }
 
@@ -187,17 +199,50 @@ static void protect_links_below(struct scan *scan, const char *path)
 	scan->nested--;
 }
 
-/* Protects a path that git's configuration names, and its target; watches for it if it is
- * missing. */
-static void protect_named(void *context, const char *path)
+/* Records a symlink on the way to a protected file, if the command could replace it. */
+static void pass_link(void *context, const char *link, const char *target)
 {
 	struct scan *scan = context;
-	AUTO_FREE char *real = realpath(path, NULL);
 
-	if (!in_writable_root(scan->plan, path) && !(real && in_writable_root(scan->plan, real)))
-		return;
+	if (in_writable_root(scan->plan, link))
+		add_link(scan->plan, link, target);
+}
+
+/* Watches a path that leads to a file, so that the sweep finds a new file there. Returns the real
+ * path of the file, which the caller frees, or NULL if the command cannot replace it. */
+static char *watch(struct scan *scan, const char *path)
+{
+	size_t before = scan->plan->link_count;
+	char *end = symlinks_follow(scan->symlinks, path, pass_link, scan);
+
+	if (scan->plan->link_count == before && !in_writable_root(scan->plan, end)) {
+		free(end);
+		return NULL;
+	}
 	add_link(scan->plan, path, ""); /* nothing to restore */
-	protect_target(scan, path, true, false);
+	return end;
+}
+
+/* Protects a path that the host is told to use, and its target; watches for it if it is missing. */
+static void protect_path(struct scan *scan, const char *path, bool secret)
+{
+	AUTO_FREE char *end = watch(scan, path);
+
+	if (end)
+		protect_target(scan, path, true, secret);
+}
+
+static void protect_named(void *context, const char *path)
+{
+	protect_path(context, path, false);
+}
+
+void scan_protect_path(struct fence_plan *plan, struct symlinks *symlinks, const char *path,
+		       bool secret)
+{
+	struct scan scan = { .plan = plan, .symlinks = symlinks };
+
+	protect_path(&scan, path, secret);
 }
 
 static int check_count(const struct scan *scan)
@@ -216,53 +261,29 @@ static int protect_config(struct scan *scan, const char *git, const char *work_t
 	return check_count(scan);
 }
 
-/* Protects the paths in the configuration of a work tree's repository. Returns 1, 0 if the
- * folder is not a work tree, or -1. */
-static int protect_work_tree(struct scan *scan, const char *work_tree)
-{
-	AUTO_FREE char *git = gitdir_find(work_tree);
-
-	if (!git)
-		return 0;
-	return protect_config(scan, git, work_tree) < 0 ? -1 : 1;
-}
-
-/* Git searches upwards for a repository, so the root may be inside one. */
-static int protect_parent_repository(struct scan *scan)
-{
-	AUTO_FREE char *folder = mem_dup(scan->root);
-	int found;
-
-	do {
-		*strrchr(folder, '/') = '\0';
-		found = protect_work_tree(scan, *folder ? folder : "/");
-	} while (!found && *folder);
-	return found < 0 ? -1 : 0;
-}
-
-/* A git directory is read-only as a whole. Protects the targets of its symlinks; skips objects. */
-static void protect_git_links(struct scan *scan, const char *git)
+/* Remembers the files of a git directory that have other names; skips objects. */
+static void know_git_files(struct scan *scan, const char *git)
 {
 	static const char *const places[] = { "", "hooks", "info" };
 
 	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
 		AUTO_FREE char *path = path_join(git, places[i]);
-		DIR *dir = opendir(path);
+		DIR *dir = in_writable_root(scan->plan, git) ? opendir(path) : NULL;
 
 		for (struct dirent *entry; dir && (entry = readdir(dir));) {
 			AUTO_FREE char *inner = path_join(path, entry->d_name);
 
-			if (entry->d_type == DT_LNK)
-				protect_link(scan, inner, true, false);
+			if (entry->d_type == DT_REG)
+				known_add_inner(scan->plan, inner);
 		}
 		if (dir)
 			closedir(dir);
 	}
 }
 
-/* If the project itself is a git directory, it stays writable except for the parts that git
- * obeys. */
-static void protect_bare_root(struct scan *scan)
+/* Protects the parts that git obeys of a git directory that stays writable; watches for missing
+ * ones. */
+static void protect_parts(struct scan *scan, const char *git)
 {
 	static const char *const parts[] = { "HEAD",    "config",      "config.worktree",
 					     "hooks",   "info",        "objects",
@@ -270,10 +291,71 @@ static void protect_bare_root(struct scan *scan)
 					     "modules", "worktrees" };
 
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-		AUTO_FREE char *path = path_join(scan->root, parts[i]);
+		AUTO_FREE char *path = path_join(git, parts[i]);
 
-		scan_add_existing(scan->plan, path, WIRE_READ, "executed by the host", false);
+		if (access(path, F_OK) < 0)
+			free(watch(scan, path));
+		else
+			scan_add_existing(scan->plan, path, WIRE_READ, "executed by the host",
+					  false);
 	}
+}
+
+/* Protects the common directory of a git directory. It may be large, so only protect_config()
+ * searches it for symlinks. */
+static void protect_common(struct scan *scan, const char *common)
+{
+	AUTO_FREE char *end = watch(scan, common);
+	AUTO_FREE char *real = realpath(common, NULL);
+	struct stat status;
+
+	if (real && strcmp(real, scan->root) == 0) {
+		protect_parts(scan, real);
+	} else if (end && stat(end, &status) == 0 && in_writable_root(scan->plan, end)) {
+		known_add(scan->plan, end);
+		scan_add_rule(scan->plan, end, &status, WIRE_READ, "executed by the host", false);
+	}
+}
+
+/* A git directory reads its configuration and hooks from the folder that its commondir names. */
+static int protect_repository(struct scan *scan, const char *git, const char *work_tree)
+{
+	AUTO_FREE char *common = gitdir_pointer(git, "commondir", "");
+
+	if (common) {
+		protect_common(scan, common);
+		know_git_files(scan, common);
+	}
+	know_git_files(scan, git);
+	return protect_config(scan, git, work_tree);
+}
+
+/* Returns the git directory that git would use in a folder, or NULL. The caller frees it. */
+static char *find_repository(const char *folder)
+{
+	AUTO_FREE char *git = gitdir_find(folder);
+	AUTO_FD fd = git ? -1 : open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	if (!git && fd >= 0 && gitdir_classify_folder(fd) == GITDIR_WHOLE)
+		return mem_dup(folder);
+	return git ? mem_dup(git) : NULL;
+}
+
+/* Git searches upwards for a repository, so the root may be inside one. */
+static int protect_parent_repository(struct scan *scan)
+{
+	AUTO_FREE char *folder = mem_dup(scan->root);
+	char *git;
+	int result = 0;
+
+	do {
+		*strrchr(folder, '/') = '\0';
+		git = find_repository(*folder ? folder : "/");
+	} while (!git && *folder);
+	if (git)
+		result = protect_repository(scan, git, *folder ? folder : "/");
+	free(git);
+	return result;
 }
 
 /* Returns whether a path is below a folder that the host executes. */
@@ -304,6 +386,20 @@ static bool is_public_file(const struct dirwalk_entry *entry)
 
 	buffer_release(&text);
 	return public;
+}
+
+/* Returns whether an entry is a file in a folder that the host executes. Remembers the answer,
+ * because the entries of a folder come one after the other. */
+static bool is_inner_file(struct scan *scan, const struct dirwalk_entry *entry)
+{
+	const struct dirwalk_folder *folder = &entry->above[entry->depth];
+
+	if (entry->type != DT_REG)
+		return false;
+	if (scan->last.inode != folder->inode || scan->last.device != folder->device)
+		scan->last_executed = is_below_executed(entry->path);
+	scan->last = *folder;
+	return scan->last_executed;
 }
 
 /* Records the folders above a protected entry. */
@@ -389,42 +485,23 @@ static int check_room(const struct scan *scan, const char *path)
 }
 
 /* Hides a folder without scanning it. */
-static enum dirwalk_verdict hide_folder(struct fence_plan *plan, const struct dirwalk_entry *entry,
-					const char *path, const char *why)
+static enum dirwalk_verdict hide_folder(struct fence_plan *plan, const char *path, const char *why)
 {
-	struct stat status;
-
 	scan_add_existing(plan, path, WIRE_HIDE, why, false);
-	if (fstatat(entry->folder, entry->name, &status, AT_SYMLINK_NOFOLLOW) == 0)
-		add_known(plan, &status);
+	known_add_hidden(plan, path);
 	return DIRWALK_PAST;
-}
-
-static void add_known_entry(struct fence_plan *plan, const struct dirwalk_entry *entry,
-			    const char *path)
-{
-	struct stat status;
-
-	if (fstatat(entry->folder, entry->name, &status, AT_SYMLINK_NOFOLLOW) < 0)
-		return;
-	if (S_ISREG(status.st_mode) && status.st_nlink > 1)
-		list_printf(&plan->notices,
-			    "%s has %lu hard links; it is protected only under this name", path,
-			    (unsigned long)status.st_nlink);
-	add_known(plan, &status);
 }
 
 /* Protects a git directory with another name than .git, given its HEAD. */
 static int protect_bare(struct scan *scan, const char *head)
 {
-	AUTO_FREE char *path = mem_format("%.*s", (int)(strlen(head) - strlen("/HEAD")), head);
+	AUTO_FREE char *path = mem_format("%.*s", (int)(path_name(head) - 1 - head), head);
 
 	if (strcmp(path, scan->root) == 0)
-		protect_bare_root(scan);
+		protect_parts(scan, path);
 	else
 		scan_add_existing(scan->plan, path, WIRE_READ, "executed by the host", false);
-	protect_git_links(scan, path);
-	return protect_config(scan, path, path);
+	return protect_repository(scan, path, path);
 }
 
 /* Why an entry needs protection. */
@@ -444,9 +521,8 @@ static struct special classify(struct scan *scan, const struct dirwalk_entry *en
 		.secret = ignored ? ignored
 				  : defaults_name(entry->name, entry->type == DT_DIR).secret,
 		.executed = scan_executed(entry),
-		.put_aside = entry->type == DT_DIR && entry->depth == 0 &&
-			     strncmp(entry->name, SCAN_NEAR_QUARANTINE,
-				     strlen(SCAN_NEAR_QUARANTINE)) == 0,
+		.put_aside = entry->type == DT_DIR && strncmp(entry->name, SCAN_NEAR_QUARANTINE,
+							      strlen(SCAN_NEAR_QUARANTINE)) == 0,
 	};
 }
 
@@ -462,15 +538,17 @@ static enum dirwalk_verdict protect(struct scan *scan, const struct dirwalk_entr
 {
 	struct fence_plan *plan = scan->plan;
 
-	if (special->executed || special->secret)
-		add_known_entry(plan, entry, path);
+	if (special->executed)
+		known_add(plan, path);
+	else if (special->secret && entry->type == DT_DIR)
+		known_add_hidden(plan, path);
 	if (entry->type == DT_SOCK)
 		scan_add_existing(plan, path, WIRE_HIDE, "socket", false);
 	else if (special->ignored)
 		hide_ignored(plan, path, special->ignored);
 	else if (special->secret && !is_public_file(entry))
 		scan_add_existing(plan, path, WIRE_HIDE, "secret", false);
-	else if (special->executed && strcasecmp(entry->name, "HEAD") == 0) {
+	else if (special->executed && is_head(entry->name)) {
 		if (protect_bare(scan, path) < 0)
 			return DIRWALK_STOP;
 	} else if (special->executed)
@@ -480,11 +558,7 @@ static enum dirwalk_verdict protect(struct scan *scan, const struct dirwalk_entr
 
 	/* A git directory is large and read-only as a whole; other protected folders may still
 	 * contain secrets. */
-	if (is_git) {
-		protect_git_links(scan, path);
-		return DIRWALK_PAST;
-	}
-	return special->secret ? DIRWALK_PAST : DIRWALK_ON;
+	return is_git || special->secret ? DIRWALK_PAST : DIRWALK_ON;
 }
 
 static enum dirwalk_verdict visit_entry(void *context, const struct dirwalk_entry *entry)
@@ -494,24 +568,31 @@ static enum dirwalk_verdict visit_entry(void *context, const struct dirwalk_entr
 	const struct special special = classify(scan, entry);
 	bool is_git = special.executed && strcasecmp(entry->name, ".git") == 0;
 
-	if (is_ordinary(&special, entry))
+	if (special.secret || entry->type == DT_SOCK)
+		known_add_secret(plan, entry->folder, entry->name);
+	if (is_ordinary(&special, entry) && !is_inner_file(scan, entry))
 		return DIRWALK_ON;
 
 	AUTO_FREE char *path = path_join(scan->root, entry->path);
 
+	if (is_ordinary(&special, entry)) {
+		known_add_inner(plan, path);
+		return DIRWALK_ON;
+	}
 	if (check_room(scan, path) < 0)
 		return DIRWALK_STOP;
 	add_witnesses(scan, entry);
 	if (special.put_aside)
-		return hide_folder(plan, entry, path, "quarantine");
+		return hide_folder(plan, path, "quarantine");
 	if (entry->closed) {
 		list_printf(&plan->notices, "hidden because it cannot be scanned: %s", path);
-		return hide_folder(plan, entry, path, "unreadable");
+		return hide_folder(plan, path, "unreadable");
 	}
 	if (is_git) {
 		AUTO_FREE char *work_tree = path_absolute("..", path);
+		AUTO_FREE char *git = gitdir_find(work_tree);
 
-		if (protect_work_tree(scan, work_tree) < 0)
+		if (git && protect_repository(scan, git, work_tree) < 0)
 			return DIRWALK_STOP;
 	}
 	if (entry->type == DT_LNK) {
@@ -519,11 +600,7 @@ static enum dirwalk_verdict visit_entry(void *context, const struct dirwalk_entr
 		return DIRWALK_ON;
 	}
 	if (special.executed && is_named_by_user(plan, path)) {
-		list_printf(
-			&plan->notices,
-			"%s is writable (--write); the host will execute what the command puts there (%s)",
-			path, special.executed);
-		list_add(&plan->exempt, path);
+		exempt(plan, path, special.executed);
 		return DIRWALK_ON;
 	}
 	return protect(scan, entry, &special, path, is_git);
@@ -531,13 +608,18 @@ static enum dirwalk_verdict visit_entry(void *context, const struct dirwalk_entr
 
 /* The sizes of what a scan adds to, so that it can be undone. */
 struct mark {
-	size_t rules, known, links, witnesses, exempt, notices;
+	size_t rules, known, secrets, links, witnesses, exempt, notices;
 };
 
 static struct mark mark(const struct fence_plan *plan)
 {
-	return (struct mark){ plan->rule_count,    plan->known_count,  plan->link_count,
-			      plan->witness_count, plan->exempt.count, plan->notices.count };
+	return (struct mark){ .rules = plan->rule_count,
+			      .known = plan->known_count,
+			      .secrets = plan->secret_count,
+			      .links = plan->link_count,
+			      .witnesses = plan->witness_count,
+			      .exempt = plan->exempt.count,
+			      .notices = plan->notices.count };
 }
 
 static void undo_to(struct fence_plan *plan, const struct mark *mark)
@@ -556,7 +638,9 @@ static void undo_to(struct fence_plan *plan, const struct mark *mark)
 		free(plan->exempt.items[--plan->exempt.count]);
 	while (plan->notices.count > mark->notices)
 		free(plan->notices.items[--plan->notices.count]);
-	plan->known_count = mark->known;
+	while (plan->known_count > mark->known)
+		free(plan->known[--plan->known_count].path);
+	plan->secret_count = mark->secrets;
 }
 
 int scan_tree(struct fence_plan *plan, size_t rule, struct error *err)
@@ -578,13 +662,16 @@ int scan_tree(struct fence_plan *plan, size_t rule, struct error *err)
 	if (status.st_dev != device || status.st_ino != inode)
 		return error_set(err, "'%s' changed while it was being scanned; try again", path);
 	if (strcmp(path, plan->project) == 0) {
-		scan.steps = MOST_STEPS;
+		scan.steps = SCAN_MOST_STEPS;
 		scan.patterns = plan->spec->patterns.items;
 		scan.pattern_count = plan->spec->patterns.count;
 	}
 	for (int i = 0; i < TRIES && changed; i++) {
+		struct symlinks symlinks = { 0 };
+
 		undo_to(plan, &before);
 		scan.programs = gitprograms_new(plan->identity.home);
+		scan.symlinks = &symlinks;
 
 		const struct dirwalk walk = { .visit = visit_entry,
 					      .context = &scan,
@@ -594,6 +681,7 @@ int scan_tree(struct fence_plan *plan, size_t rule, struct error *err)
 				     : dirwalk_tree(&walk, root, &changed, err);
 
 		gitprograms_free(scan.programs);
+		symlinks_release(&symlinks);
 		if (result < 0)
 			return -1;
 	}

@@ -1,6 +1,7 @@
 /* Run records, their locks, and recovery: see run_record.h. */
 #include "fence/run/run_record.h"
 #include "fence/after/sweep.h"
+#include "fence/plan/known.h"
 
 #include "fence/watch/cgroup.h"
 #include "util/file/fd.h"
@@ -18,6 +19,14 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+enum {
+	MOST_RECORD = 64 << 20,
+	/* Modes of a record: */
+	RUNNING = 0600,
+	SWEEPING = 0640,
+	SWEPT = 0700, /* only waits for its removal */
+};
 
 /* The unreadable placeholders and the canary are created once and then reused. */
 int run_record_prepare(const char *state, struct error *err)
@@ -49,6 +58,11 @@ int run_record_prepare(const char *state, struct error *err)
 	    (mkdir(hidden_folder, 0) < 0 && errno != EEXIST))
 		return error_sys(err, "prepare the state folder '%s'", state);
 	return 0;
+}
+
+static char *quarantine_path(const char *state, const char *id)
+{
+	return mem_format("%s/quarantine/%s", state, id);
 }
 
 static char *new_id(void)
@@ -90,24 +104,26 @@ static int publish(int fd, bool named, const char *draft, const char *path)
 /* The record gets its name only when it is locked and complete. */
 int run_record_begin(const struct fence_plan *plan, struct run_record *ret_run, struct error *err)
 {
-	AUTO_BUFFER struct buffer record = BUFFER_INIT(64 << 20);
+	AUTO_BUFFER struct buffer record = BUFFER_INIT(MOST_RECORD);
 	AUTO_FREE char *id = new_id();
 	AUTO_FREE char *runs = path_join(plan->state, "runs");
 	AUTO_FREE char *path = path_join(runs, id);
 	AUTO_FREE char *draft = mem_format("%s/.%s", runs, id);
+	AUTO_FREE char *quarantine = quarantine_path(plan->state, id);
 	AUTO_FD lock = -1;
 	bool named = false;
 
 	lock = open_draft(runs, draft, &named);
-	if (lock < 0)
+	if (lock < 0 || (mkdir(quarantine, 0700) < 0 && state_folder_make(quarantine, 0700) < 0))
 		return error_sys(err, "write the run's record '%s'", path);
-	sweep_record(plan, &record);
+	baseline_write(plan, &record);
 	if (flock(lock, LOCK_EX | LOCK_NB) < 0 ||
 	    fd_write_all(lock, record.data, record.used) < 0 ||
 	    publish(lock, named, draft, path) < 0) {
 		error_sys(err, "write the run's record '%s'", path);
 		if (named)
 			unlink(draft);
+		rmdir(quarantine);
 		return -1;
 	}
 	ret_run->id = id;
@@ -123,19 +139,111 @@ int run_record_sync(const struct run_record *run, struct error *err)
 	return fsync(run->lock) < 0 ? error_sys(err, "sync the run's record '%s'", run->path) : 0;
 }
 
+int run_record_hold(const char *state)
+{
+	AUTO_FREE char *path = path_join(state, "scan.lock");
+	AUTO_FD lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+
+	if (lock >= 0 && flock(lock, LOCK_SH) < 0)
+		return -1;
+	return fd_steal(&lock);
+}
+
+/*
+ * Removes the record of a run that has been swept, unless somebody scans: that ringfence may have
+ * seen what this run made, and must still find the record. Never waits; a record that stays is
+ * marked, so that it is not swept by again.
+ */
+static void remove_record(const char *state, const char *path, int record)
+{
+	AUTO_FREE char *lock_path = path_join(state, "scan.lock");
+	AUTO_FD lock = open(lock_path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+
+	if (lock < 0 || flock(lock, LOCK_EX | LOCK_NB) < 0)
+		fchmod(record, SWEPT);
+	else
+		unlink(path);
+}
+
+/* A run whose sweep looks for other runs that are responsible for an entry. */
+struct looking {
+	const char *state;
+	const char *id;
+};
+
+/* Reports whether a run will still sweep an entry. If its sweep has begun, it may have passed the
+ * entry already. */
+static bool will_sweep(int folder, const char *name, const struct fence_known *entry)
+{
+	AUTO_BUFFER struct buffer record = BUFFER_INIT(MOST_RECORD);
+	AUTO_FD file = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	struct baseline baseline;
+	struct error damaged;
+	struct stat status;
+
+	if (name[0] == '.' || file < 0 || fd_read_all(file, &record) < 0 ||
+	    baseline_read(record.data, record.used, &baseline, &damaged) < 0)
+		return false;
+
+	bool its_own = !baseline.foreign && !baseline_vouches(&baseline, entry) &&
+		       fstat(file, &status) == 0 && (status.st_mode & 0777) == RUNNING &&
+		       status.st_nlink > 0;
+
+	baseline_release(&baseline);
+	return its_own;
+}
+
+static bool left_to_others(void *context, const char *path)
+{
+	const struct looking *looking = context;
+	AUTO_FREE char *runs = path_join(looking->state, "runs");
+	struct fence_known entry = { .path = mem_dup(path) };
+	DIR *folder = opendir(runs);
+	bool left = false;
+
+	if (folder && known_identify(AT_FDCWD, path, &entry.inode) == 0)
+		for (struct dirent *at; !left && (at = readdir(folder));)
+			left = strcmp(at->d_name, looking->id) != 0 &&
+			       will_sweep(dirfd(folder), at->d_name, &entry);
+	if (folder)
+		closedir(folder);
+	free(entry.path);
+	return left;
+}
+
+/* Sweeps by a record, which is open as `file`. The folder in the quarantine goes if nothing was put
+ * there. */
+static int sweep_record(const char *state, const char *id, const struct buffer *record, int file,
+			struct fence_found *found, struct error *err)
+{
+	AUTO_FREE char *all = path_join(state, "quarantine");
+	AUTO_FREE char *own = quarantine_path(state, id);
+	struct looking looking = { state, id };
+	const struct sweep_place place = { all, id, left_to_others, &looking };
+	struct baseline baseline;
+	int result;
+
+	if (baseline_read(record->data, record->used, &baseline, err) < 0)
+		return -1;
+	fchmod(file, SWEEPING);
+	result = sweep(&baseline, &place, found, err);
+	baseline_release(&baseline);
+	rmdir(own);
+	return result;
+}
+
 int run_record_end(struct run_record *run, const struct fence_plan *plan, struct fence_found *found,
 		   struct error *err)
 {
-	AUTO_BUFFER struct buffer record = BUFFER_INIT(64 << 20);
-	AUTO_FREE char *quarantine = path_join(plan->state, "quarantine");
+	AUTO_BUFFER struct buffer record = BUFFER_INIT(MOST_RECORD);
 	int result;
 
-	sweep_record(plan, &record);
-	result = sweep(record.data, record.used, quarantine, run->id, found, err);
+	baseline_write(plan, &record);
+	result = sweep_record(plan->state, run->id, &record, run->lock, found, err);
 
 	/* If something could not be moved, the record stays and the next start tries again. */
 	if (result == 0)
-		unlink(run->path);
+		remove_record(plan->state, run->path, run->lock);
 	fd_close(&run->lock);
 	free(run->id);
 	free(run->path);
@@ -152,11 +260,26 @@ static void recover_groups(void)
 	cgroup_place_release(&place);
 }
 
+/* Reports whether a record's places overlap with path. False if the record is damaged. */
+static bool concerns(const struct buffer *record, const char *path)
+{
+	struct baseline baseline;
+	struct error err;
+
+	if (baseline_read(record->data, record->used, &baseline, &err) < 0)
+		return false;
+
+	bool overlaps = baseline_overlaps(&baseline, path);
+
+	baseline_release(&baseline);
+	return overlaps;
+}
+
 /* Sweeps by the record at `name` and removes it, if its run is dead. */
 static int recover_one(struct fence_plan *plan, int folder, const char *name, struct error *err)
 {
-	AUTO_BUFFER struct buffer record = BUFFER_INIT(64 << 20);
-	AUTO_FREE char *quarantine = path_join(plan->state, "quarantine");
+	AUTO_BUFFER struct buffer record = BUFFER_INIT(MOST_RECORD);
+	AUTO_FREE char *path = mem_format("%s/runs/%s", plan->state, name);
 	AUTO_FD lock = openat(folder, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
 	struct stat status;
 	struct error why;
@@ -169,25 +292,32 @@ static int recover_one(struct fence_plan *plan, int folder, const char *name, st
 			unlinkat(folder, name, 0);
 		return 0;
 	}
+	if ((status.st_mode & 0777) == SWEPT) {
+		remove_record(plan->state, path, lock);
+		return 0;
+	}
 	recover_groups();
 	if (fd_read_all(lock, &record) < 0)
 		return error_sys(err, "read the record of run %s", name);
-	if (sweep(record.data, record.used, quarantine, name, &plan->recovered, &why) < 0) {
+	if (sweep_record(plan->state, name, &record, lock, &plan->recovered, &why) < 0) {
 		error_set(
 			err,
 			"cannot sweep a killed run: %s; check its project for new hooks and settings, then "
-			"remove '%s/runs/%s'",
-			why.text, plan->state, name);
-		if (sweep_concerns(record.data, record.used, plan->project))
+			"remove '%s'",
+			why.text, path);
+		if (concerns(&record, plan->project))
 			return -1;
 		list_add(&plan->notices, err->text);
 		return 0;
 	}
-	unlinkat(folder, name, 0);
+	remove_record(plan->state, path, lock);
 	return 0;
 }
 
-int run_record_recover(struct fence_plan *plan, struct error *err)
+static int each_record(struct fence_plan *plan,
+		       int each(struct fence_plan *plan, int folder, const char *name,
+				struct error *err),
+		       struct error *err)
 {
 	AUTO_FREE char *path = path_join(plan->state, "runs");
 	DIR *folder = opendir(path);
@@ -197,7 +327,67 @@ int run_record_recover(struct fence_plan *plan, struct error *err)
 		return errno == ENOENT ? 0 : error_sys(err, "read '%s'", path);
 	for (struct dirent *entry; result == 0 && (entry = readdir(folder));)
 		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-			result = recover_one(plan, dirfd(folder), entry->d_name, err);
+			result = each(plan, dirfd(folder), entry->d_name, err);
 	closedir(folder);
 	return result;
+}
+
+int run_record_recover(struct fence_plan *plan, struct error *err)
+{
+	return each_record(plan, recover_one, err);
+}
+
+/* Keeps what another run vouches for. */
+static void keep_vouched(struct fence_plan *plan, const struct baseline *other)
+{
+	size_t known = 0;
+	size_t links = 0;
+
+	for (size_t i = 0; i < plan->known_count; i++) {
+		if (plan->known[i].hidden || baseline_vouches(other, &plan->known[i])) {
+			plan->known[known++] = plan->known[i];
+		} else {
+			known_add_other(plan, plan->known[i].path);
+			free(plan->known[i].path);
+		}
+	}
+	plan->known_count = known;
+	for (size_t i = 0; i < plan->link_count; i++) {
+		/* An empty target only adds a path to examine. */
+		if (!*plan->links[i].target || baseline_vouches_link(other, &plan->links[i])) {
+			plan->links[links++] = plan->links[i];
+		} else {
+			known_add_other(plan, plan->links[i].path);
+			free(plan->links[i].path);
+			free(plan->links[i].target);
+		}
+	}
+	plan->link_count = links;
+}
+
+static int inherit_one(struct fence_plan *plan, int folder, const char *name, struct error *err)
+{
+	AUTO_BUFFER struct buffer record = BUFFER_INIT(MOST_RECORD);
+	struct baseline other;
+	struct error damaged;
+	int result = 0;
+
+	if (name[0] == '.' || fd_read_file(folder, name, &record) < 0 ||
+	    baseline_read(record.data, record.used, &other, &damaged) < 0)
+		return 0; /* a draft; or gone; or damaged, which recovery has reported */
+	if (!other.foreign)
+		keep_vouched(plan, &other);
+	else if (baseline_overlaps(&other, plan->project))
+		result = error_set(
+			err,
+			"another version of Ringfence is at work on this project (%s/runs/%s); try again "
+			"when it has ended",
+			plan->state, name);
+	baseline_release(&other);
+	return result;
+}
+
+int run_record_inherit(struct fence_plan *plan, struct error *err)
+{
+	return each_record(plan, inherit_one, err);
 }

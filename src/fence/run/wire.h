@@ -39,13 +39,19 @@ enum wire_tag {
 	WIRE_HOST_MOUNT,  /* string: a mount point of the host, in a place that a rule shows */
 	WIRE_CANARY,      /* string: a file on the host that must be unreachable */
 	WIRE_ABSTRACT,    /* string: an abstract socket on the host that must be unreachable */
-	WIRE_ROOT,        /* records of a run, for the sweep; see sweep.h */
+	WIRE_ROOT,        /* records of a run, for the sweep; see baseline.h */
 	WIRE_KNOWN,
 	WIRE_LINK,
 	WIRE_EXEMPT,
 	WIRE_HIDDEN,
 	WIRE_ROOT_DEVICE,
-	WIRE_LIMITS, /* struct wire_limits */
+	WIRE_LIMITS,  /* struct wire_limits */
+	WIRE_VERSION, /* more records of a run */
+	WIRE_CONTENT,
+	WIRE_SECRET,
+	WIRE_PATTERN,
+	WIRE_ROOM,
+	WIRE_OTHER,
 	WIRE_TAGS,
 };
 

@@ -71,10 +71,22 @@ int remedy_namespaces(const char *complaint, struct error *err)
 	else if (exists("/.dockerenv") || exists("/run/.containerenv"))
 		remedy =
 			"this container forbids user namespaces; start it with --security-opt seccomp=unconfined "
-			"--security-opt apparmor=unconfined (Docker, Podman), or run Ringfence on the host";
+			"--security-opt apparmor=unconfined, and with a whole /proc: --security-opt systempaths=unconfined "
+			"(Docker) or --security-opt unmask=ALL (Podman); or run Ringfence on the host";
 	else
 		remedy =
 			"user namespaces do not work here; if this is a container or a sandbox, run Ringfence on the host; "
 			"to see the cause, run: bwrap --unshare-user --ro-bind / / true";
 	return error_set(err, "no fence: %s%s%s", complaint, *complaint ? "; " : "", remedy);
+}
+
+/* The kernel permits a new /proc only to those who see the whole of an old one. */
+int remedy_proc(const char *complaint, struct error *err)
+{
+	return error_set(
+		err,
+		"no fence: %s; if parts of /proc are covered or read-only, as in most containers, start the container with "
+		"--security-opt systempaths=unconfined (Docker) or --security-opt unmask=ALL (Podman), or run "
+		"Ringfence on the host",
+		complaint);
 }

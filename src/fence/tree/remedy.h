@@ -11,4 +11,8 @@ int remedy_missing_bwrap(const char *looked_for, struct error *err);
  * empty). Returns -1. */
 int remedy_namespaces(const char *complaint, struct error *err);
 
+/* Sets err to why a new /proc cannot be mounted here and how to fix it, after `complaint`. Returns
+ * -1. */
+int remedy_proc(const char *complaint, struct error *err);
+
 #endif

@@ -21,8 +21,8 @@ void model_request_refuse(struct connection *connection, enum usage_format forma
 
 	shape_refuse(&out, format, reason, sentence, false);
 	connection->engine->budget.refused += reason == SHAPE_BUDGET;
-	model_request_free(connection->call);
-	connection->call = NULL;
+	model_request_free(connection->request);
+	connection->request = NULL;
 	connection->stage = CONNECTION_STAGE_HEAD;
 	if (connection_side_send(&connection->client, buffer_text(&out), out.used) < 0)
 		connection_end(connection);
@@ -30,102 +30,104 @@ void model_request_refuse(struct connection *connection, enum usage_format forma
 		connection_finish(connection);
 }
 
-static bool refuse_call(struct model_request *call, enum shape_reason reason, const char *text)
+static bool refuse_request(struct model_request *request, enum shape_reason reason,
+			   const char *text)
 {
-	model_request_refuse(call->connection, call->target.route->format, reason, text);
+	model_request_refuse(request->connection, request->target.route->format, reason, text);
 	return false;
 }
 
 /* --- the body */
 
-static void finish_body(struct model_request *call);
-static size_t take_body(struct model_request *call, const char *bytes, size_t size);
+static void finish_body(struct model_request *request);
+static size_t take_body(struct model_request *request, const char *bytes, size_t size);
 
 void model_request_begin(struct connection *connection)
 {
 	if (connection->input.used > 0) {
-		size_t taken = take_body(connection->call, connection->input.data,
+		size_t taken = take_body(connection->request, connection->input.data,
 					 connection->input.used);
 
-		if (connection->stage != CONNECTION_STAGE_CALL)
+		if (connection->stage != CONNECTION_STAGE_MODEL)
 			return;
 		connection_consume(connection, taken);
 	}
-	if (connection->stage == CONNECTION_STAGE_CALL &&
-	    connection->call->state == MODEL_REQUEST_READING &&
-	    (connection->call->kind == HTTP_NOTHING ||
-	     (connection->call->kind == HTTP_LENGTH && connection->call->left == 0)))
-		finish_body(connection->call);
+	if (connection->stage == CONNECTION_STAGE_MODEL &&
+	    connection->request->state == MODEL_REQUEST_READING &&
+	    (connection->request->kind == HTTP_NOTHING ||
+	     (connection->request->kind == HTTP_LENGTH && connection->request->left == 0)))
+		finish_body(connection->request);
 }
 
 /* Keeps a small body in our own memory and a large one in a memory file, which is counted
  * separately. */
-static bool spool(struct model_request *call, const char *bytes, size_t size)
+static bool spool(struct model_request *request, const char *bytes, size_t size)
 {
-	struct engine *engine = call->engine;
+	struct engine *engine = request->engine;
 
-	if (call->size + size > MODEL_REQUEST_BODY_MOST)
-		return refuse_call(call, SHAPE_LARGE, "a request must not exceed 32 MiB");
-	request_body_feed(&call->body, bytes, size);
-	if (call->spool < 0 && call->memory.used + size <= MODEL_REQUEST_MEMORY) {
-		buffer_add(&call->memory, bytes, size);
-		call->size += size;
+	if (request->size + size > MODEL_REQUEST_BODY_MOST)
+		return refuse_request(request, SHAPE_LARGE, "a request must not exceed 32 MiB");
+	request_body_feed(&request->body, bytes, size);
+	if (request->spool < 0 && request->memory.used + size <= MODEL_REQUEST_MEMORY) {
+		buffer_add(&request->memory, bytes, size);
+		request->size += size;
 		return true;
 	}
-	if (engine->spooled + size + call->memory.used > MODEL_REQUEST_SPOOL_MOST)
-		return refuse_call(call, SHAPE_BUSY,
-				   "too many large requests at once; try again later");
-	if (call->spool < 0) {
-		call->spool = memfd_create("ringfence-request", MFD_CLOEXEC);
-		if (call->spool < 0 ||
-		    fd_write_all(call->spool, call->memory.data, call->memory.used) < 0)
-			return refuse_call(call, SHAPE_BUSY, "out of memory for a large request");
-		engine->spooled += call->memory.used;
-		buffer_release(&call->memory);
+	if (engine->spooled + size + request->memory.used > MODEL_REQUEST_SPOOL_MOST)
+		return refuse_request(request, SHAPE_BUSY,
+				      "too many large requests at once; try again later");
+	if (request->spool < 0) {
+		request->spool = memfd_create("ringfence-request", MFD_CLOEXEC);
+		if (request->spool < 0 ||
+		    fd_write_all(request->spool, request->memory.data, request->memory.used) < 0)
+			return refuse_request(request, SHAPE_BUSY,
+					      "out of memory for a large request");
+		engine->spooled += request->memory.used;
+		buffer_release(&request->memory);
 	}
-	if (fd_write_all(call->spool, bytes, size) < 0)
-		return refuse_call(call, SHAPE_BUSY, "out of memory for a large request");
+	if (fd_write_all(request->spool, bytes, size) < 0)
+		return refuse_request(request, SHAPE_BUSY, "out of memory for a large request");
 	engine->spooled += size;
-	call->size += size;
+	request->size += size;
 	return true;
 }
 
 /* Consumes bytes of the body. Returns how many; the connection may have ended. */
-static size_t take_body(struct model_request *call, const char *bytes, size_t size)
+static size_t take_body(struct model_request *request, const char *bytes, size_t size)
 {
-	struct connection *connection = call->connection;
+	struct connection *connection = request->connection;
 	size_t at = 0;
 
-	while (at < size && call->state == MODEL_REQUEST_READING) {
+	while (at < size && request->state == MODEL_REQUEST_READING) {
 		struct http_text data = { bytes + at, 0 };
 		ssize_t taken;
 
-		if (call->kind == HTTP_CHUNKS) {
-			taken = http_chunks_take(&call->chunks, bytes + at, size - at, &data);
+		if (request->kind == HTTP_CHUNKS) {
+			taken = http_chunks_take(&request->chunks, bytes + at, size - at, &data);
 			if (taken < 0) {
-				refuse_call(call, SHAPE_REQUEST,
-					    "invalid chunked encoding in the body");
+				refuse_request(request, SHAPE_REQUEST,
+					       "invalid chunked encoding in the body");
 				return size;
 			}
 		} else {
-			data.size = call->left < size - at ? (size_t)call->left : size - at;
+			data.size = request->left < size - at ? (size_t)request->left : size - at;
 			taken = (ssize_t)data.size;
-			call->left -= data.size;
+			request->left -= data.size;
 		}
 		at += (size_t)taken;
-		if (data.size > 0 && !spool(call, data.at, data.size))
+		if (data.size > 0 && !spool(request, data.at, data.size))
 			return size;
-		if (call->kind == HTTP_CHUNKS ? call->chunks.done : call->left == 0) {
-			finish_body(call);
+		if (request->kind == HTTP_CHUNKS ? request->chunks.done : request->left == 0) {
+			finish_body(request);
 			break;
 		}
 	}
-	return connection->stage == CONNECTION_STAGE_CALL ? at : size;
+	return connection->stage == CONNECTION_STAGE_MODEL ? at : size;
 }
 
 bool model_request_wants_client(const struct connection *connection)
 {
-	return connection->call->state == MODEL_REQUEST_READING;
+	return connection->request->state == MODEL_REQUEST_READING;
 }
 
 void model_request_from_client(struct connection *connection)
@@ -143,13 +145,13 @@ void model_request_from_client(struct connection *connection)
 
 	/* Bytes after the body are the next request. It waits for its turn, if there is room for
 	 * it. */
-	struct model_request *call = connection->call;
+	struct model_request *request = connection->request;
 
-	taken = take_body(call, engine->scratch, (size_t)n);
-	if (connection->stage != CONNECTION_STAGE_CALL || taken == (size_t)n)
+	taken = take_body(request, engine->scratch, (size_t)n);
+	if (connection->stage != CONNECTION_STAGE_MODEL || taken == (size_t)n)
 		return;
 	if ((size_t)n - taken > connection->input.max)
-		call->keep = false;
+		request->keep = false;
 	else
 		buffer_add(&connection->input, engine->scratch + taken, (size_t)n - taken);
 }
@@ -162,38 +164,38 @@ void model_request_too_slow(struct connection *connection)
 	snprintf(text, sizeof text,
 		 "the body of the request was not complete within %u milliseconds",
 		 (unsigned int)connection->engine->config.caps.body_ms);
-	refuse_call(connection->call, SHAPE_SLOW, text);
+	refuse_request(connection->request, SHAPE_SLOW, text);
 }
 
 /* The body is complete. */
-static void finish_body(struct model_request *call)
+static void finish_body(struct model_request *request)
 {
-	struct engine *engine = call->engine;
-	const struct model_config_provider *provider = call->upstream->provider;
-	const char *wrong = call->size > 0 || call->target.route->billed
-				    ? request_body_end(&call->body)
+	struct engine *engine = request->engine;
+	const struct model_config_provider *provider = request->upstream->provider;
+	const char *wrong = request->size > 0 || request->target.route->billed
+				    ? request_body_end(&request->body)
 				    : NULL;
 	char text[320];
 
-	event_loop_alarm_start(&engine->loop, &engine->idle, &call->connection->alarm);
+	event_loop_alarm_start(&engine->loop, &engine->idle, &request->connection->alarm);
 	if (wrong) {
-		refuse_call(call, SHAPE_REQUEST, wrong);
+		refuse_request(request, SHAPE_REQUEST, wrong);
 		return;
 	}
-	if (!call->target.route->billed) {
-		model_request_connect(call);
+	if (!request->target.route->billed) {
+		model_request_connect(request);
 		return;
 	}
-	call->model = price_find(&engine->config.models.prices, call->body.model);
-	if (!call->model && !provider->free && engine->config.models.refuse_unknown) {
+	request->model = price_find(&engine->config.models.prices, request->body.model);
+	if (!request->model && !provider->free && engine->config.models.refuse_unknown) {
 		snprintf(text, sizeof text,
 			 "the model '%.127s' has no known price and is refused (see "
 			 "unknown-model)",
-			 call->body.model);
-		refuse_call(call, SHAPE_MODEL, text);
+			 request->body.model);
+		refuse_request(request, SHAPE_MODEL, text);
 		return;
 	}
-	call->state = MODEL_REQUEST_WAITING;
+	request->state = MODEL_REQUEST_WAITING;
 	budget_changed(&engine->budget);
 }
 
@@ -212,34 +214,34 @@ static bool waits(const struct budget_spender *spender)
 
 static bool pay(struct budget_spender *spender)
 {
-	struct model_request *call = call_of(spender);
-	struct engine *engine = call->engine;
+	struct model_request *request = call_of(spender);
+	struct engine *engine = request->engine;
 	struct budget *budget = &engine->budget;
-	uint64_t elsewhere = request_body_elsewhere(&call->body);
-	uint64_t guess = budget_guess(budget, call->model, call->size);
+	uint64_t elsewhere = request_body_elsewhere(&request->body);
+	uint64_t guess = budget_guess(budget, request->model, request->size);
 	const struct money_want want = {
 		.table = &engine->config.models.prices,
-		.model = call->model,
-		.free = call->upstream->provider->free,
-		.fast = call->body.fast,
-		.input = call->size + elsewhere,
+		.model = request->model,
+		.free = request->upstream->provider->free,
+		.fast = request->body.fast,
+		.input = request->size + elsewhere,
 		.likely = guess ? guess + elsewhere : 0,
-		.output = call->body.most,
-		.answers = call->body.answers,
-		.floor = request_body_floor(&call->body),
+		.output = request->body.most,
+		.answers = request->body.answers,
+		.floor = request_body_floor(&request->body),
 	};
 	uint64_t output = 0;
 	uint64_t nusd = 0;
 
-	switch (money_reserve(&budget->money, &want, &call->reserved, &output, &nusd)) {
+	switch (money_reserve(&budget->money, &want, &request->reserved, &output, &nusd)) {
 	case MONEY_GO:
-		call->priced = true;
-		budget->usual = call->reserved;
+		request->priced = true;
+		budget->usual = request->reserved;
 		budget->why[0] = '\0';
-		if (output < call->body.most)
-			request_body_limit(&call->body, output);
-		request_body_ask_usage(&call->body);
-		model_request_connect(call);
+		if (output < request->body.most)
+			request_body_limit(&request->body, output);
+		request_body_ask_usage(&request->body);
+		model_request_connect(request);
 		return true;
 	case MONEY_ASK:
 		budget_ask(&engine->budget, nusd, false);
@@ -259,26 +261,26 @@ static bool pay(struct budget_spender *spender)
 
 static void cut(struct budget_spender *spender)
 {
-	struct model_request *call = call_of(spender);
-	struct connection *connection = call->connection;
+	struct model_request *request = call_of(spender);
+	struct connection *connection = request->connection;
 	AUTO_BUFFER struct buffer out = BUFFER_INIT(4096);
 	AUTO_BUFFER struct buffer last = BUFFER_INIT(4096);
 
-	if (!call->target.route->billed || call->upstream->provider->free)
+	if (!request->target.route->billed || request->upstream->provider->free)
 		return;
-	if (call->state != MODEL_REQUEST_ANSWERED) {
-		refuse_call(call, SHAPE_BUDGET, call->engine->budget.why);
+	if (request->state != MODEL_REQUEST_ANSWERED) {
+		refuse_request(request, SHAPE_BUDGET, request->engine->budget.why);
 		return;
 	}
-	call->engine->budget.refused++;
+	request->engine->budget.refused++;
 	/* A cut is not the end of a message: the client retries and is then refused. */
-	if (call->frames && call->reader.stream &&
-	    shape_stream_end(&last, call->target.route->format, call->engine->budget.why)) {
+	if (request->frames && request->reader.stream &&
+	    shape_stream_end(&last, request->target.route->format, request->engine->budget.why)) {
 		http_chunk_write(buffer_text(&last), last.used, &out);
 		buffer_add_text(&out, "0\r\n\r\n");
 		if (connection_side_send(&connection->client, buffer_text(&out), out.used) == 0) {
-			model_request_free(call);
-			connection->call = NULL;
+			model_request_free(request);
+			connection->request = NULL;
 			connection_finish(connection);
 			return;
 		}
@@ -298,23 +300,23 @@ const struct budget_spending model_request_spending = {
 	.abandon = abandon,
 };
 
-void model_request_free(struct model_request *call)
+void model_request_free(struct model_request *request)
 {
-	if (!call)
+	if (!request)
 		return;
-	model_request_settle(call);
-	reel_record_end(call);
-	call->state = MODEL_REQUEST_OVER;
-	budget_leave(&call->engine->budget, &call->spender);
-	upstream_put(call->link, false);
-	if (call->spool >= 0) {
-		call->engine->spooled -= call->size;
-		close(call->spool);
+	model_request_settle(request);
+	reel_record_end(request);
+	request->state = MODEL_REQUEST_OVER;
+	budget_leave(&request->engine->budget, &request->spender);
+	upstream_put(request->link, false);
+	if (request->spool >= 0) {
+		request->engine->spooled -= request->size;
+		close(request->spool);
 	}
-	buffer_release(&call->lines);
-	buffer_release(&call->memory);
-	buffer_release(&call->head);
-	buffer_release(&call->answer);
-	buffer_release(&call->event);
-	event_loop_free_later(&call->engine->loop, call);
+	buffer_release(&request->lines);
+	buffer_release(&request->memory);
+	buffer_release(&request->head);
+	buffer_release(&request->answer);
+	buffer_release(&request->event);
+	event_loop_free_later(&request->engine->loop, request);
 }

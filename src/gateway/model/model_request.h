@@ -102,7 +102,7 @@ void model_request_too_slow(struct connection *connection); /* its body did not 
 void model_request_update(struct connection *connection);
 void model_request_resume(
 	struct connection *connection); /* the client has read everything: forward more */
-void model_request_free(struct model_request *call); /* with its connection; settles its cost */
+void model_request_free(struct model_request *request); /* with its connection; settles its cost */
 
 extern const struct budget_spending model_request_spending;
 
@@ -111,15 +111,15 @@ void model_request_refuse(struct connection *connection, enum usage_format forma
 			  enum shape_reason reason, const char *text);
 
 /* model_request_send.c */
-void model_request_connect(struct model_request *call);
+void model_request_connect(struct model_request *request);
 
 /* model_request_answer.c */
-void model_request_read_answer(struct model_request *call);
-void model_request_broken(struct model_request *call,
+void model_request_read_answer(struct model_request *request);
+void model_request_broken(struct model_request *request,
 			  const char *why); /* of the provider or its connection */
 
 /* model_request_cost.c */
-void model_request_true_up(struct model_request *call); /* more is known by now */
-void model_request_settle(struct model_request *call);  /* the response is over */
+void model_request_true_up(struct model_request *request); /* more is known by now */
+void model_request_settle(struct model_request *request);  /* the response is over */
 
 #endif

@@ -7,26 +7,28 @@
 #include <stdio.h>
 #include <string.h>
 
-void model_request_broken(struct model_request *call, const char *why)
+void model_request_broken(struct model_request *request, const char *why)
 {
 	char text[600];
 
-	if (call->state == MODEL_REQUEST_ANSWERED) {
+	if (request->state == MODEL_REQUEST_ANSWERED) {
 		/* a normal close would look like the end of the response */
-		connection_reset(call->connection);
+		connection_reset(request->connection);
 		return;
 	}
-	snprintf(text, sizeof text, "%s: %s", provider_at(call->target.route->provider)->name, why);
-	model_request_refuse(call->connection, call->target.route->format, SHAPE_UPSTREAM, text);
+	snprintf(text, sizeof text, "%s: %s", provider_at(request->target.route->provider)->name,
+		 why);
+	model_request_refuse(request->connection, request->target.route->format, SHAPE_UPSTREAM,
+			     text);
 }
 
 /* --- to the client: one read becomes one write */
 
 enum { FLUSH_BYTES = ENGINE_SCRATCH };
 
-static int flush(struct model_request *call)
+static int flush(struct model_request *request)
 {
-	struct buffer *out = &call->engine->out;
+	struct buffer *out = &request->engine->out;
 	size_t size = out->used;
 
 	out->used = 0;
@@ -34,78 +36,80 @@ static int flush(struct model_request *call)
 		out->overflow = false; /* the buffer is shared */
 		return -1;
 	}
-	return size > 0 ? connection_side_send(&call->connection->client, out->data, size) : 0;
+	return size > 0 ? connection_side_send(&request->connection->client, out->data, size) : 0;
 }
 
-static int send_piece(struct model_request *call, const char *bytes, size_t size)
+static int send_piece(struct model_request *request, const char *bytes, size_t size)
 {
-	struct buffer *out = &call->engine->out;
+	struct buffer *out = &request->engine->out;
 
-	if (call->frames)
+	if (request->frames)
 		http_chunk_write(bytes, size, out);
 	else
 		buffer_add(out, bytes, size);
-	return out->used > FLUSH_BYTES ? flush(call) : 0;
+	return out->used > FLUSH_BYTES ? flush(request) : 0;
 }
 
 /* Handles the end of an event, whose last bytes are the first `at` of the current piece. */
 static void on_event_end(void *context, size_t at, bool extra)
 {
-	struct model_request *call = context;
+	struct model_request *request = context;
 
 	if (!extra) {
-		if (call->event.used > 0)
-			(void)send_piece(call, call->event.data, call->event.used);
-		(void)send_piece(call, call->piece + call->piece_at, at - call->piece_at);
+		if (request->event.used > 0)
+			(void)send_piece(request, request->event.data, request->event.used);
+		(void)send_piece(request, request->piece + request->piece_at,
+				 at - request->piece_at);
 	}
-	call->event.used = 0;
-	call->piece_at = at;
+	request->event.used = 0;
+	request->piece_at = at;
 }
 
 /* Holds back the event that has begun: it may be the one to be removed. */
-static void hold_rest(struct model_request *call, size_t size)
+static void hold_rest(struct model_request *request, size_t size)
 {
-	size_t rest = size - call->piece_at;
+	size_t rest = size - request->piece_at;
 
-	if (call->event.used + rest > MODEL_REQUEST_EVENT_MOST) { /* too large to be that event */
-		(void)send_piece(call, call->event.data, call->event.used);
-		(void)send_piece(call, call->piece + call->piece_at, rest);
-		call->event.used = 0;
+	if (request->event.used + rest >
+	    MODEL_REQUEST_EVENT_MOST) { /* too large to be that event */
+		(void)send_piece(request, request->event.data, request->event.used);
+		(void)send_piece(request, request->piece + request->piece_at, rest);
+		request->event.used = 0;
 		return;
 	}
-	buffer_add(&call->event, call->piece + call->piece_at, rest);
+	buffer_add(&request->event, request->piece + request->piece_at, rest);
 }
 
 /* Meters and forwards bytes. Returns 0, or -1 if the client is on_provider_gone. */
-static int pass(struct model_request *call, const char *bytes, size_t size)
+static int pass(struct model_request *request, const char *bytes, size_t size)
 {
 	AUTO_BUFFER struct buffer scratch = BUFFER_INIT(ENGINE_SCRATCH + MASK_LONGEST);
 
-	size = mask_feed(&call->mask, bytes, size, &scratch, &bytes);
-	reel_record_bytes(call, bytes, size);
-	call->piece = bytes;
-	call->piece_at = 0;
-	if (call->metered)
-		usage_feed(&call->reader, bytes, size);
-	if (!call->strip)
-		return send_piece(call, bytes, size);
-	hold_rest(call, size);
+	size = mask_feed(&request->mask, bytes, size, &scratch, &bytes);
+	reel_record_bytes(request, bytes, size);
+	request->piece = bytes;
+	request->piece_at = 0;
+	if (request->metered)
+		usage_feed(&request->reader, bytes, size);
+	if (!request->strip)
+		return send_piece(request, bytes, size);
+	hold_rest(request, size);
 	return 0;
 }
 
 /* --- the end */
 
-static void continue_reading(struct model_request *call)
+static void continue_reading(struct model_request *request)
 {
-	struct connection *connection = call->connection;
-	struct engine *engine = call->engine;
-	bool keep = call->keep;
+	struct connection *connection = request->connection;
+	struct engine *engine = request->engine;
+	bool keep = request->keep;
 
-	upstream_put(call->link, call->server_keep && call->sent);
-	call->link = NULL;
-	model_request_settle(call);
-	model_request_free(call);
-	connection->call = NULL;
+	upstream_put(request->link, request->server_keep && request->sent);
+	request->link = NULL;
+	model_request_settle(request);
+	model_request_free(request);
+	connection->request = NULL;
 	if (!keep) {
 		connection_finish(connection);
 		return;
@@ -117,26 +121,26 @@ static void continue_reading(struct model_request *call)
 			       &connection->alarm);
 }
 
-static void end_answer(struct model_request *call)
+static void end_answer(struct model_request *request)
 {
-	struct connection *connection = call->connection;
+	struct connection *connection = request->connection;
 	const char *bytes;
-	size_t size = mask_end(&call->mask, &bytes);
+	size_t size = mask_end(&request->mask, &bytes);
 	int result = 0;
 
-	reel_record_bytes(call, bytes, size);
-	reel_record_whole(call);
+	reel_record_bytes(request, bytes, size);
+	reel_record_whole(request);
 	if (size > 0)
-		result = call->strip ? (buffer_add(&call->event, bytes, size), 0)
-				     : send_piece(call, bytes, size);
-	if (call->event.used > 0)
-		result = send_piece(call, call->event.data, call->event.used);
-	if (result == 0 && call->frames)
-		buffer_add_text(&call->engine->out, "0\r\n\r\n");
-	if (result < 0 || flush(call) < 0)
+		result = request->strip ? (buffer_add(&request->event, bytes, size), 0)
+					: send_piece(request, bytes, size);
+	if (request->event.used > 0)
+		result = send_piece(request, request->event.data, request->event.used);
+	if (result == 0 && request->frames)
+		buffer_add_text(&request->engine->out, "0\r\n\r\n");
+	if (result < 0 || flush(request) < 0)
 		connection_reset(connection);
 	else
-		continue_reading(call);
+		continue_reading(request);
 }
 
 /* --- the head */
@@ -155,7 +159,7 @@ static bool for_client(struct http_text name)
 	return !http_text_is(name, "set-cookie") && !http_text_is(name, "alt-svc");
 }
 
-static void write_head(struct model_request *call, const struct http_response *response,
+static void write_head(struct model_request *request, const struct http_response *response,
 		       struct buffer *out)
 {
 	struct http_text lines = response->message.lines;
@@ -173,16 +177,16 @@ static void write_head(struct model_request *call, const struct http_response *r
 		buffer_add(out, value.at, value.size);
 		buffer_add_text(out, "\r\n");
 	}
-	if (call->frames)
+	if (request->frames)
 		buffer_add_text(out, "Transfer-Encoding: chunked\r\n");
 	else if (!response->empty)
 		buffer_printf(out, "Content-Length: %llu\r\n",
-			      (unsigned long long)call->answer_left);
-	buffer_printf(out, "Connection: %s\r\n\r\n", call->keep ? "keep-alive" : "close");
+			      (unsigned long long)request->answer_left);
+	buffer_printf(out, "Connection: %s\r\n\r\n", request->keep ? "keep-alive" : "close");
 }
 
 /* Reads the headers that describe the body. Returns an error message, or NULL. */
-static const char *read_lines(struct model_request *call, const struct http_response *response,
+static const char *read_lines(struct model_request *request, const struct http_response *response,
 			      bool *ret_stream)
 {
 	struct http_text lines = response->message.lines;
@@ -192,130 +196,132 @@ static const char *read_lines(struct model_request *call, const struct http_resp
 
 	*ret_stream = false;
 	while (http_line_next(&lines, &name, &value)) {
-		call->opaque |= http_text_is(name, "content-encoding") &&
-				!http_text_is(value, "identity");
-		if (call->opaque)
+		request->opaque |= http_text_is(name, "content-encoding") &&
+				   !http_text_is(value, "identity");
+		if (request->opaque)
 			return "its response is compressed although that was not requested, and "
 			       "cannot be metered";
 		if (http_text_is(name, "content-type"))
 			*ret_stream = is_stream(value);
-		shape_limit_line(&call->limit, name.at, name.size, value.at, value.size, now);
+		shape_limit_line(&request->limit, name.at, name.size, value.at, value.size, now);
 	}
 	return NULL;
 }
 
 /* Handles a complete head. Returns 0, or -1 if the request has ended. */
-static int handle_head(struct model_request *call, size_t size)
+static int handle_head(struct model_request *request, size_t size)
 {
-	AUTO_BUFFER struct buffer head = BUFFER_INIT(call->answer.max + 512);
-	AUTO_BUFFER struct buffer scratch = BUFFER_INIT(call->answer.max + 1024);
+	AUTO_BUFFER struct buffer head = BUFFER_INIT(request->answer.max + 512);
+	AUTO_BUFFER struct buffer scratch = BUFFER_INIT(request->answer.max + 1024);
 	struct http_response response;
-	struct mask mask = call->mask;
+	struct mask mask = request->mask;
 	const char *bytes;
 	bool stream = false;
-	const char *wrong = http_response_read(call->answer.data, size, false, &response);
+	const char *wrong = http_response_read(request->answer.data, size, false, &response);
 
 	if (!wrong && response.status < 200)
 		return 0; /* an interim response, which is not forwarded */
 	if (!wrong)
-		wrong = read_lines(call, &response, &stream);
+		wrong = read_lines(request, &response, &stream);
 	if (!wrong && response.status >= 300 && response.status < 400)
 		wrong = "it redirects the request, which is not supported";
-	call->status = wrong ? 0 : response.status;
+	request->status = wrong ? 0 : response.status;
 	if (wrong) {
-		model_request_broken(call, wrong);
+		model_request_broken(request, wrong);
 		return -1;
 	}
-	reel_record_head(call, &response);
-	call->first_ms = call->engine->loop.now_ms;
-	call->answer_kind = response.empty ? HTTP_NOTHING : response.message.body;
-	call->answer_left = response.message.length;
-	call->answer_done = call->answer_kind == HTTP_NOTHING ||
-			    (call->answer_kind == HTTP_LENGTH && call->answer_left == 0);
-	call->server_keep = response.message.keep && call->answer_kind != HTTP_UNTIL_CLOSE;
-	call->metered = call->target.route->billed || response.status >= 400;
-	usage_init(&call->reader, call->target.route->format, stream && response.status < 300);
-	call->strip = call->reader.stream && call->target.route->format == USAGE_CHAT &&
-		      !call->body.asks_usage;
-	if (call->strip) {
-		call->reader.event = on_event_end;
-		call->reader.context = call;
+	reel_record_head(request, &response);
+	request->first_ms = request->engine->loop.now_ms;
+	request->answer_kind = response.empty ? HTTP_NOTHING : response.message.body;
+	request->answer_left = response.message.length;
+	request->answer_done = request->answer_kind == HTTP_NOTHING ||
+			       (request->answer_kind == HTTP_LENGTH && request->answer_left == 0);
+	request->server_keep = response.message.keep && request->answer_kind != HTTP_UNTIL_CLOSE;
+	request->metered = request->target.route->billed || response.status >= 400;
+	usage_init(&request->reader, request->target.route->format,
+		   stream && response.status < 300);
+	request->strip = request->reader.stream && request->target.route->format == USAGE_CHAT &&
+			 !request->body.asks_usage;
+	if (request->strip) {
+		request->reader.event = on_event_end;
+		request->reader.context = request;
 	}
-	call->frames = !call->answer_done && (call->answer_kind != HTTP_LENGTH || call->strip);
+	request->frames = !request->answer_done &&
+			  (request->answer_kind != HTTP_LENGTH || request->strip);
 	/* A request that was cut short by its response is never completed on this connection. */
-	call->keep = call->keep && call->sent;
-	call->state = MODEL_REQUEST_ANSWERED;
-	write_head(call, &response, &head);
+	request->keep = request->keep && request->sent;
+	request->state = MODEL_REQUEST_ANSWERED;
+	write_head(request, &response, &head);
 	if (buffer_overflowed(&head)) {
-		connection_reset(call->connection);
+		connection_reset(request->connection);
 		return -1;
 	}
 	size = mask_feed(&mask, head.data, head.used, &scratch, &bytes);
-	buffer_add(&call->engine->out, bytes, size);
+	buffer_add(&request->engine->out, bytes, size);
 	return 0;
 }
 
 /* --- the body */
 
 /* Handles bytes of the body. Returns 0, or -1 if the request has ended. */
-static int handle_body(struct model_request *call, const char *bytes, size_t size)
+static int handle_body(struct model_request *request, const char *bytes, size_t size)
 {
 	size_t at = 0;
 
-	while (at < size && !call->answer_done) {
+	while (at < size && !request->answer_done) {
 		struct http_text data = { bytes + at, size - at };
 		ssize_t taken = (ssize_t)data.size;
 
-		if (call->answer_kind == HTTP_CHUNKS) {
-			taken = http_chunks_take(&call->answer_chunks, bytes + at, size - at,
+		if (request->answer_kind == HTTP_CHUNKS) {
+			taken = http_chunks_take(&request->answer_chunks, bytes + at, size - at,
 						 &data);
-			call->answer_done = call->answer_chunks.done;
-		} else if (call->answer_kind == HTTP_LENGTH) {
-			data.size = call->answer_left < data.size ? (size_t)call->answer_left
-								  : data.size;
+			request->answer_done = request->answer_chunks.done;
+		} else if (request->answer_kind == HTTP_LENGTH) {
+			data.size = request->answer_left < data.size ? (size_t)request->answer_left
+								     : data.size;
 			taken = (ssize_t)data.size;
-			call->answer_left -= data.size;
-			call->answer_done = call->answer_left == 0;
+			request->answer_left -= data.size;
+			request->answer_done = request->answer_left == 0;
 		}
-		if (taken < 0 || (data.size > 0 && pass(call, data.at, data.size) < 0)) {
-			connection_reset(call->connection);
+		if (taken < 0 || (data.size > 0 && pass(request, data.at, data.size) < 0)) {
+			connection_reset(request->connection);
 			return -1;
 		}
 		at += (size_t)taken;
 	}
-	call->server_keep = call->server_keep && at == size;
+	request->server_keep = request->server_keep && at == size;
 	return 0;
 }
 
 /* Handles bytes of the head, which may be followed by the body. Returns 0, or -1 if the request
  * has ended. */
-static int handle_first(struct model_request *call, const char *bytes, size_t size)
+static int handle_first(struct model_request *request, const char *bytes, size_t size)
 {
-	struct buffer *answer = &call->answer;
+	struct buffer *answer = &request->answer;
 
 	buffer_add(answer, bytes, size);
 	if (buffer_overflowed(answer)) {
-		model_request_broken(call, "the head of its response is too long");
+		model_request_broken(request, "the head of its response is too long");
 		return -1;
 	}
-	while (call->state != MODEL_REQUEST_ANSWERED) {
-		ssize_t head = http_head_size(answer->data, answer->used, call->scanned);
+	while (request->state != MODEL_REQUEST_ANSWERED) {
+		ssize_t head = http_head_size(answer->data, answer->used, request->scanned);
 
-		call->scanned = answer->used;
+		request->scanned = answer->used;
 		if (head < 0) {
-			model_request_broken(call, "its response is not valid HTTP/1");
+			model_request_broken(request, "its response is not valid HTTP/1");
 			return -1;
 		}
 		if (head == 0)
 			return 0;
-		if (handle_head(call, (size_t)head) < 0)
+		if (handle_head(request, (size_t)head) < 0)
 			return -1;
 		memmove(answer->data, answer->data + head, answer->used - (size_t)head);
 		answer->used -= (size_t)head;
-		call->scanned = 0;
+		request->scanned = 0;
 	}
 
-	int result = handle_body(call, answer->data, answer->used);
+	int result = handle_body(request, answer->data, answer->used);
 
 	if (result == 0)
 		buffer_release(answer);
@@ -323,72 +329,73 @@ static int handle_first(struct model_request *call, const char *bytes, size_t si
 }
 
 /* The provider closed the connection. */
-static void on_provider_gone(struct model_request *call, const char *why)
+static void on_provider_gone(struct model_request *request, const char *why)
 {
 	char target[GATEWAY_TEXT];
 
-	rule_target_text(&call->upstream->provider->place.target, target);
-	if (call->state != MODEL_REQUEST_ANSWERED)
-		snprintf(call->unreached, sizeof call->unreached, "%.140s did not respond: %.140s",
-			 target, why);
-	model_request_broken(call, why);
+	rule_target_text(&request->upstream->provider->place.target, target);
+	if (request->state != MODEL_REQUEST_ANSWERED)
+		snprintf(request->unreached, sizeof request->unreached,
+			 "%.140s did not respond: %.140s", target, why);
+	model_request_broken(request, why);
 }
 
-static void lost(struct model_request *call, ssize_t n)
+static void lost(struct model_request *request, ssize_t n)
 {
 	/* Forward what arrived before that. */
-	if (call->state == MODEL_REQUEST_ANSWERED && call->answer_kind != HTTP_UNTIL_CLOSE &&
-	    flush(call) < 0) {
-		connection_reset(call->connection);
+	if (request->state == MODEL_REQUEST_ANSWERED && request->answer_kind != HTTP_UNTIL_CLOSE &&
+	    flush(request) < 0) {
+		connection_reset(request->connection);
 		return;
 	}
-	if (n == 0 && call->state == MODEL_REQUEST_ANSWERED &&
-	    call->answer_kind == HTTP_UNTIL_CLOSE)
-		end_answer(call);
+	if (n == 0 && request->state == MODEL_REQUEST_ANSWERED &&
+	    request->answer_kind == HTTP_UNTIL_CLOSE)
+		end_answer(request);
 	else
 		on_provider_gone(
-			call, n == 0 ? "it closed the connection before its response was complete"
-				     : upstream_wrong(call->link));
+			request,
+			n == 0 ? "it closed the connection before its response was complete"
+			       : upstream_wrong(request->link));
 }
 
-void model_request_read_answer(struct model_request *call)
+void model_request_read_answer(struct model_request *request)
 {
 	enum { ROUNDS = 8 }; /* then other connections get a turn */
-	struct engine *engine = call->engine;
-	struct connection *connection = call->connection;
+	struct engine *engine = request->engine;
+	struct connection *connection = request->connection;
 
 	engine->out.used = 0;
-	for (int i = 0; (i < ROUNDS || upstream_has_more(call->link)) && !connection->client.kept;
-	     i++) {
-		size_t most = call->state == MODEL_REQUEST_ANSWERED
+	for (int i = 0;
+	     (i < ROUNDS || upstream_has_more(request->link)) && !connection->client.kept; i++) {
+		size_t most = request->state == MODEL_REQUEST_ANSWERED
 				      ? ENGINE_SCRATCH
-				      : call->answer.max - call->answer.used;
-		ssize_t n = upstream_read(call->link, engine->scratch, most);
+				      : request->answer.max - request->answer.used;
+		ssize_t n = upstream_read(request->link, engine->scratch, most);
 
 		if (n == TLS_AGAIN)
 			break;
 		if (n <= 0) {
-			lost(call, n);
+			lost(request, n);
 			return;
 		}
 		event_loop_alarm_start(&engine->loop, &engine->idle, &connection->alarm);
-		if ((call->state == MODEL_REQUEST_ANSWERED
-			     ? handle_body(call, engine->scratch, (size_t)n)
-			     : handle_first(call, engine->scratch, (size_t)n)) < 0)
+		if ((request->state == MODEL_REQUEST_ANSWERED
+			     ? handle_body(request, engine->scratch, (size_t)n)
+			     : handle_first(request, engine->scratch, (size_t)n)) < 0)
 			return;
-		if (call->state == MODEL_REQUEST_ANSWERED && call->answer_done) {
-			end_answer(call);
+		if (request->state == MODEL_REQUEST_ANSWERED && request->answer_done) {
+			end_answer(request);
 			return;
 		}
-		if ((size_t)n < most && !upstream_has_more(call->link))
+		if ((size_t)n < most && !upstream_has_more(request->link))
 			break; /* another read would only return EAGAIN */
 	}
-	if (flush(call) < 0) {
+	if (flush(request) < 0) {
 		connection_reset(connection);
 		return;
 	}
-	model_request_true_up(call);
-	if (connection->stage == CONNECTION_STAGE_CALL &&
-	    connection->call == call) /* otherwise it was cut for exceeding its budget */
+	model_request_true_up(request);
+	if (connection->stage == CONNECTION_STAGE_MODEL &&
+	    connection->request == request) /* otherwise it was cut for exceeding its budget */
 		model_request_update(connection);
 }

@@ -8,42 +8,42 @@
 
 enum { BYTES_OF_LONG_TOKENS = 8, TOKENS_PER_S = 300 };
 
-static uint64_t cost_of(const struct model_request *call, const struct price_use *use,
+static uint64_t cost_of(const struct model_request *request, const struct price_use *use,
 			const struct price_model **ret_as)
 {
-	*ret_as = call->model;
-	if (call->upstream->provider->free)
+	*ret_as = request->model;
+	if (request->upstream->provider->free)
 		return 0;
-	return price_cost(&call->engine->config.models.prices, call->model, use, ret_as);
+	return price_cost(&request->engine->config.models.prices, request->model, use, ret_as);
 }
 
 /* The input is known exactly once the response begins. The output counts as reserved, unless it
  * is already more. */
-void model_request_true_up(struct model_request *call)
+void model_request_true_up(struct model_request *request)
 {
-	struct usage_reader *reader = &call->reader;
+	struct usage_reader *reader = &request->reader;
 	const struct price_model *as;
 	struct price_use use;
 	uint64_t output;
 	uint64_t cost;
 
-	if (!call->priced || call->state != MODEL_REQUEST_ANSWERED || call->status >= 300 ||
-	    !reader->usage.has_input)
+	if (!request->priced || request->state != MODEL_REQUEST_ANSWERED ||
+	    request->status >= 300 || !reader->usage.has_input)
 		return;
 	use = reader->usage.use;
-	use.fast |= call->body.fast;
+	use.fast |= request->body.fast;
 	/* Tokens are rarely longer than this, so more text means that the provider exceeded the
 	 * limit. */
 	output = reader->usage.text_bytes / BYTES_OF_LONG_TOKENS;
-	if (output < call->body.most * call->body.answers)
-		output = call->body.most * call->body.answers;
+	if (output < request->body.most * request->body.answers)
+		output = request->body.most * request->body.answers;
 	if (use.tokens[PRICE_OUTPUT] < output)
 		use.tokens[PRICE_OUTPUT] = output;
-	cost = cost_of(call, &use, &as);
-	if (cost == call->reserved)
+	cost = cost_of(request, &use, &as);
+	if (cost == request->reserved)
 		return;
-	money_adjust(&call->engine->budget.money, &call->reserved, cost);
-	budget_changed(&call->engine->budget);
+	money_adjust(&request->engine->budget.money, &request->reserved, cost);
+	budget_changed(&request->engine->budget);
 }
 
 static uint64_t input_of(const struct price_use *use)
@@ -54,105 +54,108 @@ static uint64_t input_of(const struct price_use *use)
 
 /* Estimates the usage of an incomplete response: the larger of the reported and the observed
  * numbers. */
-static void estimate(struct model_request *call, struct price_use *use)
+static void estimate(struct model_request *request, struct price_use *use)
 {
-	uint64_t output = call->state == MODEL_REQUEST_ANSWERED ? usage_estimate(&call->reader) : 0;
-	uint64_t most = call->body.most * call->body.answers;
+	uint64_t output = request->state == MODEL_REQUEST_ANSWERED
+				  ? usage_estimate(&request->reader)
+				  : 0;
+	uint64_t most = request->body.most * request->body.answers;
 
 	/* Thoughts are not shown, and a response that is not streamed is generated to its end
 	 * even if nobody listens. */
-	uint64_t unseen = call->body.stream ? (call->engine->loop.now_ms - call->began_ms) *
-						      TOKENS_PER_S / 1000
-					    : most;
+	uint64_t unseen = request->body.stream
+				  ? (request->engine->loop.now_ms - request->began_ms) *
+					    TOKENS_PER_S / 1000
+				  : most;
 
 	output = output < unseen ? unseen : output;
-	if (!call->reader.usage.has_input || call->state != MODEL_REQUEST_ANSWERED)
-		use->tokens[PRICE_INPUT] = call->size + request_body_elsewhere(&call->body);
+	if (!request->reader.usage.has_input || request->state != MODEL_REQUEST_ANSWERED)
+		use->tokens[PRICE_INPUT] = request->size + request_body_elsewhere(&request->body);
 	output = output < most ? output : most;
 	if (use->tokens[PRICE_OUTPUT] < output)
 		use->tokens[PRICE_OUTPUT] = output;
-	use->fast |= call->body.fast;
+	use->fast |= request->body.fast;
 }
 
-static void fill(struct model_request *call, struct ledger_row *row)
+static void fill(struct model_request *request, struct ledger_row *row)
 {
-	const struct engine *engine = call->engine;
-	bool known = call->model || call->upstream->provider->free;
+	const struct engine *engine = request->engine;
+	bool known = request->model || request->upstream->provider->free;
 
-	snprintf(row->route, sizeof row->route, "%s", call->target.route->name);
+	snprintf(row->route, sizeof row->route, "%s", request->target.route->name);
 	snprintf(row->provider, sizeof row->provider, "%s",
-		 provider_at(call->target.route->provider)->name);
-	snprintf(row->model, sizeof row->model, "%s", call->body.model);
-	memcpy(row->child, call->child, sizeof row->child);
-	row->status = call->status;
+		 provider_at(request->target.route->provider)->name);
+	snprintf(row->model, sizeof row->model, "%s", request->body.model);
+	memcpy(row->child, request->child, sizeof row->child);
+	row->status = request->status;
 	row->known = known;
-	row->free = call->upstream->provider->free;
-	row->duration_ms = (uint32_t)(engine->loop.now_ms - call->began_ms);
-	row->first_ms = call->first_ms ? (uint32_t)(call->first_ms - call->began_ms) : 0;
-	if (call->state == MODEL_REQUEST_ANSWERED) {
+	row->free = request->upstream->provider->free;
+	row->duration_ms = (uint32_t)(engine->loop.now_ms - request->began_ms);
+	row->first_ms = request->first_ms ? (uint32_t)(request->first_ms - request->began_ms) : 0;
+	if (request->state == MODEL_REQUEST_ANSWERED) {
 		/* Only plain words, as all error types are: never something that could be a key
 		 * in disguise. */
-		if (!call->reader.usage.error[strspn(
-			    call->reader.usage.error,
+		if (!request->reader.usage.error[strspn(
+			    request->reader.usage.error,
 			    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")])
-			snprintf(row->error, sizeof row->error, "%s", call->reader.usage.error);
+			snprintf(row->error, sizeof row->error, "%s", request->reader.usage.error);
 		else
 			snprintf(row->error, sizeof row->error, "other");
-		row->failure = failure_from_http(call->status, call->reader.usage.error,
-						 call->reader.usage.message);
+		row->failure = failure_from_http(request->status, request->reader.usage.error,
+						 request->reader.usage.message);
 		row->retry_at_ms = row->failure == FAILURE_RATE_LIMIT ||
 						   row->failure == FAILURE_OVERLOADED
-					   ? call->limit.at_ms
+					   ? request->limit.at_ms
 					   : 0;
-	} else if (call->unreached[0]) {
-		memcpy(row->error, call->unreached, sizeof row->error);
+	} else if (request->unreached[0]) {
+		memcpy(row->error, request->unreached, sizeof row->error);
 		row->failure = FAILURE_UNREACHABLE;
 	}
 }
 
-void model_request_settle(struct model_request *call)
+void model_request_settle(struct model_request *request)
 {
-	struct engine *engine = call->engine;
-	const struct usage *usage = &call->reader.usage;
+	struct engine *engine = request->engine;
+	const struct usage *usage = &request->reader.usage;
 	struct ledger_row row = { 0 };
 	struct price_use use = { 0 };
 	const struct price_model *as = NULL;
-	bool answered = call->state == MODEL_REQUEST_ANSWERED;
-	bool refused = answered && call->status >= 300;
+	bool answered = request->state == MODEL_REQUEST_ANSWERED;
+	bool refused = answered && request->status >= 300;
 	bool exact = answered && usage->has_input && usage->has_output && usage->ended;
 
-	if (!call->priced) {
-		if (call->unreached[0])
+	if (!request->priced) {
+		if (request->unreached[0])
 			budget_report_failure(&engine->budget, FAILURE_UNREACHABLE,
-					      call->unreached);
+					      request->unreached);
 		return;
 	}
-	call->priced = false;
+	request->priced = false;
 	if (answered)
 		use = usage->use;
 	/* The provider does not charge for a request that was incomplete or that it refused. */
 	if (refused && !usage->has_output)
 		exact = true;
-	else if (!call->sent && !answered)
+	else if (!request->sent && !answered)
 		exact = true;
 	else if (!exact)
-		estimate(call, &use);
-	use.fast |= call->body.fast && input_of(&use) > 0;
-	fill(call, &row);
-	row.cost_nusd = cost_of(call, &use, &as);
-	if (!exact && !usage->has_input && row.cost_nusd > call->reserved)
-		row.cost_nusd = call->reserved;
-	if (call->opaque && row.cost_nusd < call->reserved)
-		row.cost_nusd = call->reserved;
+		estimate(request, &use);
+	use.fast |= request->body.fast && input_of(&use) > 0;
+	fill(request, &row);
+	row.cost_nusd = cost_of(request, &use, &as);
+	if (!exact && !usage->has_input && row.cost_nusd > request->reserved)
+		row.cost_nusd = request->reserved;
+	if (request->opaque && row.cost_nusd < request->reserved)
+		row.cost_nusd = request->reserved;
 	row.estimated = !exact;
 	row.searches = use.searches;
 	memcpy(row.tokens, use.tokens, sizeof row.tokens);
 	snprintf(row.as, sizeof row.as, "%s", as ? as->name : "");
-	if (exact && request_body_elsewhere(&call->body) == 0)
-		budget_learn(&engine->budget, call->model, call->size, input_of(&use));
-	money_settle(&engine->budget.money, &call->reserved, row.cost_nusd);
+	if (exact && request_body_elsewhere(&request->body) == 0)
+		budget_learn(&engine->budget, request->model, request->size, input_of(&use));
+	money_settle(&engine->budget.money, &request->reserved, row.cost_nusd);
 	budget_report(&engine->budget, &row);
-	call->state = MODEL_REQUEST_OVER;
+	request->state = MODEL_REQUEST_OVER;
 	budget_changed(&engine->budget);
 	budget_ask_ahead(&engine->budget);
 }

@@ -10,11 +10,11 @@
 #include <strings.h>
 
 /* Guesses the format of a client whose route is unknown. */
-static enum usage_format guess_format(const struct http_request *request, bool anthropic)
+static enum usage_format guess_format(const struct http_request *http, bool anthropic)
 {
 	if (anthropic)
 		return USAGE_ANTHROPIC;
-	if (request->path.size > 7 && memcmp(request->path.at, "/v1beta", 7) == 0)
+	if (http->path.size > 7 && memcmp(http->path.at, "/v1beta", 7) == 0)
 		return USAGE_GEMINI;
 	return USAGE_CHAT;
 }
@@ -50,14 +50,14 @@ static bool token_in_query(const struct engine *engine, struct http_text path)
 	       is_token(engine, (struct http_text){ at + 4, end ? (size_t)(end - at - 4) : left });
 }
 
-static void read_traits(const struct engine *engine, const struct http_request *request,
+static void read_traits(const struct engine *engine, const struct http_request *http,
 			struct traits *traits)
 {
-	struct http_text lines = request->message.lines;
+	struct http_text lines = http->message.lines;
 	struct http_text name;
 	struct http_text value;
 
-	traits->token = token_in_query(engine, request->path);
+	traits->token = token_in_query(engine, http->path);
 	while (http_line_next(&lines, &name, &value)) {
 		traits->anthropic |= http_text_is(name, provider_at(PROVIDER_ANTHROPIC)->head_mark);
 		if (carries_key(name)) {
@@ -75,7 +75,7 @@ static void read_traits(const struct engine *engine, const struct http_request *
 
 /* Keeps the headers to forward: no keys, no cookies, no compression (which could not be
  * metered), and nothing that changes how the provider reads the body. */
-static void keep_lines(const struct http_request *request, struct buffer *out)
+static void keep_lines(const struct http_request *http, struct buffer *out)
 {
 	static const char *const not_on[] = { "cookie",
 					      "accept-encoding",
@@ -91,12 +91,12 @@ static void keep_lines(const struct http_request *request, struct buffer *out)
 					      "x-forwarded-for",
 					      "x-forwarded-host",
 					      "x-real-ip" };
-	struct http_text lines = request->message.lines;
+	struct http_text lines = http->message.lines;
 	struct http_text name;
 	struct http_text value;
 
 	while (http_line_next(&lines, &name, &value)) {
-		bool drop = http_line_dropped(name, &request->message) || carries_key(name);
+		bool drop = http_line_dropped(name, &http->message) || carries_key(name);
 
 		for (size_t i = 0; i < sizeof not_on / sizeof *not_on; i++)
 			drop = drop || http_text_is(name, not_on[i]);
@@ -109,34 +109,34 @@ static void keep_lines(const struct http_request *request, struct buffer *out)
 	}
 }
 
-static struct model_request *make_call(struct connection *connection,
-				       const struct http_request *request,
-				       const struct request_target *target,
-				       const struct traits *traits)
+static struct model_request *make_request(struct connection *connection,
+					  const struct http_request *http,
+					  const struct request_target *target,
+					  const struct traits *traits)
 {
 	struct engine *engine = connection->engine;
-	struct model_request *call = mem_zero(sizeof *call);
+	struct model_request *request = mem_zero(sizeof *request);
 
-	call->connection = connection;
-	call->engine = engine;
-	call->spool = -1;
-	call->target = *target;
-	call->upstream = &engine->upstreams[target->route->provider];
-	call->keep = request->message.keep;
-	call->kind = request->message.body;
-	call->left = request->message.length;
-	call->chunks.strict = true;
-	call->lines = BUFFER_INIT(connection->input.max + 1024);
-	call->memory = BUFFER_INIT(MODEL_REQUEST_MEMORY);
-	call->head = BUFFER_INIT(connection->input.max + 4096);
-	call->answer = BUFFER_INIT(connection->input.max);
-	call->event = BUFFER_INIT(MODEL_REQUEST_EVENT_MOST);
-	call->began_ms = engine->loop.now_ms;
-	memcpy(call->child, traits->child, sizeof call->child);
-	keep_lines(request, &call->lines);
-	request_body_init(&call->body, &call->target);
-	budget_enter(&call->engine->budget, &call->spender);
-	return call;
+	request->connection = connection;
+	request->engine = engine;
+	request->spool = -1;
+	request->target = *target;
+	request->upstream = &engine->upstreams[target->route->provider];
+	request->keep = http->message.keep;
+	request->kind = http->message.body;
+	request->left = http->message.length;
+	request->chunks.strict = true;
+	request->lines = BUFFER_INIT(connection->input.max + 1024);
+	request->memory = BUFFER_INIT(MODEL_REQUEST_MEMORY);
+	request->head = BUFFER_INIT(connection->input.max + 4096);
+	request->answer = BUFFER_INIT(connection->input.max);
+	request->event = BUFFER_INIT(MODEL_REQUEST_EVENT_MOST);
+	request->began_ms = engine->loop.now_ms;
+	memcpy(request->child, traits->child, sizeof request->child);
+	keep_lines(http, &request->lines);
+	request_body_init(&request->body, &request->target);
+	budget_enter(&request->engine->budget, &request->spender);
+	return request;
 }
 
 /* Only a person can fix a missing key, if this is a real request and not a probe. */
@@ -149,7 +149,7 @@ static void refuse_key(struct connection *connection, enum usage_format format,
 }
 
 /* Checks a request by its head. Returns true if it is acceptable; otherwise it was refused. */
-static bool check_head(struct connection *connection, const struct http_request *request,
+static bool check_head(struct connection *connection, const struct http_request *http,
 		       const struct request_target *target, const struct traits *traits,
 		       enum usage_format format)
 {
@@ -157,7 +157,7 @@ static bool check_head(struct connection *connection, const struct http_request 
 	const struct model_config_provider *provider;
 	char text[256];
 
-	if (request->message.upgrade || request->message.minor == 0) {
+	if (http->message.upgrade || http->message.minor == 0) {
 		model_request_refuse(connection, format, SHAPE_UPGRADE,
 				     "only plain HTTP/1.1 requests are supported here");
 		return false;
@@ -186,13 +186,12 @@ static bool check_head(struct connection *connection, const struct http_request 
 	}
 	/* The body would be sent without a length and be read as the next request. */
 	if (strcmp(target->route->method, "POST") != 0 &&
-	    (request->message.body == HTTP_CHUNKS || request->message.length > 0)) {
+	    (http->message.body == HTTP_CHUNKS || http->message.length > 0)) {
 		model_request_refuse(connection, format, SHAPE_REQUEST,
 				     "this request must not have a body");
 		return false;
 	}
-	if (request->message.body == HTTP_LENGTH &&
-	    request->message.length > MODEL_REQUEST_BODY_MOST) {
+	if (http->message.body == HTTP_LENGTH && http->message.length > MODEL_REQUEST_BODY_MOST) {
 		model_request_refuse(connection, format, SHAPE_LARGE,
 				     "a request must not exceed 32 MiB");
 		return false;
@@ -205,26 +204,26 @@ bool model_request_head(struct connection *connection, size_t head)
 	struct engine *engine = connection->engine;
 	struct request_target target = { 0 };
 	struct traits traits = { 0 };
-	struct http_request request;
+	struct http_request http;
 	enum usage_format format;
-	const char *wrong = http_request_read(connection->input.data, head, HTTP_ORIGIN, &request);
+	const char *wrong = http_request_read(connection->input.data, head, HTTP_ORIGIN, &http);
 
 	if (wrong) {
 		connection_access_fail(connection, 400, SOCKS_FAILED, "bad request: %s", wrong);
 		return false;
 	}
-	read_traits(engine, &request, &traits);
-	if (request_find(request.method.at, request.method.size, request.path.at, request.path.size,
+	read_traits(engine, &http, &traits);
+	if (request_find(http.method.at, http.method.size, http.path.at, http.path.size,
 			 traits.anthropic, &target) < 0)
 		target.route = NULL;
-	format = target.route ? target.route->format : guess_format(&request, traits.anthropic);
-	if (!check_head(connection, &request, &target, &traits, format) || !target.route)
+	format = target.route ? target.route->format : guess_format(&http, traits.anthropic);
+	if (!check_head(connection, &http, &target, &traits, format) || !target.route)
 		return false;
-	connection->call = make_call(connection, &request, &target, &traits);
-	connection->stage = CONNECTION_STAGE_CALL;
+	connection->request = make_request(connection, &http, &target, &traits);
+	connection->stage = CONNECTION_STAGE_MODEL;
 	connection_consume(connection, head);
 	event_loop_alarm_start(&engine->loop, &engine->body, &connection->alarm);
-	if (request.message.expects &&
+	if (http.message.expects &&
 	    connection_side_say(&connection->client, "HTTP/1.1 100 Continue\r\n\r\n") < 0) {
 		connection_end(connection);
 		return false;

@@ -52,17 +52,17 @@ int reel_begin(struct engine *engine, int tape, int used, struct error *err);
 uint64_t reel_settle(struct engine *engine);
 
 /* reel_record.c. These functions do nothing if nothing is recorded. */
-void reel_record_request(struct model_request *call);
-void reel_record_head(struct model_request *call, const struct http_response *response);
-void reel_record_bytes(struct model_request *call, const char *bytes, size_t size);
-void reel_record_whole(struct model_request *call);
-void reel_record_end(struct model_request *call); /* the request ended; writes the exchange */
+void reel_record_request(struct model_request *request);
+void reel_record_head(struct model_request *request, const struct http_response *response);
+void reel_record_bytes(struct model_request *request, const char *bytes, size_t size);
+void reel_record_whole(struct model_request *request);
+void reel_record_end(struct model_request *request); /* the request ended; writes the exchange */
 
 /* reel_replay.c: reads the conversation of a request, for comparison with the tape. */
-void reel_listen(struct model_request *call, struct tape_talk *ret_talk);
+void reel_listen(struct model_request *request, struct tape_talk *ret_talk);
 /* Finds the recorded response and replaces the connection. Returns false if there is none; the
  * request was then refused. */
-bool reel_connect(struct model_request *call, const struct upstream_user *user);
+bool reel_connect(struct model_request *request, const struct upstream_user *user);
 
 /* Like those of upstream.h. */
 ssize_t reel_read(struct reel *reel, void *bytes, size_t size);

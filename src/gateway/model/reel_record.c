@@ -27,21 +27,21 @@ static void stop_recording(struct engine *engine, const char *why)
 		engine->loop.over = true;
 }
 
-void reel_record_request(struct model_request *call)
+void reel_record_request(struct model_request *request)
 {
 	struct tape_exchange *exchange;
 
-	if (call->engine->reels.fd < 0)
+	if (request->engine->reels.fd < 0)
 		return;
-	call->recorder = mem_zero(sizeof *call->recorder);
-	call->recorder->headers = BUFFER_INIT(TAPE_HEADERS * 1024);
-	exchange = &call->recorder->exchange;
+	request->recorder = mem_zero(sizeof *request->recorder);
+	request->recorder->headers = BUFFER_INIT(TAPE_HEADERS * 1024);
+	exchange = &request->recorder->exchange;
 	exchange->body = BUFFER_INIT(TAPE_BODY);
-	exchange->free = call->upstream->provider->free;
-	snprintf(exchange->method, sizeof exchange->method, "%s", call->target.route->method);
+	exchange->free = request->upstream->provider->free;
+	snprintf(exchange->method, sizeof exchange->method, "%s", request->target.route->method);
 	snprintf(exchange->path, sizeof exchange->path, "%.*s", (int)sizeof exchange->path - 1,
-		 call->target.target);
-	reel_listen(call, &exchange->talk);
+		 request->target.target);
+	reel_listen(request, &exchange->talk);
 }
 
 static bool is_kept(struct http_text name, struct http_text value)
@@ -64,42 +64,42 @@ static bool is_kept(struct http_text name, struct http_text value)
 	return false;
 }
 
-void reel_record_head(struct model_request *call, const struct http_response *response)
+void reel_record_head(struct model_request *request, const struct http_response *response)
 {
 	struct http_text lines = response->message.lines;
 	struct http_text name;
 	struct http_text value;
 	size_t count = 0;
 
-	if (!call->recorder)
+	if (!request->recorder)
 		return;
-	call->recorder->exchange.status = response->status;
+	request->recorder->exchange.status = response->status;
 	while (http_line_next(&lines, &name, &value)) {
 		if (!is_kept(name, value) || ++count > TAPE_HEADERS)
 			continue;
 		for (size_t i = 0; i < name.size; i++)
-			buffer_printf(&call->recorder->headers, "%c",
+			buffer_printf(&request->recorder->headers, "%c",
 				      name.at[i] >= 'A' && name.at[i] <= 'Z' ? name.at[i] | 0x20
 									     : name.at[i]);
-		buffer_printf(&call->recorder->headers, ": %.*s\n", (int)value.size, value.at);
+		buffer_printf(&request->recorder->headers, ": %.*s\n", (int)value.size, value.at);
 	}
 }
 
-static uint32_t elapsed(const struct model_request *call)
+static uint32_t elapsed(const struct model_request *request)
 {
-	return (uint32_t)(call->engine->loop.now_ms - call->began_ms);
+	return (uint32_t)(request->engine->loop.now_ms - request->began_ms);
 }
 
-void reel_record_bytes(struct model_request *call, const char *bytes, size_t size)
+void reel_record_bytes(struct model_request *request, const char *bytes, size_t size)
 {
-	if (call->recorder && size > 0)
-		tape_exchange_add(&call->recorder->exchange, elapsed(call), bytes, size);
+	if (request->recorder && size > 0)
+		tape_exchange_add(&request->recorder->exchange, elapsed(request), bytes, size);
 }
 
-void reel_record_whole(struct model_request *call)
+void reel_record_whole(struct model_request *request)
 {
-	if (call->recorder)
-		call->recorder->exchange.whole = true;
+	if (request->recorder)
+		request->recorder->exchange.whole = true;
 }
 
 /* Masks keys and tokens in a response, in any spelling. */
@@ -129,19 +129,19 @@ static void write_down(struct engine *engine, struct tape_exchange *exchange)
 		reels->size += text.used;
 }
 
-void reel_record_end(struct model_request *call)
+void reel_record_end(struct model_request *request)
 {
-	struct reel_recorder *recorder = call->recorder;
+	struct reel_recorder *recorder = request->recorder;
 
 	if (!recorder)
 		return;
-	call->recorder = NULL;
-	mask_names(call->engine, &recorder->headers);
+	request->recorder = NULL;
+	mask_names(request->engine, &recorder->headers);
 	recorder->exchange.headers = mem_dup(buffer_text(&recorder->headers));
-	recorder->exchange.end_ms = elapsed(call);
+	recorder->exchange.end_ms = elapsed(request);
 	/* A request that did not reach the provider is not recorded. */
-	if (call->engine->reels.fd >= 0 && (call->sent || recorder->exchange.status))
-		write_down(call->engine, &recorder->exchange);
+	if (request->engine->reels.fd >= 0 && (request->sent || recorder->exchange.status))
+		write_down(request->engine, &recorder->exchange);
 	tape_exchange_release(&recorder->exchange);
 	buffer_release(&recorder->headers);
 	free(recorder);

@@ -16,7 +16,7 @@
 struct reel {
 	struct reel *next; /* in the list of reels that are due */
 	struct event_loop_alarm alarm;
-	struct model_request *call;
+	struct model_request *request;
 	struct upstream_user user;
 	const struct tape_exchange *exchange;
 	struct buffer wire; /* the response as a provider would send it */
@@ -66,38 +66,40 @@ int reel_begin(struct engine *engine, int tape, int used, struct error *err)
 
 /* --- reading a request */
 
-static int read_request(const struct model_request *call, struct buffer *body)
+static int read_request(const struct model_request *request, struct buffer *body)
 {
-	if (call->spool < 0) {
-		buffer_add(body, call->memory.data, call->memory.used);
+	if (request->spool < 0) {
+		buffer_add(body, request->memory.data, request->memory.used);
 		return 0;
 	}
-	while (body->used < call->size) {
-		size_t most = call->size - body->used < ENGINE_SCRATCH
-				      ? (size_t)(call->size - body->used)
+	while (body->used < request->size) {
+		size_t most = request->size - body->used < ENGINE_SCRATCH
+				      ? (size_t)(request->size - body->used)
 				      : ENGINE_SCRATCH;
-		ssize_t n = pread(call->spool, call->engine->scratch, most, (off_t)body->used);
+		ssize_t n = pread(request->spool, request->engine->scratch, most,
+				  (off_t)body->used);
 
 		if (n <= 0)
 			return -1;
-		buffer_add(body, call->engine->scratch, (size_t)n);
+		buffer_add(body, request->engine->scratch, (size_t)n);
 	}
 	return 0;
 }
 
-void reel_listen(struct model_request *call, struct tape_talk *ret_talk)
+void reel_listen(struct model_request *request, struct tape_talk *ret_talk)
 {
 	AUTO_BUFFER struct buffer body = BUFFER_INIT(MODEL_REQUEST_BODY_MOST);
-	const struct request_route *route = call->target.route;
-	const char *model = call->body.model[0] ? call->body.model : call->target.model;
+	const struct request_route *route = request->target.route;
+	const char *model = request->body.model[0] ? request->body.model : request->target.model;
 
 	snprintf(ret_talk->route, sizeof ret_talk->route, "%s", route->name);
 	snprintf(ret_talk->provider, sizeof ret_talk->provider, "%s",
 		 provider_at(route->provider)->name);
 	tape_model(ret_talk->model, model, strlen(model));
-	ret_talk->stream = call->body.stream;
-	if (read_request(call, &body) == 0)
-		tape_talk_read(ret_talk, buffer_text(&body), body.used, &call->engine->reels.names);
+	ret_talk->stream = request->body.stream;
+	if (read_request(request, &body) == 0)
+		tape_talk_read(ret_talk, buffer_text(&body), body.used,
+			       &request->engine->reels.names);
 }
 
 /* --- the response */
@@ -167,10 +169,10 @@ static uint32_t due_ms(const struct reel *reel)
 
 static bool is_due(const struct reel *reel)
 {
-	const struct engine *engine = reel->call->engine;
+	const struct engine *engine = reel->request->engine;
 
 	return !engine->config.models.tape.paced ||
-	       engine->loop.now_ms - reel->call->began_ms >= due_ms(reel);
+	       engine->loop.now_ms - reel->request->began_ms >= due_ms(reel);
 }
 
 ssize_t reel_read(struct reel *reel, void *bytes, size_t size)
@@ -185,7 +187,8 @@ ssize_t reel_read(struct reel *reel, void *bytes, size_t size)
 	if (reel->piece == pieces) {
 		/* The usage of a cut response is estimated from its duration: use the recorded
 		 * one. */
-		reel->call->began_ms = reel->call->engine->loop.now_ms - reel->exchange->end_ms;
+		reel->request->began_ms = reel->request->engine->loop.now_ms -
+					  reel->exchange->end_ms;
 		return 0;
 	}
 	left = reel->stops[reel->piece] - reel->at;
@@ -199,7 +202,7 @@ ssize_t reel_read(struct reel *reel, void *bytes, size_t size)
 
 static void disarm(struct reel *reel)
 {
-	struct reel **at = &reel->call->engine->reels.ready;
+	struct reel **at = &reel->request->engine->reels.ready;
 
 	event_loop_alarm_stop(&reel->alarm);
 	if (!reel->armed)
@@ -225,13 +228,13 @@ static void ring(struct event_loop_alarm *alarm)
 	if (is_due(reel))
 		go_on(reel);
 	else
-		event_loop_alarm_start(&reel->call->engine->loop, &reel->call->engine->pace,
+		event_loop_alarm_start(&reel->request->engine->loop, &reel->request->engine->pace,
 				       &reel->alarm);
 }
 
 void reel_watch(struct reel *reel, bool reading)
 {
-	struct engine *engine = reel->call->engine;
+	struct engine *engine = reel->request->engine;
 	struct reel **at = &engine->reels.ready;
 
 	if (!reading) {
@@ -267,20 +270,20 @@ void reel_free(struct reel *reel)
 		return;
 	/* Not earlier: if this process is killed before, the client retries and gets the same
 	 * response. */
-	reels = &reel->call->engine->reels;
+	reels = &reel->request->engine->reels;
 	index = (size_t)(reel->exchange - reels->tape.exchanges);
 	reels->marks->used[index] = reels->used[index];
 	disarm(reel);
 	buffer_release(&reel->wire);
 	free(reel->stops);
-	event_loop_free_later(&reel->call->engine->loop, reel);
+	event_loop_free_later(&reel->request->engine->loop, reel);
 }
 
 /* --- matching a request to its response */
 
-static bool stray(struct model_request *call, const struct tape_talk *talk)
+static bool stray(struct model_request *request, const struct tape_talk *talk)
 {
-	struct engine *engine = call->engine;
+	struct engine *engine = request->engine;
 	struct reel_deck *reels = &engine->reels;
 	struct owner_protocol_message message = { .type = OWNER_PROTOCOL_NEWS, .id = 1 };
 	char where[TAPE_DIFFERENCE];
@@ -289,45 +292,46 @@ static bool stray(struct model_request *call, const struct tape_talk *talk)
 	tape_difference(&reels->tape, talk, reels->used, where);
 	snprintf(text, sizeof text, "the request differs from the recording: %s", where);
 	/* Clients list models and count tokens on the side: nothing depends on these requests. */
-	if (call->target.route->billed) {
+	if (request->target.route->billed) {
 		memcpy(reels->stray, text, sizeof reels->stray);
 		snprintf(message.u.text, sizeof message.u.text, "%s", text);
 		if (owner_protocol_send(engine->owner.fd, &message, NULL, 0, true) < 0)
 			engine->loop.over = true;
 	}
-	model_request_refuse(call->connection, call->target.route->format, SHAPE_REQUEST, text);
+	model_request_refuse(request->connection, request->target.route->format, SHAPE_REQUEST,
+			     text);
 	return false;
 }
 
-bool reel_connect(struct model_request *call, const struct upstream_user *user)
+bool reel_connect(struct model_request *request, const struct upstream_user *user)
 {
-	struct reel_deck *reels = &call->engine->reels;
-	bool billed = call->target.route->billed;
+	struct reel_deck *reels = &request->engine->reels;
+	bool billed = request->target.route->billed;
 	struct tape_talk talk = { 0 };
 	struct reel *reel;
 	bool found = false;
 	size_t index;
 
 	if (reels->stray[0] && billed) {
-		model_request_refuse(call->connection, call->target.route->format, SHAPE_REQUEST,
-				     reels->stray);
+		model_request_refuse(request->connection, request->target.route->format,
+				     SHAPE_REQUEST, reels->stray);
 		return false;
 	}
-	reel_listen(call, &talk);
+	reel_listen(request, &talk);
 	index = tape_find(&reels->tape, &talk, reels->used, !billed);
 	if (index == SIZE_MAX) {
-		stray(call, &talk);
+		stray(request, &talk);
 	} else {
 		found = true;
-		reels->used[index] = call->engine->config.models.tape.mark;
+		reels->used[index] = request->engine->config.models.tape.mark;
 		reel = mem_zero(sizeof *reel);
-		reel->call = call;
+		reel->request = request;
 		reel->user = *user;
 		reel->alarm.ring = ring;
 		reel->exchange = &reels->tape.exchanges[index];
 		reel->wire = BUFFER_INIT(2 * (size_t)TAPE_BODY);
-		make_wire(reel, call->engine->config.models.tape.paced);
-		call->link = upstream_play(call->upstream, user, reel);
+		make_wire(reel, request->engine->config.models.tape.paced);
+		request->link = upstream_play(request->upstream, user, reel);
 	}
 	tape_talk_release(&talk);
 	return found;

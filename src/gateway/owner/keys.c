@@ -2,6 +2,7 @@
 #include "gateway/owner/keys.h"
 
 #include "util/buffer.h"
+#include "util/env.h"
 #include "util/file/fd.h"
 #include "util/mem.h"
 #include "util/process.h"
@@ -35,7 +36,7 @@ static int ask_command(const char *line, struct buffer *ret_key, struct error *e
 
 static int read_variable(const char *name, struct buffer *ret_key, struct error *err)
 {
-	const char *value = getenv(name);
+	const char *value = env_get(name);
 
 	if (!value || !*value)
 		return error_set(err, "the variable %.100s, which should hold the key, is not set",

@@ -32,7 +32,7 @@ enum connection_stage {
 	CONNECTION_STAGE_HELLO,    /* the tunnel is open; nothing has been forwarded yet */
 	CONNECTION_STAGE_TUNNEL,   /* forwarding bytes both ways */
 	CONNECTION_STAGE_EXCHANGE, /* an HTTP request and its response */
-	CONNECTION_STAGE_CALL,     /* a model request and its response: model_request.h */
+	CONNECTION_STAGE_MODEL,    /* a model request and its response: model_request.h */
 	CONNECTION_STAGE_HELD,     /* a refusal waits for the owner */
 	CONNECTION_STAGE_LINGER,   /* everything was sent; the client may still read it */
 	CONNECTION_STAGE_OVER,
@@ -81,7 +81,7 @@ struct connection {
 	struct resolver_question *question;
 	struct dial *dial;
 	struct connection_exchange *exchange;
-	struct model_request *call;
+	struct model_request *request;
 	struct connection_refusal *refusal;
 };
 

@@ -126,8 +126,8 @@ void connection_end(struct connection *connection)
 	side_close(&connection->client);
 	buffer_release(&connection->input);
 	connection_exchange_free(connection->exchange);
-	model_request_free(connection->call);
-	connection->call = NULL;
+	model_request_free(connection->request);
+	connection->request = NULL;
 	free(connection->refusal);
 	connection->exchange = NULL;
 	connection->refusal = NULL;
@@ -221,12 +221,12 @@ static uint32_t client_events(const struct connection *connection)
 		wanted = wanted && !connection->server.kept;
 	else if (connection->stage == CONNECTION_STAGE_EXCHANGE)
 		wanted = wanted && connection_exchange_wants_client(connection);
-	else if (connection->stage == CONNECTION_STAGE_CALL)
+	else if (connection->stage == CONNECTION_STAGE_MODEL)
 		wanted = wanted && model_request_wants_client(connection);
 	else if (connection->stage != CONNECTION_STAGE_LINGER)
 		wanted = false;
 	/* Notice a client that has gone: cancelling its request saves money. */
-	if (connection->stage == CONNECTION_STAGE_CALL)
+	if (connection->stage == CONNECTION_STAGE_MODEL)
 		events |= (uint32_t)EPOLLRDHUP;
 	if (wanted)
 		events |= (uint32_t)EPOLLIN;
@@ -262,7 +262,7 @@ static void update(struct connection *connection)
 	event_loop_watch(loop, &connection->client.source, client_events(connection));
 	if (connection->server.source.fd >= 0)
 		event_loop_watch(loop, &connection->server.source, server_events(connection));
-	if (connection->stage == CONNECTION_STAGE_CALL)
+	if (connection->stage == CONNECTION_STAGE_MODEL)
 		model_request_update(connection);
 }
 
@@ -340,9 +340,9 @@ static void client_ready(struct event_loop_source *source, uint32_t events)
 		connection_reset(connection);
 		return;
 	}
-	if (connection->stage == CONNECTION_STAGE_CALL && events & EPOLLOUT)
+	if (connection->stage == CONNECTION_STAGE_MODEL && events & EPOLLOUT)
 		model_request_resume(connection);
-	if (connection->stage == CONNECTION_STAGE_CALL && events & EPOLLRDHUP &&
+	if (connection->stage == CONNECTION_STAGE_MODEL && events & EPOLLRDHUP &&
 	    !model_request_wants_client(connection)) {
 		connection_reset(connection);
 		return;
@@ -356,7 +356,7 @@ static void client_ready(struct event_loop_source *source, uint32_t events)
 		else if (connection->stage == CONNECTION_STAGE_EXCHANGE &&
 			 connection_exchange_wants_client(connection))
 			connection_exchange_from_client(connection);
-		else if (connection->stage == CONNECTION_STAGE_CALL &&
+		else if (connection->stage == CONNECTION_STAGE_MODEL &&
 			 model_request_wants_client(connection))
 			model_request_from_client(connection);
 		else if (reads_input(connection) && !connection->client.kept)
@@ -440,7 +440,7 @@ static void on_alarm(struct event_loop_alarm *alarm)
 	case CONNECTION_STAGE_HELD:
 		connection_refusal_answer(connection);
 		break;
-	case CONNECTION_STAGE_CALL:
+	case CONNECTION_STAGE_MODEL:
 		if (model_request_wants_client(connection)) {
 			model_request_too_slow(connection);
 			return;

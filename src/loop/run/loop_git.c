@@ -27,8 +27,7 @@ static void read_covers(struct supervisor *sup, const json_t *answer)
 	fence_covers_release(&sup->git.covers);
 	json_array_foreach(json_object_get(answer, "covers"), index, entry)
 		fence_covers_add(&sup->git.covers, jsonget_text(entry, "path"),
-				 jsonget_text(entry, "source"),
-				 json_is_true(json_object_get(entry, "writable")));
+				 jsonget_text(entry, "source"), jsonget_flag(entry, "writable"));
 }
 
 /* Records the mode if it has changed. */
@@ -104,8 +103,8 @@ int loop_git_open(struct supervisor *sup, struct error *err)
 		if (sup->git.covers.count && *why_gone(sup))
 			why = why_gone(sup);
 		result = record_mode(sup, failed ? "read-only" : jsonget_text(answer, "mode"),
-				     failed ? failed : why,
-				     json_is_true(json_object_get(answer, "submodules")), err);
+				     failed ? failed : why, jsonget_flag(answer, "submodules"),
+				     err);
 		sup->git.open = true;
 	}
 	json_decref(answer);
@@ -142,7 +141,7 @@ static bool is_news(struct supervisor *sup, const json_t *answer)
 		free(sup->git.refused);
 		sup->git.refused = text ? mem_dup(text) : NULL;
 	}
-	return json_integer_value(json_object_get(answer, "refs")) > 0 || (text && !same);
+	return jsonget_number(answer, "refs") > 0 || (text && !same);
 }
 
 int loop_git_import(struct supervisor *sup, struct error *err)

@@ -4,6 +4,7 @@
 #include "fence/fence_spec.h"
 #include "util/file/path.h"
 #include "util/mem.h"
+#include "util/text/jsonget.h"
 #include "util/text/text.h"
 
 #include <stdio.h>
@@ -91,7 +92,7 @@ static bool is_writable(const struct loop_options *options, const char *name)
 
 	json_array_foreach(json_object_get(options->fence, "write"), index, entry)
 	{
-		const char *path = json_string_value(json_object_get(entry, "path"));
+		const char *path = jsonget_string(entry, "path");
 
 		if (path && strcmp(path, wanted) == 0)
 			return true;
@@ -101,7 +102,7 @@ static bool is_writable(const struct loop_options *options, const char *name)
 
 static void add_network(const struct loop_options *options, struct buffer *out)
 {
-	json_int_t net = json_integer_value(json_object_get(options->fence, "net"));
+	json_int_t net = jsonget_number(options->fence, "net");
 	const json_t *allow = json_object_get(options->fence, "allow");
 	size_t index;
 	const json_t *entry;
@@ -114,7 +115,7 @@ static void add_network(const struct loop_options *options, struct buffer *out)
 		buffer_add_text(out, "- On the network, only these hosts can be reached:");
 		json_array_foreach(allow, index, entry)
 		{
-			const char *host = json_string_value(json_object_get(entry, "path"));
+			const char *host = jsonget_string(entry, "path");
 
 			if (index == MOST_HOSTS)
 				break;
@@ -151,7 +152,7 @@ static void add_git(const struct loop_state *state, struct buffer *out)
 static void add_fence(const struct loop_state *state, struct buffer *out)
 {
 	const struct loop_options *options = &state->options;
-	json_int_t weaker = json_integer_value(json_object_get(options->fence, "accepted_weaker"));
+	json_int_t weaker = jsonget_number(options->fence, "accepted_weaker");
 
 	if (weaker & FENCE_WEAKER_NO_FENCE) {
 		buffer_add_text(out,

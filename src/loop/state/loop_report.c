@@ -6,6 +6,7 @@
 #include "util/buffer.h"
 #include "util/file/path.h"
 #include "util/mem.h"
+#include "util/text/jsonget.h"
 #include "util/text/text.h"
 
 #include <stdlib.h>
@@ -138,7 +139,7 @@ int64_t loop_report_heartbeat_ms(const char *folder)
 {
 	AUTO_FREE char *path = path_join(folder, "state.json");
 	json_t *value = json_load_file(path, 0, NULL);
-	json_int_t seconds = json_integer_value(json_object_get(value, "last_heartbeat"));
+	json_int_t seconds = jsonget_number(value, "last_heartbeat");
 
 	json_decref(value);
 	return (int64_t)seconds * 1000;

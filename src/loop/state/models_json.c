@@ -78,7 +78,7 @@ static int read_upstream(const json_t *entry, struct model_access *access, struc
 	if (!upstream || url_parse(url ? url : "", &upstream->url, err) < 0)
 		return -1;
 	upstream->set = true;
-	upstream->local = json_is_true(json_object_get(entry, "local"));
+	upstream->local = jsonget_flag(entry, "local");
 	return key ? key_source_parse(key, &upstream->key, err) : 0;
 }
 
@@ -96,7 +96,7 @@ static int read_tape(const json_t *json, struct model_access_tape *tape, struct 
 		.path = copy_of(json, "path"),
 		.project = copy_of(json, "project"),
 		.home = copy_of(json, "home"),
-		.paced = json_is_true(json_object_get(json, "paced")),
+		.paced = jsonget_flag(json, "paced"),
 	};
 	return 0;
 }
@@ -113,7 +113,7 @@ static int read_object(const json_t *json, struct model_access *access, struct e
 		return -1;
 	access->ca = copy_of(json, "ca");
 	access->prices = copy_of(json, "prices");
-	access->refuse_unknown = json_is_true(json_object_get(json, "refuse_unknown"));
+	access->refuse_unknown = jsonget_flag(json, "refuse_unknown");
 	return read_tape(json_object_get(json, "tape"), &access->tape, err);
 }
 

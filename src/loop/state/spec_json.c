@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+_Static_assert(FENCE_LIMIT_TIME == 7, "limits are stored by position: new ones follow the others");
+
 /* A daemon runs elsewhere, so relative paths become absolute. The fence expands ~. */
 static json_t *paths_of(const struct fence_paths *paths, const char *base)
 {
@@ -86,15 +88,15 @@ json_t *spec_json_write(const struct fence_spec *spec, const char *base)
 				 (json_int_t)spec->net_caps.bytes_out);
 
 	return json_pack(
-		"{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:b, s:b, s:i, s:s?, s:i, s:i}",
+		"{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:s?, s:b, s:b, s:i, s:s?, s:i, s:i}",
 		"mechanism", spec->mechanism, "write", paths_of(&spec->write, base), "read",
 		paths_of(&spec->read, base), "hide", paths_of(&spec->hide, base), "patterns",
 		patterns_of(&spec->patterns), "allow", rules_of(&spec->allow), "net_caps", caps,
 		"listen", listens_of(spec), "env", env, "models", models_json_write(&spec->models),
-		"limits", limits, "read_only", spec->read_only, "denials", spec->denials,
-		"trace_reads", spec->trace_reads, "net", (int)spec->net, "net_origin",
-		spec->net_origin, "accepted_weaker", (int)spec->accepted_weaker, "accepted_limits",
-		(int)spec->accepted_limits);
+		"limits", limits, "read_only", spec->read_only, "read_only_origin",
+		spec->read_only_origin, "denials", spec->denials, "trace_reads", spec->trace_reads,
+		"net", (int)spec->net, "net_origin", spec->net_origin, "accepted_weaker",
+		(int)spec->accepted_weaker, "accepted_limits", (int)spec->accepted_limits);
 }
 
 static void read_paths(const json_t *list, struct fence_paths *paths)
@@ -105,7 +107,7 @@ static void read_paths(const json_t *list, struct fence_paths *paths)
 	json_array_foreach(list, index, entry)
 	{
 		fence_paths_add(paths, jsonget_text(entry, "path"), jsonget_text(entry, "origin"));
-		paths->items[paths->count - 1].weak = json_is_true(json_object_get(entry, "weak"));
+		paths->items[paths->count - 1].weak = jsonget_flag(entry, "weak");
 	}
 }
 
@@ -126,8 +128,8 @@ static void read_patterns(const json_t *list, struct fence_patterns *patterns)
 	json_array_foreach(list, index, entry)
 		patterns->items[patterns->count++] = (struct fence_pattern){
 		.glob = { .text = mem_dup(jsonget_text(entry, "text")),
-			  .rooted = json_is_true(json_object_get(entry, "rooted")),
-			  .folders = json_is_true(json_object_get(entry, "folders")) },
+			  .rooted = jsonget_flag(entry, "rooted"),
+			  .folders = jsonget_flag(entry, "folders") },
 		.origin = mem_dup(jsonget_text(entry, "origin")),
 	};
 }
@@ -157,7 +159,9 @@ int spec_json_read(const json_t *json, struct fence_spec *ret_spec, struct error
 	size_t index;
 	json_t *entry;
 
-	if (!json_is_object(json) || json_array_size(limits) != FENCE_LIMIT_COUNT)
+	/* A limit that is newer than the loop has no value, which means none. */
+	if (!json_is_object(json) || !json_is_array(limits) ||
+	    json_array_size(limits) > FENCE_LIMIT_COUNT)
 		return error_set(err, "the journal lacks the settings of the fence");
 	read_paths(json_object_get(json, "write"), &spec.write);
 	read_paths(json_object_get(json, "read"), &spec.read);
@@ -169,15 +173,14 @@ int spec_json_read(const json_t *json, struct fence_spec *ret_spec, struct error
 		list_add(&spec.env, json_string_value(entry));
 	json_array_foreach(limits, index, entry)
 		spec.limits[index] = (uint64_t)json_integer_value(entry);
-	spec.read_only = json_is_true(json_object_get(json, "read_only"));
-	spec.denials = json_is_true(json_object_get(json, "denials"));
-	spec.trace_reads = json_is_true(json_object_get(json, "trace_reads"));
-	spec.net = (enum fence_net)json_integer_value(json_object_get(json, "net"));
-	spec.net_origin = json_string_value(json_object_get(json, "net_origin"));
-	spec.accepted_weaker =
-		(unsigned int)json_integer_value(json_object_get(json, "accepted_weaker"));
-	spec.accepted_limits =
-		(unsigned int)json_integer_value(json_object_get(json, "accepted_limits"));
+	spec.read_only = jsonget_flag(json, "read_only");
+	spec.read_only_origin = jsonget_string(json, "read_only_origin");
+	spec.denials = jsonget_flag(json, "denials");
+	spec.trace_reads = jsonget_flag(json, "trace_reads");
+	spec.net = (enum fence_net)jsonget_number(json, "net");
+	spec.net_origin = jsonget_string(json, "net_origin");
+	spec.accepted_weaker = (unsigned int)jsonget_number(json, "accepted_weaker");
+	spec.accepted_limits = (unsigned int)jsonget_number(json, "accepted_limits");
 	if (models_json_read(json_object_get(json, "models"), &spec.models, err) < 0 ||
 	    read_listens(json_object_get(json, "listen"), &spec, err) < 0) {
 		fence_spec_release(&spec);

@@ -4,6 +4,7 @@
 #include "util/file/fd.h"
 #include "util/file/path.h"
 #include "util/mem.h"
+#include "util/text/jsonget.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -44,7 +45,7 @@ const char *control_request_name(enum control_request request)
 
 int control_request_read(const json_t *object, enum control_request *ret_request)
 {
-	const char *name = json_string_value(json_object_get(object, "do"));
+	const char *name = jsonget_string(object, "do");
 
 	for (int i = 0; name && i < CONTROL_REQUEST_COUNT; i++) {
 		if (strcmp(names[i], name) == 0) {
@@ -131,7 +132,7 @@ static int send_request(const char *folder, const json_t *request, struct error 
 static int judge_answer(const json_t *answer, struct error *err)
 {
 	const json_t *ok = json_object_get(answer, "ok");
-	const char *why = json_string_value(json_object_get(answer, "error"));
+	const char *why = jsonget_string(answer, "error");
 
 	if (json_is_true(ok))
 		return 0;

@@ -4,6 +4,7 @@
 #include "loop/state/loop_report.h"
 #include "loop/supervise/zone.h"
 #include "util/buffer.h"
+#include "util/env.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
 #include "util/mem.h"
@@ -184,7 +185,7 @@ json_t *judge_interrupted(const struct loop_state *state, const struct agent_sum
 
 bool judge_absent(const struct loop_options *options, const char *line, int code, bool is_check)
 {
-	AUTO_FREE char *program = shell_program(line, getenv("HOME"));
+	AUTO_FREE char *program = shell_program(line, env_home());
 	AUTO_FREE char *path = NULL;
 	struct stat status;
 
@@ -315,13 +316,11 @@ static const char *status_of(enum decision_action action)
 {
 	static const char *const names[] = {
 		[DECISION_DONE] = "completed",
-		[DECISION_EARLY] = "completed",
 		[DECISION_LIMIT] = "limit",
 		[DECISION_FAILED] = "failed",
 	};
 
-	return action == DECISION_DONE || action == DECISION_EARLY || action == DECISION_LIMIT ||
-			       action == DECISION_FAILED
+	return action == DECISION_DONE || action == DECISION_LIMIT || action == DECISION_FAILED
 		       ? names[action]
 		       : NULL;
 }

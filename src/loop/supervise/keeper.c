@@ -2,6 +2,7 @@
 #include "loop/supervise/keeper.h"
 
 #include "loop/state/loop_report.h"
+#include "util/env.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
 #include "util/mem.h"
@@ -107,7 +108,7 @@ int keeper_run(const char *folder, pid_t adopted,
 		if (supervisor < 0 || watch_supervisor(supervisor, farewell))
 			return supervisor < 0;
 		fd_close(&farewell);
-		unsetenv("RINGFENCE_FAULT"); /* a fault happens once */
+		env_set("RINGFENCE_FAULT", NULL); /* a fault happens once */
 		deaths = time(NULL) - began < SOON_S ? deaths + 1 : 1;
 		if (deaths >= MOST_DEATHS) {
 			give_up(folder, deaths);
@@ -123,10 +124,12 @@ int keeper_run(const char *folder, pid_t adopted,
 static _Noreturn void become_keeper(const char *folder, pid_t adopted, int farewell)
 {
 	AUTO_FREE char *pid = mem_format("%d", (int)adopted);
+	char *const arguments[] = { (char *)"ringfence", (char *)"keep", (char *)folder, pid,
+				    NULL };
 
 	fd_place((const int[]){ FD_UNTOUCHED, FD_UNTOUCHED, FD_UNTOUCHED, farewell }, FAREWELL + 1);
 	syscall(SYS_close_range, FAREWELL + 1, ~0U, 0);
-	execl("/proc/self/exe", "ringfence", "keep", folder, pid, (char *)NULL);
+	execve("/proc/self/exe", arguments, env_all());
 	_exit(1);
 }
 

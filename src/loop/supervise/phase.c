@@ -477,10 +477,9 @@ int phase_agent(struct supervisor *sup, struct error *err)
 static int decide(struct supervisor *sup, const char *folder, struct error *err)
 {
 	static const enum loop_event events[] = {
-		[DECISION_DONE] = LOOP_EVENT_finished,   [DECISION_GO_ON] = LOOP_EVENT_continued,
-		[DECISION_WAIT] = LOOP_EVENT_waits,      [DECISION_PAUSE] = LOOP_EVENT_paused,
-		[DECISION_EARLY] = LOOP_EVENT_finished,  [DECISION_LIMIT] = LOOP_EVENT_finished,
-		[DECISION_FAILED] = LOOP_EVENT_finished,
+		[DECISION_DONE] = LOOP_EVENT_finished,  [DECISION_GO_ON] = LOOP_EVENT_continued,
+		[DECISION_WAIT] = LOOP_EVENT_waits,     [DECISION_PAUSE] = LOOP_EVENT_paused,
+		[DECISION_LIMIT] = LOOP_EVENT_finished, [DECISION_FAILED] = LOOP_EVENT_finished,
 	};
 	struct decision decision;
 	AUTO_FREE char *failed = NULL;

@@ -5,6 +5,7 @@
 #include "util/file/fd.h"
 #include "util/file/path.h"
 #include "util/mem.h"
+#include "util/text/jsonget.h"
 
 #include <sys/socket.h>
 #include <unistd.h>
@@ -40,7 +41,7 @@ static int carry_out(struct supervisor *sup, const json_t *object, struct error 
 	if (supervisor_append(sup, LOOP_EVENT_asked, data, err) < 0)
 		return -1;
 	if (request == CONTROL_REQUEST_abort)
-		stop_run(sup, json_is_true(json_object_get(object, "now")));
+		stop_run(sup, jsonget_flag(object, "now"));
 	return 0;
 }
 

@@ -1,6 +1,7 @@
 /* Time zones: see zone.h. */
 #include "loop/supervise/zone.h"
 
+#include "util/env.h"
 #include "util/mem.h"
 
 #include <stdlib.h>
@@ -18,37 +19,15 @@ static bool is_known(const char *name)
 	return stat(path, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-static int local_offset(int64_t utc, int32_t *ret_seconds)
+static int offset(void *context, const char *name, int64_t utc, int32_t *ret_seconds)
 {
-	time_t time = (time_t)utc;
 	struct tm parts;
 
-	tzset();
-	if (!localtime_r(&time, &parts))
+	(void)context;
+	if ((name && !is_known(name)) || env_local_time(name, (time_t)utc, &parts) < 0)
 		return -1;
 	*ret_seconds = (int32_t)parts.tm_gmtoff;
 	return 0;
-}
-
-static int offset(void *context, const char *name, int64_t utc, int32_t *ret_seconds)
-{
-	const char *usual = getenv("TZ");
-	AUTO_FREE char *kept = usual ? mem_dup(usual) : NULL;
-	int result;
-
-	(void)context;
-	if (!name)
-		return local_offset(utc, ret_seconds);
-	if (!is_known(name))
-		return -1;
-	setenv("TZ", name, 1);
-	result = local_offset(utc, ret_seconds);
-	if (kept)
-		setenv("TZ", kept, 1);
-	else
-		unsetenv("TZ");
-	tzset();
-	return result;
 }
 
 const struct civil_zone zone_system = { .offset = offset };

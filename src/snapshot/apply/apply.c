@@ -131,6 +131,9 @@ static void write_changes(struct json *json, const struct finding *at)
 			     .work = at->user.work_fd };
 	size_t there = 0;
 
+	for (size_t i = 0; i < at->deltas.count; i++)
+		if (at->deltas.items[i].new_mode)
+			bare_add(&bare, at->deltas.items[i].path);
 	json_open(json, "changes", '[');
 	for (size_t i = 0; i < at->deltas.count; i++) {
 		const struct delta *delta = &at->deltas.items[i];
@@ -374,6 +377,8 @@ static int write_paths(struct json *json, struct finding *at, struct list *paths
 		return -1;
 	if (paths->count)
 		qsort(paths->items, paths->count, sizeof *paths->items, by_text);
+	for (size_t i = 0; i < paths->count; i++)
+		bare_add(&bare, paths->items[i]);
 	json_open(json, "changes", '[');
 	for (size_t i = 0; i < paths->count; i++) {
 		if (i && strcmp(paths->items[i], paths->items[i - 1]) == 0)

@@ -6,12 +6,13 @@
 #include "snapshot/base/gituser.h"
 #include "snapshot/base/libgit.h"
 #include "snapshot/base/snapshot_confine.h"
+#include "util/env.h"
 #include "util/file/durable.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
+#include "util/file/symlinks.h"
 #include "util/mem.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -259,7 +260,7 @@ int user_repo_put_index(const struct user_repo *user, struct error *err)
 
 static char *identity_part(const struct user_repo *user, const char *variable, const char *key)
 {
-	const char *given = getenv(variable);
+	const char *given = env_get(variable);
 
 	return given && *given ? mem_dup(given) : gituser_setting(user->repository, key);
 }
@@ -283,62 +284,48 @@ int user_repo_identity(const struct user_repo *user, git_signature **ret_signatu
 struct obeyed {
 	const struct user_repo *user;
 	struct list *paths;
+	struct symlinks symlinks;
 };
+
+static void add_path(const struct obeyed *obeyed, const char *path)
+{
+	const struct user_repo *user = obeyed->user;
+
+	if (path_within(path, user->work) && !path_within(path, user->git) &&
+	    !path_within(path, user->common))
+		list_add(obeyed->paths,
+			 strcmp(path, user->work) == 0 ? "." : path + strlen(user->work) + 1);
+}
+
+static void add_link(void *context, const char *link, const char *target)
+{
+	(void)target;
+	add_path(context, link);
+}
 
 static void add_obeyed(void *context, const char *named)
 {
-	const struct obeyed *obeyed = context;
-	const struct user_repo *user = obeyed->user;
-	AUTO_FREE char *real = realpath(named, NULL);
-	const char *const both[] = { named, real };
+	struct obeyed *obeyed = context;
+	AUTO_FREE char *end = symlinks_follow(&obeyed->symlinks, named, add_link, obeyed);
 
-	for (size_t i = 0; i < sizeof both / sizeof *both; i++) {
-		const char *path = both[i];
-
-		if (!path || !path_within(path, user->work) || path_within(path, user->git) ||
-		    path_within(path, user->common))
-			continue;
-		list_add(obeyed->paths,
-			 strcmp(path, user->work) == 0 ? "." : path + strlen(user->work) + 1);
-	}
-}
-
-/* A link out of the git directory has the effect of an include. */
-static void add_links(struct obeyed *obeyed, const char *name)
-{
-	AUTO_FREE char *folder = path_join(obeyed->user->common, name);
-	DIR *dir = opendir(folder);
-
-	for (struct dirent *entry; dir && (entry = readdir(dir));) {
-		AUTO_FREE char *path = path_join(folder, entry->d_name);
-		struct stat status;
-		AUTO_FREE char *real = lstat(path, &status) == 0 && S_ISLNK(status.st_mode)
-					       ? realpath(path, NULL)
-					       : NULL;
-
-		if (real)
-			add_obeyed(obeyed, real);
-	}
-	if (dir)
-		closedir(dir);
+	add_path(context, named);
+	add_path(context, end);
 }
 
 int user_repo_obeyed(const struct user_repo *user, struct list *ret_paths, struct error *err)
 {
-	static const char *const places[] = { ".", "hooks", "info" };
 	struct list paths = { 0 };
-	struct obeyed obeyed = { user, &paths };
+	struct obeyed obeyed = { .user = user, .paths = &paths };
 	AUTO_FREE char *home = gituser_home();
 	struct gitprograms *programs = gitprograms_new(home);
 	int result = gitprograms_each(programs, user->git, user->work, add_obeyed, &obeyed, err);
 
 	gitprograms_free(programs);
+	symlinks_release(&obeyed.symlinks);
 	if (result < 0) {
 		list_release(&paths);
 		return -1;
 	}
-	for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-		add_links(&obeyed, places[i]);
 	*ret_paths = paths;
 	return 0;
 }

@@ -1,6 +1,8 @@
 /* Fault points for tests. */
 #include "snapshot/base/fault.h"
 
+#include "util/env.h"
+
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +15,7 @@ void fault_point(void)
 	static int how;
 
 	if (wanted < 0) {
-		const char *text = getenv("RINGFENCE_SNAPSHOT_FAULT");
+		const char *text = env_get("RINGFENCE_SNAPSHOT_FAULT");
 		char *end = NULL;
 
 		wanted = text ? strtol(text, &end, 10) : 0;

@@ -1,6 +1,7 @@
 /* The user's global git configuration. */
 #include "snapshot/base/gituser.h"
 
+#include "util/env.h"
 #include "util/file/path.h"
 #include "util/mem.h"
 
@@ -12,20 +13,19 @@
 
 char *gituser_home(void)
 {
-	const char *home = getenv("HOME");
+	const char *home = env_home();
 	const struct passwd *entry;
 	struct stat status;
 
-	if (home && home[0] == '/' && stat(home, &status) == 0 && status.st_uid == getuid())
+	if (*home && stat(home, &status) == 0 && status.st_uid == getuid())
 		return mem_dup(home);
 	entry = getpwuid(getuid());
-	return mem_dup(entry ? entry->pw_dir : "/");
+	return mem_dup(entry && *entry->pw_dir ? entry->pw_dir : "/");
 }
 
 char *gituser_file(const char *home, const char *name)
 {
-	const char *xdg = getenv("XDG_CONFIG_HOME");
-	AUTO_FREE char *folder = xdg && xdg[0] == '/' ? mem_dup(xdg) : path_join(home, ".config");
+	AUTO_FREE char *folder = env_config_folder(home, false);
 
 	return path_join(folder, name);
 }

@@ -1,6 +1,7 @@
 /* Ringfence's state folder: see state_folder.h. */
 #include "util/file/state_folder.h"
 
+#include "util/env.h"
 #include "util/file/path.h"
 #include "util/mem.h"
 
@@ -29,8 +30,8 @@ int state_folder_make(const char *path, mode_t mode)
 
 int state_folder_find(const struct state_folder_owner *owner, char **ret_state, struct error *err)
 {
-	const char *own = getenv("RINGFENCE_STATE_DIR");
-	const char *xdg = getenv("XDG_STATE_HOME");
+	const char *own = env_get("RINGFENCE_STATE_DIR");
+	const char *xdg = env_get("XDG_STATE_HOME");
 	AUTO_FREE char *path = NULL;
 
 	if (own && own[0] == '/')

@@ -1,0 +1,10 @@
+/*
+ * The names of the mechanisms that a user can choose (mechanism/mechanism.h). The choices of the
+ * setting `fence` and the table of mechanisms are made from this list.
+ */
+#ifndef FENCE_FENCE_MECHANISMS_H
+#define FENCE_FENCE_MECHANISMS_H
+
+#define FENCE_MECHANISMS(X) X(bwrap)
+
+#endif

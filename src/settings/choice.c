@@ -1,0 +1,309 @@
+/* The agent of a loop: see choice.h. */
+#include "settings/choice.h"
+
+#include "fence/fence_spec.h"
+#include "settings/effective_models.h"
+#include "util/env.h"
+#include "util/file/path.h"
+#include "util/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_variable(const char *variable, const char *key)
+{
+	size_t size = strlen(key);
+
+	return strncmp(variable, key, size) == 0 && (!variable[size] || variable[size] == '=');
+}
+
+/* Whether `env` (entries as of --env) holds a key that the agent can log in with. */
+static bool has_key(const struct adapter *agent, const struct list *env)
+{
+	for (const char *const *key = agent->keys; *key; key++)
+		for (size_t i = 0; i < env->count; i++)
+			if (is_variable(env->items[i], *key))
+				return true;
+	return false;
+}
+
+/* With the gateway, the agent needs only a token. */
+static bool is_routed(const struct effective *effective, const struct adapter *agent)
+{
+	for (const char *const *key = agent->keys; *key; key++)
+		if (effective_models_has_key(&effective->spec.models, *key))
+			return true;
+	return false;
+}
+
+static bool uses_login_file(const struct effective *effective)
+{
+	return strcmp(config_get(&effective->config, SETTING_AGENT_LOGIN)->text, "file") == 0;
+}
+
+/* Whether the agent can reach a plain http:// server without the gateway. */
+static bool has_plain_server(const struct effective *effective, const struct adapter *agent)
+{
+	if (model_access_is_set(&effective->spec.models) ||
+	    (effective->spec.net != FENCE_NET_OPEN &&
+	     !(effective->spec.accepted_weaker & FENCE_WEAKER_NO_FENCE)))
+		return false;
+	for (const char *const *name = agent->passes; *name; name++) {
+		const char *place = env_get(*name);
+
+		if (place && strncmp(place, "http://", 7) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool can_log_in(const struct effective *effective, const struct adapter *agent,
+		       const struct adapter_found *found)
+{
+	if (agent->own && !uses_login_file(effective))
+		return is_routed(effective, agent) || has_plain_server(effective, agent);
+	return uses_login_file(effective)
+		       ? found->credentials != NULL
+		       : has_key(agent, &effective->spec.env) || is_routed(effective, agent);
+}
+
+/* The first agent that is installed and can log in, or NULL. */
+static const struct adapter *pick_installed(const struct effective *effective)
+{
+	const struct adapter *agent;
+
+	for (size_t i = 0; (agent = adapter_at(i)); i++) {
+		struct adapter_found found;
+		bool fits;
+
+		adapter_look(agent, effective->place.identity.home, &found);
+		fits = found.program && can_log_in(effective, agent, &found);
+		adapter_found_release(&found);
+		if (fits)
+			return agent;
+	}
+	return NULL;
+}
+
+static int choose_agent(const struct effective *effective, const struct adapter **ret_agent,
+			struct error *err)
+{
+	const char *name = config_text(&effective->config, SETTING_AGENT);
+
+	if (!name && config_text(&effective->config, SETTING_AGENT_COMMAND))
+		name = "command";
+	if (!name || strcmp(name, "auto") == 0) {
+		*ret_agent = pick_installed(effective);
+		if (*ret_agent)
+			return 0;
+		return error_set(
+			err,
+			"no installed agent can log in (ringfence agents): set a key such as " PROVIDER_ANTHROPIC_KEY
+			", or name "
+			"a local model server (--upstream openai=local:URL) or a command (--agent-command COMMAND)");
+	}
+	*ret_agent = adapter_find(name);
+	if (*ret_agent)
+		return 0;
+
+	AUTO_FREE char *known = adapter_names();
+
+	return error_set(err, "there is no agent '%.100s'; choose one of auto, %s", name, known);
+}
+
+static int choose_command(const struct effective *effective, struct choice *choice,
+			  struct error *err)
+{
+	const char *command = config_text(&effective->config, SETTING_AGENT_COMMAND);
+	const char *format = config_text(&effective->config, SETTING_AGENT_FORMAT);
+
+	if (!command)
+		return error_set(
+			err,
+			"run needs a command that reads the prompt from stdin: --agent-command COMMAND");
+	choice->format = format ? format : "plain";
+	if (!agent_format_find(choice->format)) {
+		AUTO_FREE char *known = agent_format_names();
+
+		return error_set(err, "--agent-format must be one of %s, not '%.100s'", known,
+				 choice->format);
+	}
+	choice->command = mem_dup(command);
+	return 0;
+}
+
+/* Adds a variable, unless the user has set it. */
+static void add_variable(struct fence_spec *spec, const char *variable)
+{
+	AUTO_FREE char *name = strndup(variable, strcspn(variable, "="));
+
+	for (size_t i = 0; name && i < spec->env.count; i++)
+		if (is_variable(spec->env.items[i], name))
+			return;
+	list_add(&spec->env, variable);
+}
+
+static void add_variables(struct fence_spec *spec, const char *const *variables)
+{
+	for (; *variables; variables++)
+		add_variable(spec, *variables);
+}
+
+static void hide_settings(struct fence_spec *spec, const struct adapter *agent)
+{
+	struct fence_patterns *patterns = &spec->patterns;
+
+	for (const char *const *name = agent->hides; *name; name++) {
+		patterns->items = mem_resize(patterns->items, patterns->count + 1,
+					     sizeof *patterns->items);
+		patterns->items[patterns->count++] = (struct fence_pattern){
+			.glob = { .text = mem_dup(*name), .rooted = true },
+			.origin = mem_format("settings for %s in the project", agent->title),
+		};
+	}
+}
+
+/* Tells the built-in agent which providers are local and whether its commands can reach hosts. */
+static void describe_models(struct fence_spec *spec)
+{
+	AUTO_BUFFER struct buffer local = BUFFER_INIT(256);
+
+	for (size_t i = 0; i < PROVIDER_COUNT; i++)
+		if (spec->models.upstreams[i].local)
+			buffer_printf(&local, "%s%s", local.used ? " " : "", provider_at(i)->name);
+	if (local.used) {
+		AUTO_FREE char *variable = mem_format("RINGFENCE_LOCAL_MODELS=%s",
+						      buffer_text(&local));
+
+		add_variable(spec, variable);
+	}
+	if (spec->allow.count)
+		add_variable(spec, "RINGFENCE_HOSTS=1");
+}
+
+static void prepare_spec(struct effective *effective, const struct adapter *agent,
+			 const struct adapter_found *found, bool fenced)
+{
+	struct fence_spec *spec = &effective->spec;
+
+	/* Folders in the project are visible already, and must stay writable. */
+	if (found->folder && !path_within(found->folder, effective->place.project))
+		fence_paths_add(&spec->read, found->folder, "--agent");
+	add_variables(spec, agent->environment);
+	if (fenced)
+		add_variables(spec, agent->bypass_env);
+	for (const char *const *name = agent->passes; *name; name++)
+		if (env_get(*name) &&
+		    !model_access_is_set(&spec->models)) /* the gateway sets its own address */
+			add_variable(spec, *name);
+	if (agent->own)
+		describe_models(spec);
+	hide_settings(spec, agent);
+}
+
+static int check_login(const struct effective *effective, const struct adapter *agent,
+		       const struct adapter_found *found, struct error *err)
+{
+	if (can_log_in(effective, agent, found))
+		return 0;
+	if (uses_login_file(effective))
+		return agent->credentials
+			       ? error_set(
+					 err,
+					 "%s is not logged in on this machine: there is no '~/%s'",
+					 agent->title, agent->credentials)
+			       : error_set(err,
+					   "%s has no credential file; pass its key with --env",
+					   agent->title);
+	if (agent->own)
+		return error_set(
+			err,
+			"%s has no model: set %s or %s, which the gateway adds outside the "
+			"fence, or name a local model server (--upstream openai=local:URL)",
+			agent->title, agent->keys[0], agent->keys[1]);
+	return error_set(
+		err,
+		"%s cannot log in: set %s, which the gateway adds outside the fence (--models auto); --env %s passes it "
+		"into the fence, where the agent can read it%s",
+		agent->title, agent->keys[0], agent->keys[0],
+		agent->credentials
+			? "; --agent-login file gives it a copy of your login instead (docs/agents.md)"
+			: "");
+}
+
+static void add_notices(const struct adapter *agent, const struct adapter_found *found, bool fenced,
+			struct list *notices)
+{
+	if (agent->tested_from && !found->tested)
+		list_printf(
+			notices,
+			"%s %s was not tested with this version of Ringfence; versions from %s to below %s were",
+			agent->title, found->version ? found->version : "of an unknown version",
+			agent->tested_from, agent->tested_below);
+	else if (!agent->tested_from)
+		list_printf(notices, "%s is %s", agent->title, agent->caveat);
+	if (!fenced)
+		list_printf(
+			notices,
+			"NO FENCE: %s uses its own permission checks and obeys the project's settings",
+			agent->title);
+}
+
+int choice_make(struct effective *effective, struct choice *ret_choice, struct list *notices,
+		struct error *err)
+{
+	struct choice choice = { .model = config_text(&effective->config, SETTING_MODEL) };
+	AUTO_BUFFER struct buffer command = BUFFER_INIT(1 << 16);
+	bool fenced = !(effective->spec.accepted_weaker & FENCE_WEAKER_NO_FENCE);
+	struct adapter_found found = { 0 };
+	int result = -1;
+
+	if (choose_agent(effective, &choice.agent, err) < 0)
+		return -1;
+	if (!choice.agent->program) {
+		result = choose_command(effective, &choice, err);
+		goto out;
+	}
+	choice.format = choice.agent->format->name;
+	adapter_look(choice.agent, effective->place.identity.home, &found);
+	if (!found.program) {
+		error_set(err, "%s is not installed: there is no '%s' in PATH (%s)",
+			  choice.agent->title, choice.agent->program, choice.agent->install);
+		goto out;
+	}
+	if (check_login(effective, choice.agent, &found, err) < 0)
+		goto out;
+	if (uses_login_file(effective)) {
+		choice.login = mem_dup(found.credentials);
+		list_printf(
+			notices,
+			"LOGIN IN THE FENCE: %s gets a copy of '%s', which every command it runs can read and send",
+			choice.agent->title, found.credentials);
+	}
+	add_notices(choice.agent, &found, fenced, notices);
+	prepare_spec(effective, choice.agent, &found, fenced);
+
+	const struct adapter_order order = { .program = found.program,
+					     .model = choice.model,
+					     .arguments = config_text(&effective->config,
+								      SETTING_AGENT_ARGS),
+					     .fenced = fenced };
+
+	adapter_command(choice.agent, &order, &command);
+	choice.command = mem_dup(buffer_text(&command));
+	result = 0;
+out:
+	adapter_found_release(&found);
+	if (result == 0)
+		*ret_choice = choice;
+	else
+		choice_release(&choice);
+	return result;
+}
+
+void choice_release(struct choice *choice)
+{
+	free(choice->command);
+	free(choice->login);
+	*choice = (struct choice){ 0 };
+}

@@ -1,0 +1,77 @@
+/* When a loop is done: see goal.h. */
+#include "settings/goal.h"
+
+#include "fence/fence_place.h"
+#include "loop/client.h"
+#include "project/project.h"
+#include "settings/preflight.h"
+#include "util/file/path.h"
+
+#include <string.h>
+
+static json_t *checks_of(const struct config *config)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < config->count; i++)
+		if (config->values[i].setting->id == SETTING_CHECK &&
+		    config->values[i].state == CONFIG_ACTIVE)
+			json_array_append_new(list, json_string(config->values[i].text));
+	return list;
+}
+
+/* Makes the path of the task list relative to the project, and checks that it exists. */
+static int place_tasks(const char *project, const char **tasks, struct error *err)
+{
+	if (!*tasks)
+		return 0;
+	if ((*tasks)[0] == '/') {
+		if (!path_within(*tasks, project) || strcmp(*tasks, project) == 0)
+			return error_set(err, "--tasks '%s' is not in the project '%s'", *tasks,
+					 project);
+		*tasks += strlen(project) + 1;
+	}
+	return preflight_missing(project, *tasks, err);
+}
+
+/* Adds the project's first check. It runs in the fence, so it needs no consent. */
+static int find_check(const struct fence_place *place, struct goal *goal, struct error *err)
+{
+	struct project project;
+
+	if (project_detect(place->project, place->identity.home, &project, err) < 0)
+		return -1;
+	goal->found = project.checks.count;
+	if (goal->found)
+		json_array_append_new(goal->checks, json_string(project.checks.items[0]));
+	project_release(&project);
+	return 0;
+}
+
+int goal_decide(const struct effective *effective, struct goal *ret_goal, struct error *err)
+{
+	const struct config *config = &effective->config;
+	struct goal goal = { .promise = config_text(config, SETTING_PROMISE),
+			     .tasks = config_text(config, SETTING_TASKS) };
+
+	if (preflight_inactive(config, SETTING_CHECK, SETTING_CHECK, err) < 0 ||
+	    place_tasks(effective->place.project, &goal.tasks, err) < 0)
+		return -1;
+	goal.checks = checks_of(config);
+	if (!goal.promise && !goal.tasks && !json_array_size(goal.checks)) {
+		/* A check that nobody chose may pass from the start: also require the promise. */
+		goal.promise = PROMISE_DEFAULT;
+		if (find_check(&effective->place, &goal, err) < 0) {
+			goal_release(&goal);
+			return -1;
+		}
+	}
+	*ret_goal = goal;
+	return 0;
+}
+
+void goal_release(struct goal *goal)
+{
+	json_decref(goal->checks);
+	*goal = (struct goal){ 0 };
+}

@@ -1,0 +1,24 @@
+/*
+ * Decides when a loop is done: by the configured rules or, if there are none, by the check that the
+ * project defines and the agent's promise.
+ */
+#ifndef SETTINGS_GOAL_H
+#define SETTINGS_GOAL_H
+
+#include "settings/effective.h"
+
+#include <jansson.h>
+
+/* The strings belong to the configuration. */
+struct goal {
+	json_t *checks;      /* command lines */
+	const char *promise; /* or NULL */
+	const char *tasks;   /* a path in the project, or NULL */
+	bool found;          /* the check was found in the project: no rule is configured */
+};
+
+/* Returns 0, or -1 with err set if a named rule is inactive or its file is missing. */
+int goal_decide(const struct effective *effective, struct goal *ret_goal, struct error *err);
+void goal_release(struct goal *goal);
+
+#endif

@@ -1,0 +1,125 @@
+/* From settings to a request for a loop: see loop_request.h. */
+#include "settings/loop_request.h"
+
+#include "settings/effective_models.h"
+#include "settings/loop_limits.h"
+#include "settings/preflight.h"
+#include "settings/prices.h"
+#include "util/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void loop_request_begin(struct loop_request *ret_request, struct effective *effective,
+			bool worktree)
+{
+	struct loop_request request = { .effective = effective,
+					.limits = json_object(),
+					.here = getcwd(NULL, 0) };
+
+	request.start = (struct op_start_request){
+		.place = &effective->place,
+		.spec = &effective->spec,
+		.here = request.here ? request.here : "/",
+		.worktree = worktree,
+		.min_free_bytes = (int64_t)config_get(&effective->config, SETTING_MIN_FREE)->number,
+	};
+	*ret_request = request;
+}
+
+void loop_request_release(struct loop_request *request)
+{
+	choice_release(&request->choice);
+	goal_release(&request->goal);
+	list_release(&request->notices);
+	buffer_release(&request->prices);
+	json_decref(request->limits);
+	free(request->here);
+}
+
+static int load_prices(struct loop_request *request, struct error *err)
+{
+	struct price_table table;
+
+	if (prices_load_with(&request->effective->place, &table, &request->prices, err) < 0)
+		return -1;
+	price_table_release(&table);
+	return 0;
+}
+
+static void fill(struct loop_request *request, const char *objective)
+{
+	struct op_start_request *start = &request->start;
+	const struct choice *choice = &request->choice;
+	const struct goal *goal = &request->goal;
+
+	start->objective = objective;
+	start->agent = (struct op_start_agent){
+		.adapter = choice->agent,
+		.command = choice->command,
+		.format = choice->format,
+		.model = choice->model,
+		.login = choice->login,
+		.session = config_get(&request->effective->config, SETTING_SESSION)->text,
+	};
+	start->goal = (struct op_start_goal){ .checks = goal->checks,
+					      .found = goal->found,
+					      .promise = goal->promise,
+					      .tasks = goal->tasks };
+	start->limits = request->limits;
+	start->prices = buffer_text(&request->prices);
+}
+
+int loop_request_choose(struct loop_request *request, const char *objective, struct error *err)
+{
+	struct effective *effective = request->effective;
+	const struct config *config = &effective->config;
+
+	if (preflight_inactive(config, SETTING_AGENT_COMMAND, SETTING_AGENT, err) < 0 ||
+	    preflight_inactive(config, SETTING_AGENT, SETTING_AGENT_COMMAND, err) < 0 ||
+	    preflight_unwritable(&effective->spec, effective->place.project, err) < 0 ||
+	    choice_make(effective, &request->choice, &request->notices, err) < 0 ||
+	    goal_decide(effective, &request->goal, err) < 0)
+		return -1;
+	if (!json_array_size(request->goal.checks))
+		list_printf(
+			&request->notices,
+			"no --check is configured, and none was found in the project: only the agent's word%s "
+			"will count",
+			request->goal.tasks ? " and the task list" : "");
+	loop_limits_set_all(request->limits, config);
+	if (load_prices(request, err) < 0)
+		return -1;
+	fill(request, objective);
+	return 0;
+}
+
+int loop_request_find_models(const struct loop_request *request, struct error *err)
+{
+	/* Any other agent may reach a model in its own way. */
+	if (strcmp(request->choice.agent->name, "builtin") != 0 ||
+	    config_get(&request->effective->config, SETTING_REPLAY)->number)
+		return 0;
+	return effective_models_check_listening(&request->effective->spec.models, err);
+}
+
+int loop_request_check(const struct loop_request *request, const struct fence_plan *plan,
+		       struct error *err)
+{
+	size_t index;
+	json_t *check;
+
+	if (plan->weaker & FENCE_WEAKER_NO_FENCE)
+		return 0;
+	if (preflight_hidden(plan, "the agent's command", request->choice.command, err) < 0)
+		return -1;
+	json_array_foreach(request->goal.checks, index, check)
+	{
+		AUTO_FREE char *what = mem_format("the check '%.300s'", json_string_value(check));
+
+		if (preflight_hidden(plan, what, json_string_value(check), err) < 0)
+			return -1;
+	}
+	return 0;
+}

@@ -1,0 +1,46 @@
+/*
+ * The request to start a loop, made of the settings. Whatever starts a loop uses it together with
+ * op_start.h:
+ *
+ *	loop_request_begin()   before op_start_prepare()
+ *	loop_request_choose()  before op_start_plan(), because agent and goal depend on the folder
+ *	loop_request_check()   after op_start_plan()
+ */
+#ifndef SETTINGS_LOOP_REQUEST_H
+#define SETTINGS_LOOP_REQUEST_H
+
+#include "ops/op_start.h"
+#include "settings/choice.h"
+#include "settings/effective.h"
+#include "settings/goal.h"
+#include "util/buffer.h"
+
+struct loop_request {
+	struct effective *effective; /* borrowed */
+	struct choice choice;
+	struct goal goal;
+	struct list notices;  /* for the user, also after a failure */
+	struct buffer prices; /* the user's own prices.txt */
+	json_t *limits;
+	char *here;
+	struct op_start_request start; /* its pointers belong to the members above */
+};
+
+/* `effective` is loaded, and outlives the request. */
+void loop_request_begin(struct loop_request *ret_request, struct effective *effective,
+			bool worktree);
+void loop_request_release(struct loop_request *request);
+
+/* Both return 0, or -1 with err set. */
+
+/* Chooses the agent and the goal, and sets limits and prices. The objective is borrowed. */
+int loop_request_choose(struct loop_request *request, const char *objective, struct error *err);
+
+/* Refuses if the built-in agent could reach no model. */
+int loop_request_find_models(const struct loop_request *request, struct error *err);
+
+/* Refuses if the fence hides the program of the agent or of a check. */
+int loop_request_check(const struct loop_request *request, const struct fence_plan *plan,
+		       struct error *err);
+
+#endif

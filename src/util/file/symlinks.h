@@ -1,0 +1,26 @@
+/* Follows a path to its end, symlink by symlink. */
+#ifndef UTIL_FILE_SYMLINKS_H
+#define UTIL_FILE_SYMLINKS_H
+
+#include "util/textset.h"
+
+/* Remembers folders that are not symlinks, so that each is looked at once for any number of paths.
+ * Starts as zero. */
+struct symlinks {
+	struct textset folders;
+};
+
+/* Called with the real path of a symlink and with its target, as it is written. */
+typedef void symlinks_fn(void *context, const char *link, const char *target);
+
+/*
+ * Returns the real path of the file that an absolute path leads to. Unlike with realpath(), the
+ * file may be missing, also if a symlink leads to it. Calls `passed` for every symlink on the way,
+ * at any place in the path. Follows at most 40 symlinks, as the kernel does. The caller frees the
+ * result.
+ */
+char *symlinks_follow(struct symlinks *symlinks, const char *path, symlinks_fn *passed,
+		      void *context);
+void symlinks_release(struct symlinks *symlinks);
+
+#endif

@@ -1,0 +1,62 @@
+// sources: src/decision/check_output.c src/decision/excerpt.c src/decision/excerpt_signature.c
+// sources: src/decision/lines.c
+/* A check's output: read, quoted and compared. */
+#include "fuzz.h"
+
+#include "decision/check_output.h"
+#include "decision/excerpt.h"
+#include "util/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Every line is a quotation or our own, and contains no terminal control. */
+static void check_excerpt(const char *text, size_t size)
+{
+	bool start = true;
+
+	for (size_t i = 0; i < size; i++) {
+		if (start && strncmp(text + i, "> ", 2) != 0 && strncmp(text + i, "[... ", 5) != 0)
+			abort();
+		start = text[i] == '\n';
+		if (((unsigned char)text[i] < 0x20 && !start) || text[i] == 0x7f)
+			abort();
+	}
+	if (!start)
+		abort();
+}
+
+/* One line within its limit, without terminal controls. */
+static void check_line(const char *text, size_t size, size_t room)
+{
+	AUTO_FREE char *line = mem_zero(room);
+	size_t used = excerpt_last_line(text, size, line, room);
+
+	if (used >= room || strlen(line) != used)
+		abort();
+	for (size_t i = 0; i < used; i++)
+		if ((unsigned char)line[i] < 0x20 || line[i] == 0x7f)
+			abort();
+}
+
+void fuzz_check_output(const uint8_t *data, size_t size)
+{
+	const char *text = (const char *)data;
+	size_t max = size % 2 ? size % 700 : EXCERPT_MAX;
+	AUTO_BUFFER struct buffer out = BUFFER_INIT(1 << 20);
+	struct check_output check;
+
+	check_output_read(text, size, &check);
+	if (check.passed < 0 || check.failed < 0 ||
+	    (check.vacuous && check.passed + check.failed > 0))
+		abort();
+	excerpt_make(&out, text, size, max);
+	if (out.used > max)
+		abort();
+	check_excerpt(buffer_text(&out), out.used);
+	check_line(text, size, 1 + max % 300);
+	if (excerpt_signature(text, size) != excerpt_signature(text, size))
+		abort();
+}
+
+FUZZ_TARGET(fuzz_check_output)
