@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 /* Opens /dev/null for a closed stdin, stdout or stderr, so that no other file gets its number. */
@@ -19,6 +20,21 @@ static void occupy_stdio(void)
 	while (fd >= 0 && fd < 3);
 	if (fd >= 3)
 		close(fd);
+}
+
+/* With fewer open files, poll() and the set-up of a fence fail in ways that nobody can explain. */
+enum { LEAST_OPEN_FILES = 64 };
+
+static int check_open_files(struct error *err)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= LEAST_OPEN_FILES)
+		return 0;
+	return error_with(err, ERROR_REFUSED,
+			  "the limit of open files is %llu, and Ringfence needs at least %d; run: "
+			  "ulimit -n 1024",
+			  (unsigned long long)limit.rlim_cur, LEAST_OPEN_FILES);
 }
 
 int main(int argc, char **argv)
@@ -43,6 +59,8 @@ int main(int argc, char **argv)
 		printf("ringfence %s\n", RINGFENCE_VERSION);
 		exit(cli_flush());
 	}
+	if (check_open_files(&err) < 0)
+		exit(cli_fail(&err));
 	command = cli_find(argv[1], &err);
 	exit(command ? command->run(command, argv + 1) : cli_fail(&err));
 }

@@ -243,11 +243,12 @@ static const char *const sessions[] = { ".codex/sessions", NULL };
 /*
  * Codex ignores the settings and also the notes of an untrusted project, so the notes are linked as
  * the user's own. Without a login file it reads CODEX_API_KEY only, not the usual OPENAI_API_KEY.
+ * The gateway refuses searches that open any page; Codex would ask for them in each request.
  */
 static const char setup[] =
 	"mkdir -p \"$HOME/.codex\"\n"
 	"if [ -n \"${RINGFENCE_MODELS:-}\" ] && [ \"${OPENAI_BASE_URL:-}\" = \"$RINGFENCE_MODELS/v1\" ]; then\n"
-	"\tprintf 'model_provider = \"ringfence\"\\n[model_providers.ringfence]\\nname = \"ringfence\"\\nbase_url = \"%s/v1\"\\n"
+	"\tprintf 'model_provider = \"ringfence\"\\nweb_search = \"disabled\"\\n[model_providers.ringfence]\\nname = \"ringfence\"\\nbase_url = \"%s/v1\"\\n"
 	"env_key = \"OPENAI_API_KEY\"\\nwire_api = \"responses\"\\n' \"$RINGFENCE_MODELS\" >\"$HOME/.codex/config.toml\"\n"
 	"fi\n"
 	"printf '[projects.\"%s\"]\\ntrust_level = \"untrusted\"\\n' "

@@ -1,6 +1,7 @@
 /* Shared by all commands for loops: see loops.h. */
 #include "cli/loops.h"
 
+#include "cli/view/notice.h"
 #include "cli/view/page.h"
 #include "failure/failure.h"
 #include "settings/effective.h"
@@ -49,13 +50,23 @@ int loops_target(const struct loops_options *opts, struct op_target *ret_target,
 	return 0;
 }
 
+void loops_notice(const struct client_loop *loop)
+{
+	if (loop->unwritable)
+		notice_format("the state of loop %s in '%s' can only be read: %s", loop->id,
+			      loop->folder, loop->unwritable);
+}
+
 int loops_find(struct loops_options *opts, struct error *err)
 {
 	struct op_target target;
 
 	if (loops_target(opts, &target, err) < 0)
 		return -1;
-	return client_find(target.state, target.loop, target.project, &opts->loop, err);
+	if (client_find(target.state, target.loop, target.project, &opts->loop, err) < 0)
+		return -1;
+	loops_notice(&opts->loop);
+	return 0;
 }
 
 int loops_find_readable(struct loops_options *opts, struct error *err)

@@ -54,6 +54,9 @@ int loops_find(struct loops_options *opts, struct error *err);
 /* The same, but a loop with a damaged journal is an error. */
 int loops_find_readable(struct loops_options *opts, struct error *err);
 
+/* Prints a notice if the journal of a loop can only be read. */
+void loops_notice(const struct client_loop *loop);
+
 /* Print an object, indented or on one line that is flushed at once. Take ownership of the object.
  * */
 void loops_print(json_t *object);

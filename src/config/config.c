@@ -151,6 +151,11 @@ static void add_setting(const struct source *source, const struct yaml_node *nod
 			"there is no setting '%.200s'%s%s%s (ringfence config --explain lists them)",
 			node->key, nearest ? "; did you mean '" : "", nearest ? nearest : "",
 			nearest ? "'?" : "");
+	} else if (setting->trust == SETTING_OWN && source->layer == CONFIG_PROJECT) {
+		problem_add(&source->config->problems, source->file, node->key_at,
+			    "a project cannot set %s: it belongs in your own config.yml, or is an "
+			    "option (--%s)",
+			    setting->key, setting->key);
 	} else if (node->kind == YAML_LIST && setting_is_list(setting)) {
 		for (size_t i = 0; i < node->count; i++)
 			add_scalar(source, setting, node->items[i], true);
@@ -388,8 +393,8 @@ static int load_user(struct config *config, const struct config_place *place, st
 	if (!path)
 		return 0;
 	folder = strndup(path, (size_t)(path_name(path) - path));
-	if (config_file_read_user(path, shown, place->project, place->uid, place->gid, &bytes,
-				  &exists, err) < 0)
+	if (config_file_read_user(path, shown, place->project, place->uid, &bytes, &exists, err) <
+	    0)
 		return -1;
 	if (exists)
 		config_add_text(config, CONFIG_USER, shown, folder ? folder : "/", place,

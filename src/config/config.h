@@ -70,7 +70,6 @@ struct config_place {
 	const char *home;    /* or empty */
 	const char *state;   /* the state folder */
 	uid_t uid;
-	gid_t gid;
 	bool foreign;                 /* the environment belongs to another user */
 	config_validate_fn *validate; /* may be NULL */
 };

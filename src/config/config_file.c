@@ -2,6 +2,7 @@
 #include "config/config_file.h"
 
 #include "util/file/fd.h"
+#include "util/file/ownership.h"
 #include "util/file/path.h"
 #include "util/mem.h"
 
@@ -72,21 +73,8 @@ int config_file_read_project(int project, const char *name, struct buffer *bytes
 	return 0;
 }
 
-/* Refuses a file that anyone but the user or root could have written. */
-static int check_owner(const struct stat *status, const char *shown, uid_t uid, gid_t gid,
-		       struct error *err)
-{
-	if (status->st_uid != uid && status->st_uid != 0)
-		return error_set(err, "'%s' belongs to uid %u, not to you (uid %u)", shown,
-				 status->st_uid, uid);
-	if ((status->st_mode & S_IWOTH) || ((status->st_mode & S_IWGRP) && status->st_gid != gid))
-		return error_set(err, "others can write to '%s'; run: chmod go-w '%s'", shown,
-				 shown);
-	return 0;
-}
-
 int config_file_read_user(const char *path, const char *shown, const char *project, uid_t uid,
-			  gid_t gid, struct buffer *bytes, bool *ret_exists, struct error *err)
+			  struct buffer *bytes, bool *ret_exists, struct error *err)
 {
 	AUTO_FREE char *real = realpath(path, NULL);
 	struct stat status;
@@ -112,7 +100,7 @@ int config_file_read_user(const char *path, const char *shown, const char *proje
 			"'%s' has a hard link elsewhere, through which a command could write to it; replace it with "
 			"a copy",
 			shown);
-	if (S_ISREG(status.st_mode) && check_owner(&status, shown, uid, gid, err) < 0)
+	if (S_ISREG(status.st_mode) && ownership_check(path, uid, err) < 0)
 		return -1;
 	if (read_open(fd, shown, bytes, err) < 0)
 		return -1;

@@ -18,9 +18,9 @@
 int config_file_read_project(int project, const char *name, struct buffer *bytes, bool *ret_exists,
 			     struct error *err);
 
-/* Reads the user's own file. It must not be writable by others or be in the project. `shown` is its
- * name in errors. */
+/* Reads the user's own file. Others must not be able to change it (ownership.h), and it must not be
+ * in the project. `shown` is its name in errors. */
 int config_file_read_user(const char *path, const char *shown, const char *project, uid_t uid,
-			  gid_t gid, struct buffer *bytes, bool *ret_exists, struct error *err);
+			  struct buffer *bytes, bool *ret_exists, struct error *err);
 
 #endif

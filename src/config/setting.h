@@ -24,11 +24,12 @@ enum setting_type {
 	SETTING_TEXT,   /* any text, stored as a hash; none */
 };
 
-/* Whether an untrusted project file may set it. */
+/* Whether a project file that is not trusted may set it. */
 enum setting_trust {
 	SETTING_FREE,    /* yes: it can only tighten the fence */
 	SETTING_TIGHTER, /* only to a tighter value than lower layers */
 	SETTING_TRUSTED, /* no */
+	SETTING_OWN,     /* no, and neither may a trusted one */
 };
 
 /* The longest entry of a list in bytes: the longest path. */
@@ -58,6 +59,7 @@ enum setting_id {
 	SETTING_DISK,
 	SETTING_DENIALS,
 	SETTING_TRACE_READS,
+	SETTING_RAW_TERMINAL,
 	SETTING_CHECK,
 	SETTING_AGENT,
 	SETTING_AGENT_COMMAND,
@@ -71,6 +73,7 @@ enum setting_id {
 	SETTING_UPSTREAM_CA,
 	SETTING_UPSTREAM_PROXY,
 	SETTING_UNKNOWN_MODEL,
+	SETTING_PROVIDER_TOOLS,
 	SETTING_RECORD,
 	SETTING_REPLAY,
 	SETTING_REPLAY_PACE,

@@ -5,6 +5,9 @@ static const char *const login_choices[] = { "key", "file", NULL };
 static const char *const models_choices[] = { "none", "auto", NULL };
 static const char *const pace_choices[] = { "fast", "original", NULL };
 static const char *const unknown_choices[] = { "refuse", "most-expensive", NULL };
+static const char *const tool_choices[] = {
+	"web-search", "web-fetch", "mcp", "files", "other", NULL
+};
 
 #define ROW(id) ((id)-SETTING_CHECK)
 
@@ -187,15 +190,36 @@ const struct setting setting_agent_rows[] = {
 		.loop_only = true,
 		.type = SETTING_CHOICE,
 		.trust = SETTING_TIGHTER,
-		.fallback = "most-expensive",
+		.fallback = "refuse",
 		.value = "refuse|most-expensive",
 		.choices = unknown_choices,
 		.former = "dearest", /* prose: keep */
 		.help = "refuse a model without a price, or price it as the most expensive one",
 		.more = "`ringfence prices` lists the known models; "
-		        "`~/.config/ringfence/prices.txt` adds others.",
-		.example = "refuse",
+		        "`~/.config/ringfence/prices.txt` adds others. A new model can cost more "
+		        "than all known ones, so with `most-expensive` a budget can be exceeded.",
+		.example = "most-expensive",
 		.widens = "a model without a known price may be used:",
+	},
+	[ROW(SETTING_PROVIDER_TOOLS)] = {
+		.id = SETTING_PROVIDER_TOOLS,
+		.key = "provider-tools",
+		.loop_only = true,
+		.type = SETTING_WORDS,
+		.trust = SETTING_TRUSTED,
+		.value = "KIND",
+		.choices = tool_choices,
+		.help = "let a model provider do this on its own: web-search, web-fetch, mcp, "
+		        "files, other",
+		.more = "A provider acts outside the fence, so requests "
+		        "that make it act are refused by default. `web-search` searches the web. "
+		        "`web-fetch` fetches pages, images and documents by URL, and `mcp` calls "
+		        "MCP servers; their hosts must also be in `allow`. `files` reads files "
+		        "that are stored at the provider. `other` passes on fields and tools that "
+		        "this version does not know, unchecked and at an unknown price. See "
+		        "[models.md](models.md#tools-that-a-provider-runs).",
+		.example = "[web-search]",
+		.widens = "the model provider may do this outside the fence:",
 	},
 	[ROW(SETTING_RECORD)] = {
 		.id = SETTING_RECORD,

@@ -309,6 +309,21 @@ const struct setting setting_fence_rows[] = {
 		.example = "true",
 		.widens = "denied reads are not reported although your own setting asks for it:",
 	},
+	[SETTING_RAW_TERMINAL] = {
+		.id = SETTING_RAW_TERMINAL,
+		.key = "raw-terminal",
+		.type = SETTING_SWITCH,
+		.trust = SETTING_OWN,
+		.fallback = "false",
+		.value = "true|false",
+		.help = "do not filter what the command sends to your terminal",
+		.more = "Otherwise a command can draw on the screen, but not use the clipboard, the "
+		        "title, links, images or notifications, nor ask the terminal; see "
+		        "[the fence](fence.md#the-terminal). Only for `ringfence exec`: a loop has no "
+		        "terminal.",
+		.example = "true",
+		.widens = "the command's output reaches your terminal unfiltered:",
+	},
 };
 
 _Static_assert(sizeof setting_fence_rows / sizeof *setting_fence_rows == SETTING_CHECK,

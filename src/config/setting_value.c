@@ -235,6 +235,8 @@ const char *setting_trust_text(const struct setting *setting)
 		return "A project's own file may set it: it can only tighten.";
 	case SETTING_TIGHTER:
 		return "A project's own file may tighten it; widening it needs `ringfence trust`.";
+	case SETTING_OWN:
+		return "Only your own file may set it, never a project's.";
 	default:
 		return "Setting it in a project's own file needs `ringfence trust`.";
 	}

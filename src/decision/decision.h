@@ -95,7 +95,8 @@ struct decision_input {
 
 	/* Set only after an iteration. */
 	struct failure_facts facts;
-	const char *unreached; /* why a model server cannot be reached; NULL if unknown */
+	/* why a model server cannot be reached, or the gateway refused a request; or NULL */
+	const char *unreached;
 	struct boxes boxes;
 	bool promised;
 	int64_t tests_passed;

@@ -29,6 +29,10 @@ static const struct failure_row rows[] = {
 				      FAILURE_PAUSE, false, "the provider does not know this model",
 				      "check the model's name (--model) and the provider's "
 				      "address (--upstream)" },
+	[FAILURE_REFUSED] = { "refused request", "refused", "refused", FAILURE_PAUSE, false,
+			      "the gateway refused a request to a model",
+			      "see the agent's log, and allow it if the agent needs it "
+			      "(unknown-model, provider-tools)" },
 	[FAILURE_BUDGET] = { "budget", "budget", "budget", FAILURE_CONTINUE, false,
 			     "this iteration's budget is used up", NULL },
 	[FAILURE_HANG] = { "hang", "hang", "hang", FAILURE_COUNT_ERROR, false,

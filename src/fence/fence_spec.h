@@ -85,6 +85,7 @@ struct fence_spec {
 	const char *read_only_origin; /* the option or file and line that set read_only, or NULL */
 	bool denials;                 /* report and explain denials */
 	bool trace_reads;             /* with denials: include reads */
+	bool raw_terminal;            /* the command's output reaches a terminal unfiltered */
 	enum fence_net net;
 	const char *net_origin; /* the option or file and line that set net, or NULL */
 	struct fence_paths

@@ -1,16 +1,20 @@
 /* The journal: see journal.h. */
 #include "journal/journal.h"
 
+#include "journal/journal_copy.h"
+#include "journal/journal_head.h"
 #include "util/buffer.h"
 #include "util/env.h"
 #include "util/mem.h"
 #include "util/text/sha256.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -19,13 +23,22 @@ enum { FORMAT = 1, BUSY_MS = 5000 };
 
 #define SUPERVISOR "ringfence-loop" /* the process name of a supervisor */
 
+/* The functions by which SQLite uses the database's file; see map_index(). */
+struct journal_file {
+	sqlite3_io_methods methods; /* first: SQLite points to it */
+	const sqlite3_io_methods *usual;
+};
+
 struct journal {
 	sqlite3 *database;
-	int64_t last;          /* the number of the last event that this process knows */
-	char hash[SHA256_HEX]; /* of that event */
-	bool known;            /* last and hash have been read */
-	bool later;            /* the next entry need not be synced */
+	struct journal_file file;
+	int64_t last;             /* the number of the last event that this process knows */
+	char hash[SHA256_HEX];    /* of that event */
+	bool known;               /* last and hash have been read */
+	struct journal_head head; /* as it was before the events were read */
+	bool later;               /* the next entry need not be synced */
 	char *path;
+	char *copy;   /* of the file, which is read instead; or NULL */
 	dev_t device; /* of the file, when it was opened */
 	ino_t inode;
 	long appended; /* by this process; for the crash tests */
@@ -93,8 +106,53 @@ static int prepare(struct journal *store, const char *path, enum journal_mode mo
 	return execute(store, sql, "create", err);
 }
 
-int journal_open(const char *path, enum journal_mode mode, struct journal **ret_store,
-		 struct error *err)
+/*
+ * SQLite maps its index, a file, into memory, and makes it longer by one byte per page of 4096. If
+ * the blocks of the disk are smaller, the rest of a page has none, and on a full disk a write to it
+ * is SIGBUS. Here every page is made writable, or refused, before SQLite writes to it.
+ */
+static int map_index(sqlite3_file *file, int region, int size, int extend, void volatile **ret_map)
+{
+	const struct journal_file *methods = (const struct journal_file *)file->pMethods;
+	int result = methods->usual->xShmMap(file, region, size, extend, ret_map);
+
+	if (result != SQLITE_OK || !*ret_map ||
+	    madvise((void *)*ret_map, (size_t)size, MADV_POPULATE_WRITE) == 0 || errno != EFAULT)
+		return result;
+	*ret_map = NULL;
+	return SQLITE_FULL;
+}
+
+/* Puts map_index() in the place of SQLite's own function for this file. */
+static void guard_index(struct journal *store)
+{
+	sqlite3_file *file = NULL;
+
+	if (sqlite3_file_control(store->database, "main", SQLITE_FCNTL_FILE_POINTER, &file) !=
+		    SQLITE_OK ||
+	    !file || !file->pMethods || file->pMethods->iVersion < 2)
+		return;
+	store->file = (struct journal_file){ .methods = *file->pMethods, .usual = file->pMethods };
+	store->file.methods.xShmMap = map_index;
+	file->pMethods = &store->file.methods;
+}
+
+/* Whether SQLite fails because it cannot write, and a copy may be read instead. */
+static bool cannot_write(const struct journal *store)
+{
+	switch (sqlite3_errcode(store->database) & 0xff) {
+	case SQLITE_CANTOPEN:
+	case SQLITE_FULL:
+	case SQLITE_IOERR:
+	case SQLITE_READONLY:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static int open_database(struct journal *store, const char *path, enum journal_mode mode,
+			 struct error *err)
 {
 	static const int flags[] = {
 		[JOURNAL_CREATE] = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
@@ -102,17 +160,37 @@ int journal_open(const char *path, enum journal_mode mode, struct journal **ret_
 		/* A reader may have to recover the log after a crash. */
 		[JOURNAL_READ] = SQLITE_OPEN_READWRITE,
 	};
-	struct journal *store = mem_zero(sizeof *store);
-	struct stat status;
-	int result = 0;
 
 	if (sqlite3_open_v2(path, &store->database,
 			    flags[mode] | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_NOMUTEX,
 			    NULL) != SQLITE_OK)
-		result = error_set(err, "open the journal '%s': %s", path,
-				   sqlite3_errmsg(store->database));
-	else
-		result = prepare(store, path, mode, err);
+		return error_set(err, "open the journal '%s': %s", path,
+				 sqlite3_errmsg(store->database));
+	guard_index(store);
+	return prepare(store, path, mode, err);
+}
+
+/* Reads a copy after the journal itself could not be opened. */
+static int open_copy(struct journal *store, const char *path, struct error *err)
+{
+	struct error why;
+
+	sqlite3_close(store->database);
+	store->database = NULL;
+	if (journal_copy_make(path, &store->copy, &why) < 0)
+		return -1; /* the first error says more */
+	return open_database(store, store->copy, JOURNAL_READ, err);
+}
+
+int journal_open(const char *path, enum journal_mode mode, struct journal **ret_store,
+		 struct error *err)
+{
+	struct journal *store = mem_zero(sizeof *store);
+	struct stat status;
+	int result = open_database(store, path, mode, err);
+
+	if (result < 0 && mode == JOURNAL_READ && access(path, R_OK) == 0 && cannot_write(store))
+		result = open_copy(store, path, err);
 	if (result == 0 && stat(path, &status) < 0)
 		result = error_sys(err, "stat the journal '%s'", path);
 	if (result < 0) {
@@ -125,6 +203,11 @@ int journal_open(const char *path, enum journal_mode mode, struct journal **ret_
 	}
 	*ret_store = store;
 	return result;
+}
+
+const char *journal_copied_why(const struct journal *store)
+{
+	return store->copy ? journal_copy_reason(store->path) : NULL;
 }
 
 /* Appends to a deleted file would succeed forever and never be read. */
@@ -143,6 +226,9 @@ void journal_close(struct journal *store)
 	if (!store)
 		return;
 	sqlite3_close(store->database);
+	if (store->copy)
+		journal_copy_remove(store->copy);
+	free(store->copy);
 	free(store->path);
 	free(store);
 }
@@ -176,9 +262,27 @@ static int read_row(struct journal *store, sqlite3_stmt *statement, struct journ
 			err,
 			"the journal is damaged at event %lld: it was edited, truncated or torn after it was written",
 			(long long)(store->last + 1));
+	if (ret_event->seq == store->head.seq && strcmp(store->head.hash, wanted) != 0)
+		return error_set(
+			err,
+			"the journal is damaged at event %lld: it was rewritten (journal.head "
+			"has another hash)",
+			(long long)ret_event->seq);
 	store->last = ret_event->seq;
 	memcpy(store->hash, wanted, sizeof wanted);
 	return 0;
+}
+
+/* Whether the events that journal.head knows are all there. */
+static int check_head(const struct journal *store, struct error *err)
+{
+	if (store->last >= store->head.seq)
+		return 0;
+	return error_set(
+		err,
+		"the journal is damaged: its last events are missing, from %lld to %lld at "
+		"least (journal.head)",
+		(long long)(store->last + 1), (long long)store->head.seq);
 }
 
 int journal_each(struct journal *store, int64_t after, journal_fn *take, void *context,
@@ -191,6 +295,8 @@ int journal_each(struct journal *store, int64_t after, journal_fn *take, void *c
 	store->last = 0;
 	store->hash[0] = '\0';
 	store->known = false;
+	/* First: the writer may go on in the meantime. */
+	journal_head_read(store->path, &store->head);
 	if (sqlite3_prepare_v2(store->database,
 			       "SELECT seq, at_ms, kind, data, hash FROM event ORDER BY seq", -1,
 			       &statement, NULL) != SQLITE_OK)
@@ -204,6 +310,8 @@ int journal_each(struct journal *store, int64_t after, journal_fn *take, void *c
 	}
 	if (result == 0 && step != SQLITE_DONE)
 		result = set_error(store, "read", err);
+	if (result == 0)
+		result = check_head(store, err);
 	sqlite3_finalize(statement);
 	store->known = result == 0;
 	return result;
@@ -279,6 +387,9 @@ int journal_append(struct journal *store, enum journal_care care, int64_t at_ms,
 		return -1;
 	store->last = event.seq;
 	memcpy(store->hash, hash, sizeof hash);
+	/* A power failure can take back an event that is not on disk. */
+	if (care == JOURNAL_NOW)
+		journal_head_write(store->path, store->last, store->hash);
 	fault(store, true);
 	return 0;
 }

@@ -3,8 +3,9 @@
  *
  * Each loop has one SQLite database. Events are only ever appended. When an append returns, other
  * processes can see the event, even if this one is killed, and it is on disk unless it may wait for
- * the next one. Each event has a hash over itself and the previous hash, so a journal that was cut,
- * edited or torn is detected and never guessed at. Readers can read while a supervisor writes.
+ * the next one. Each event has a hash over itself and the previous hash, and the last one is also
+ * kept in a file of its own (journal_head.h), so a journal that was cut, edited or torn is detected
+ * and never guessed at. Readers can read while a supervisor writes.
  */
 #ifndef JOURNAL_JOURNAL_H
 #define JOURNAL_JOURNAL_H
@@ -30,10 +31,14 @@ enum journal_mode { JOURNAL_CREATE, JOURNAL_WRITE, JOURNAL_READ };
  */
 enum journal_care { JOURNAL_NOW, JOURNAL_LATER };
 
-/* Opens a journal. Returns 0, or -1 with err set. */
+/* Opens a journal. A reader gets a copy if the disk is full or read-only. Returns 0, or -1 with err
+ * set. */
 int journal_open(const char *path, enum journal_mode mode, struct journal **ret_store,
 		 struct error *err);
 void journal_close(struct journal *store);
+
+/* Says why the journal is a copy ("its disk is full"), or NULL if it is not. */
+const char *journal_copied_why(const struct journal *store);
 
 /* Appends an event. Returns 0, or -1 with err set and nothing appended. */
 int journal_append(struct journal *store, enum journal_care care, int64_t at_ms, const char *kind,

@@ -59,15 +59,18 @@ static char *read_trouble(const char *folder)
 	return fd >= 0 && fd_read_all(fd, &text) == 0 ? mem_dup(buffer_text(&text)) : NULL;
 }
 
-static int read_state(const char *folder, struct loop_state *ret_state, struct error *err)
+static int read_state(const char *folder, struct loop_state *ret_state, const char **ret_unwritable,
+		      struct error *err)
 {
 	AUTO_FREE char *path = path_join(folder, "journal.db");
 	struct journal *store = NULL;
 	int result;
 
 	loop_state_init(ret_state);
+	*ret_unwritable = NULL;
 	if (journal_open(path, JOURNAL_READ, &store, err) < 0)
 		return -1;
+	*ret_unwritable = journal_copied_why(store);
 	result = loop_state_read(store, ret_state, err);
 	journal_close(store);
 	return result;
@@ -81,7 +84,7 @@ void client_refresh(struct client_loop *loop)
 	free(loop->trouble);
 	/* Lock first, then journal: a loop that ends in between must not look interrupted. */
 	loop->alive = loop_folder_is_locked(loop->folder);
-	loop->damaged = read_state(loop->folder, &loop->state, &err) < 0;
+	loop->damaged = read_state(loop->folder, &loop->state, &loop->unwritable, &err) < 0;
 	loop->trouble = loop->damaged ? mem_dup(err.text) : read_trouble(loop->folder);
 }
 
@@ -174,10 +177,29 @@ static int find_named(const char *state, const char *id, struct client_loop *ret
 	return -1;
 }
 
+/* Describes loops whose project is unknown because they cannot be read, or returns NULL. The caller
+ * frees. */
+static char *describe_unread(const struct client_loops *all)
+{
+	const struct client_loop *first = NULL;
+	size_t count = 0;
+
+	for (size_t i = 0; i < all->count; i++) {
+		if (!all->items[i].damaged)
+			continue;
+		first = first ? first : &all->items[i];
+		count++;
+	}
+	return count ? mem_format(" among those that can be read; %zu cannot (first: %s: %s)",
+				  count, first->id, first->trouble)
+		     : NULL;
+}
+
 int client_find(const char *state, const char *id, const char *project,
 		struct client_loop *ret_loop, struct error *err)
 {
 	struct client_loops all;
+	AUTO_FREE char *unread = NULL;
 	size_t found = 0;
 
 	if (id && find_named(state, id, ret_loop) == 0)
@@ -191,14 +213,16 @@ int client_find(const char *state, const char *id, const char *project,
 		*ret_loop = all.items[found - 1];
 		all.items[found - 1] = (struct client_loop){ 0 };
 	}
+	unread = found ? NULL : describe_unread(&all);
 	client_loops_release(&all);
 	if (found)
 		return 0;
 	return id ? error_with(err, ERROR_NOT_FOUND,
 			       "there is no loop '%.100s' (see: ringfence status --all)", id)
-		  : error_with(err, ERROR_NOT_FOUND,
-			       "there is no loop of the project '%s' (see: ringfence status --all)",
-			       project);
+		  : error_with(
+			    err, ERROR_NOT_FOUND,
+			    "there is no loop of the project '%s'%s (see: ringfence status --all)",
+			    project, unread ? unread : "");
 }
 
 const char *client_status(const struct client_loop *loop)

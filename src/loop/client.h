@@ -22,6 +22,8 @@ struct client_loop {
 	bool alive;    /* a supervisor is running */
 	bool damaged;  /* the journal cannot be read; only trouble is set */
 	char *trouble; /* why it cannot continue, or NULL */
+	/* Why its journal can only be read ("its disk is full"), or NULL. */
+	const char *unwritable;
 };
 
 struct client_loops {

@@ -42,13 +42,27 @@ static bool is_blank(char byte)
 	return byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t';
 }
 
-/* Finds the row of a key under a parent row. */
-static uint8_t child(struct jsonscan *scan, uint8_t parent, const char *key, size_t size)
+/* The row whose children the innermost open value has. */
+static uint8_t parent_row(const struct jsonscan *scan)
 {
+	uint8_t row = scan->stack[scan->depth - 1];
+
+	return scan->nodes[row].like ? scan->nodes[row].like : row;
+}
+
+/* Finds the row of a key of the innermost open value. *ret_place is its place among them. */
+static uint8_t child(struct jsonscan *scan, const char *key, size_t size, size_t *ret_place)
+{
+	uint8_t parent = parent_row(scan);
+	size_t place = 0;
+
 	for (size_t i = (size_t)parent + 1; i < scan->count; i++) {
 		const struct jsonscan_node *node = &scan->nodes[i];
 
-		if (node->parent != parent || node->size != size || (node->key[0] ^ key[0]) & ~0x20)
+		if (node->parent != parent)
+			continue;
+		*ret_place = place++;
+		if (node->size != size || (node->key[0] ^ key[0]) & ~0x20)
 			continue;
 		if (memcmp(node->key, key, size) == 0)
 			return (uint8_t)i;
@@ -60,7 +74,28 @@ static uint8_t child(struct jsonscan *scan, uint8_t parent, const char *key, siz
 
 static uint8_t element(struct jsonscan *scan)
 {
-	return child(scan, scan->stack[scan->depth - 1], "[]", 2);
+	size_t ignored;
+
+	return child(scan, "[]", 2, &ignored);
+}
+
+/* The key of a member is complete. A key longer than the buffer is not in the table. */
+static void end_key(struct jsonscan *scan)
+{
+	bool whole = scan->used == scan->bytes;
+	size_t place = 0;
+
+	scan->text[scan->used] = '\0';
+	scan->node = whole ? child(scan, scan->text, scan->used, &place) : JSONSCAN_NONE;
+	if (scan->node != JSONSCAN_NONE && place < JSONSCAN_KEYS) {
+		uint64_t bit = UINT64_C(1) << place % 64;
+		uint64_t *seen = &scan->seen[scan->depth - 1][place / 64];
+
+		scan->twice |= (*seen & bit) != 0;
+		*seen |= bit;
+	}
+	if (scan->node == JSONSCAN_NONE && scan->unknown)
+		scan->unknown(scan->context, parent_row(scan), scan->text);
 }
 
 static void report(struct jsonscan *scan, enum jsonscan_kind kind, uint64_t end)
@@ -115,6 +150,7 @@ static void open_bracket(struct jsonscan *scan, bool list)
 {
 	/* Each element of a list at the top level is handled like a value at the top level. */
 	if (scan->node == JSONSCAN_NONE || scan->depth == JSONSCAN_DEPTH) {
+		scan->deep |= scan->node != JSONSCAN_NONE;
 		scan->skipped = 0;
 		skip_open(scan, list);
 		scan->skipping_string = scan->escaped = false;
@@ -126,6 +162,7 @@ static void open_bracket(struct jsonscan *scan, bool list)
 	report(scan, list ? JSONSCAN_LIST : JSONSCAN_OBJECT, scan->start);
 	scan->stack[scan->depth] = scan->node;
 	scan->members[scan->depth] = 0;
+	memset(scan->seen[scan->depth], 0, sizeof scan->seen[scan->depth]);
 	scan->list[scan->depth++] = list;
 	scan->state = list ? BEFORE_FIRST : BEFORE_FIRST_KEY;
 	if (list)
@@ -477,11 +514,7 @@ void jsonscan_feed(struct jsonscan *scan, const char *bytes, size_t size)
 			consumed = in_text(scan, bytes, size, &end);
 			if (!end)
 				break;
-			/* A key longer than the buffer cannot be in the table. */
-			scan->node = scan->used == scan->bytes
-					     ? child(scan, scan->stack[scan->depth - 1], scan->text,
-						     scan->used)
-					     : JSONSCAN_NONE;
+			end_key(scan);
 			scan->state = BEFORE_COLON;
 			break;
 		case IN_STRING:

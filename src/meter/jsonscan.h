@@ -17,24 +17,28 @@
 enum {
 	JSONSCAN_NONE = 0,    /* not in the table */
 	JSONSCAN_ROOT = 1,    /* the whole value; the first row of every table */
-	JSONSCAN_DEPTH = 12,  /* maximum length of a path */
+	JSONSCAN_DEPTH = 16,  /* maximum length of a path; deeper values set `deep` */
 	JSONSCAN_NEST = 1024, /* maximum nesting in skipped values; deeper is invalid */
 	JSONSCAN_TEXT = 128,  /* bytes kept of a string */
-	JSONSCAN_KEY = 30,    /* maximum length of a key in a table */
+	JSONSCAN_KEY = 29,    /* maximum length of a key in a table */
+	JSONSCAN_KEYS = 128,  /* maximum number of keys of one object in a table */
 };
 
 /* A row of a table, identified by its index. The key is stored in the row to save a cache miss:
  * between two events of a stream, other work evicts the caches. */
 struct jsonscan_node {
 	uint8_t parent; /* an earlier row */
+	uint8_t like;   /* the row whose children this one has, or 0: its own */
 	uint8_t size;   /* of the key */
 	char key[JSONSCAN_KEY];
 };
 
-/* The key "[]" matches every element of a list. */
-#define JSONSCAN_NODE(parent, key)           \
-	{                                    \
-		parent, sizeof(key) - 1, key \
+/* The key "[]" matches every element of a list. JSONSCAN_LIKE is for values that are nested in
+ * their own kind, such as content within content. */
+#define JSONSCAN_NODE(parent, key) JSONSCAN_LIKE(parent, 0, key)
+#define JSONSCAN_LIKE(parent, like, key)           \
+	{                                          \
+		parent, like, sizeof(key) - 1, key \
 	}
 
 enum jsonscan_kind {
@@ -61,15 +65,21 @@ struct jsonscan_value {
 /* Called at the start of an object or list, and at the end of any other value. */
 typedef void jsonscan_fn(void *context, const struct jsonscan_value *value);
 
+/* Called for a key that is not in the table, in an object that is. A long key is cut. */
+typedef void jsonscan_unknown_fn(void *context, size_t parent, const char *key);
+
 struct jsonscan {
 	const struct jsonscan_node *nodes; /* row JSONSCAN_ROOT is the first one used */
 	size_t count;
 	jsonscan_fn *report;
+	jsonscan_unknown_fn *unknown; /* or NULL */
 	void *context;
 
 	/* jsonscan_reset() clears everything from here up to `text`. */
 	bool wrong;  /* the part that was parsed is not valid JSON */
 	bool folded; /* a key differs from one in the table only in case */
+	bool twice;  /* a key of the table occurs twice in one object */
+	bool deep;   /* a value of the table was skipped because it is nested too deeply */
 
 	uint64_t offset; /* bytes fed so far */
 	uint64_t start;
@@ -78,6 +88,7 @@ struct jsonscan {
 	uint8_t stack[JSONSCAN_DEPTH]; /* the nodes of the open brackets */
 	bool list[JSONSCAN_DEPTH];
 	uint32_t members[JSONSCAN_DEPTH];
+	uint64_t seen[JSONSCAN_DEPTH][JSONSCAN_KEYS / 64]; /* one bit per key of the table */
 	size_t skipped; /* open brackets within a skipped value */
 	bool skipping_string;
 	uint8_t node; /* of the current value */

@@ -1,14 +1,18 @@
 /*
- * The request's route and the values in its body that decide its cost.
+ * The request's route, the values in its body that decide its cost, and what it asks the provider
+ * to do.
  *
  * Only the exact paths in the table are routes; nothing is normalised. Bodies are read in pieces
  * and changed only by edits. A body that two parsers could read differently (a duplicate key, or a
- * key in another case) is refused.
+ * key in another case) is refused, and so is one that the provider would act on (schema.h) without
+ * permission. The source files: request.c (routes), request_body.c (reading), request_check.c
+ * (permission), request_edit.c (edits).
  */
 #ifndef METER_REQUEST_H
 #define METER_REQUEST_H
 
 #include "meter/jsonscan.h"
+#include "meter/schema.h"
 #include "meter/usage.h"
 #include "provider/provider.h"
 
@@ -28,7 +32,7 @@ enum {
 	REQUEST_ELSEWHERE = 200000,
 	REQUEST_IMAGE = 10000,    /* for an image it fetches */
 	REQUEST_WINDOW = 1000000, /* for all of that together: the largest context window */
-	REQUEST_LEVELS = 3,       /* nesting of content blocks */
+	REQUEST_WHY = 640,        /* bytes of a reason for a refusal */
 };
 
 struct request_route {
@@ -58,10 +62,22 @@ struct request_edit {
 	char text[64];
 };
 
+/* The things that a client may ask a provider to do. */
+struct request_policy {
+	unsigned int tools; /* PROVIDER_TOOL_BIT() of what is allowed */
+	bool local;         /* the user's own server: unknown fields pass */
+	/* Returns true if the network policy allows this host and port. NULL: there is none. */
+	bool (*allows)(const void *context, const char *host, uint16_t port);
+	const void *context;
+};
+
 struct request_body {
 	const struct request_route *route;
+	const struct schema *schema;
+	struct request_policy policy;
 	struct jsonscan scan;
 	char model[REQUEST_MODEL];
+	char geo[PRICE_GEO]; /* the region that it names, or empty */
 	bool stream;
 	bool fast;
 	bool asks_usage; /* the client itself asked for the usage chunk */
@@ -78,22 +94,43 @@ struct request_body {
 		uint64_t number;
 		bool empty; /* of an object */
 	} limit[2], options, usage, config, thinking;
-	struct request_block { /* the content block being read */
+	struct request_block { /* the content blocks being read, the innermost last */
 		bool named, image;
-	} blocks[REQUEST_LEVELS];
-	uint64_t root; /* offset after the first bracket */
-	uint32_t seen; /* one bit per key */
-	const char *wrong;
+	} blocks[JSONSCAN_DEPTH];
+	size_t block_count;
+	struct request_tool {                  /* the tools being read */
+		bool fetches, searches, shell; /* its type */
+		bool limited, cached, here;    /* and what makes it harmless */
+	} tools[JSONSCAN_DEPTH];
+	size_t tool_count;
+	uint64_t root;         /* offset after the first bracket */
+	char why[REQUEST_WHY]; /* it is refused, or empty */
+	bool denied; /* because of what the provider would do, not because it is malformed */
 	struct request_edit edits[REQUEST_EDITS];
 	size_t edit_count;
 };
 
-/* Initialises *body, which must not move afterwards. */
-void request_body_init(struct request_body *body, const struct request_target *target);
+/* Initialises *body, which must not move afterwards. policy may be NULL: nothing is allowed. */
+void request_body_init(struct request_body *body, const struct request_target *target,
+		       const struct request_policy *policy);
 void request_body_feed(struct request_body *body, const char *bytes, size_t size);
 
 /* Ends the body. Returns NULL, or a message on why it is refused. */
 const char *request_body_end(struct request_body *body);
+
+/* For the other source files. Refuse the body: request_body_refuse() because it is malformed,
+ * request_body_deny() because of what the provider would do. The first reason stays. */
+void request_body_refuse(struct request_body *body, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+void request_body_deny(struct request_body *body, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Checks a value for what the provider would do with it. */
+void request_check_value(struct request_body *body, const struct jsonscan_value *value);
+/* A field that is not in the schema. */
+void request_check_unknown(struct request_body *body, size_t parent, const char *key);
+/* The whole body: its model. */
+void request_check_model(struct request_body *body);
 
 /* Add edits, sorted by offset. request_body_limit() lowers the output limit to `tokens`, which
  * must be less than `most`; request_body_ask_usage() makes a stream report its usage. */

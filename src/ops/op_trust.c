@@ -6,6 +6,7 @@
 
 /* In order of risk: the riskiest settings come last, next to the question. */
 static const enum setting_id by_risk[] = {
+	SETTING_RAW_TERMINAL,
 	SETTING_SESSION,
 	SETTING_PROMISE,
 	SETTING_TASKS,
@@ -66,6 +67,7 @@ static const enum setting_id by_risk[] = {
 	SETTING_NET_OUT,
 	SETTING_UPSTREAM_CA,
 	SETTING_UPSTREAM_PROXY,
+	SETTING_PROVIDER_TOOLS,
 	SETTING_ALLOW,
 	SETTING_NET,
 	SETTING_MODEL_KEY,

@@ -48,12 +48,17 @@ static uint64_t fast_factor(const struct price_table *table, const struct price_
 	return most;
 }
 
-static uint64_t geo_factor(const struct price_table *table, const char *name)
+static const struct price_geo *find_geo(const struct price_table *table, const char *name)
 {
-	for (size_t i = 0; name[0] && i < table->geo_count; i++)
+	for (size_t i = 0; i < table->geo_count; i++)
 		if (strcmp(table->geos[i].name, name) == 0)
-			return table->geos[i].factor;
-	return WHOLE;
+			return &table->geos[i];
+	return NULL;
+}
+
+bool price_has_geo(const struct price_table *table, const char *name)
+{
+	return find_geo(table, name) != NULL;
 }
 
 static uint64_t highest_geo(const struct price_table *table)
@@ -64,6 +69,18 @@ static uint64_t highest_geo(const struct price_table *table)
 		if (table->geos[i].factor > most)
 			most = table->geos[i].factor;
 	return most;
+}
+
+/* A region that the table does not have is priced as the most expensive one. */
+static uint64_t geo_factor(const struct price_table *table, const char *name)
+{
+	const struct price_geo *geo = find_geo(table, name);
+
+	if (geo)
+		return geo->factor;
+	return !name[0] || strcmp(name, "global") == 0 || strcmp(name, "not_available") == 0
+		       ? WHOLE
+		       : highest_geo(table);
 }
 
 static uint64_t cost_of(const struct price_table *table, const struct price_model *model,

@@ -88,6 +88,9 @@ int price_table_add(struct price_table *table, const char *file, const char *tex
  */
 const struct price_model *price_find(const struct price_table *table, const char *name);
 
+/* Returns true if the table has a factor for this region. */
+bool price_has_geo(const struct price_table *table, const char *name);
+
 /* Returns the cost. A NULL model is unknown. Sets *ret_as (may be NULL) to the model whose
  * prices were used. Token counts are capped at 2^40. */
 uint64_t price_cost(const struct price_table *table, const struct price_model *model,

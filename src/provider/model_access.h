@@ -6,6 +6,7 @@
 
 #include "provider/key_source.h"
 #include "provider/provider.h"
+#include "provider/provider_tool.h"
 #include "provider/url.h"
 #include "util/error.h"
 
@@ -28,6 +29,8 @@ struct model_access {
 	char *ca;            /* a file or folder of CA certificates, instead of the system's */
 	char *prices;        /* the user's price table (price/price.h) */
 	bool refuse_unknown; /* refuse models without a price */
+	unsigned int tools;  /* PROVIDER_TOOL_BIT() of what a provider may do on its own */
+	bool any_host;       /* there is no network policy that limits where it may do so */
 	struct model_access_tape {
 		enum model_access_mode mode;
 		char *path;

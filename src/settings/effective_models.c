@@ -377,6 +377,23 @@ static int add_proxy(const struct effective *effective, struct url *proxy, struc
 						 : 0;
 }
 
+/* The things that a provider may do on its own, as bits. */
+static unsigned int allowed_tools(const struct config *config)
+{
+	unsigned int tools = 0;
+
+	for (size_t i = 0; i < config->count; i++) {
+		const struct config_value *value = &config->values[i];
+		enum provider_tool tool = value->setting->id == SETTING_PROVIDER_TOOLS &&
+							  value->state == CONFIG_ACTIVE
+						  ? provider_tool_find(value->text)
+						  : PROVIDER_TOOL_COUNT;
+
+		tools |= tool < PROVIDER_TOOL_COUNT ? PROVIDER_TOOL_BIT(tool) : 0;
+	}
+	return tools;
+}
+
 /* Adds the certificates, the proxy and the prices. */
 static int add_transport_and_prices(const struct effective *effective, struct model_access *access,
 				    struct error *err)
@@ -388,6 +405,7 @@ static int add_transport_and_prices(const struct effective *effective, struct mo
 		access->ca = mem_dup(ca->text);
 	access->refuse_unknown = strcmp(config_get(config, SETTING_UNKNOWN_MODEL)->text,
 					"refuse") == 0;
+	access->tools = allowed_tools(config);
 	if (add_proxy(effective, &access->proxy, err) < 0)
 		return -1;
 	return add_prices(&effective->place, access, err);

@@ -128,7 +128,6 @@ int effective_load(struct effective *effective, struct error *err)
 		.home = place->identity.home,
 		.state = place->state,
 		.uid = place->identity.caller,
-		.gid = place->identity.caller_group,
 		.foreign = place->identity.switched,
 		.validate = validate,
 	};
@@ -303,6 +302,7 @@ int effective_spec(struct effective *effective, struct error *err)
 	spec->read_only_origin = config_get(config, SETTING_READ_ONLY)->origin;
 	spec->denials = config_get(config, SETTING_DENIALS)->number;
 	spec->trace_reads = config_get(config, SETTING_TRACE_READS)->number;
+	spec->raw_terminal = config_get(config, SETTING_RAW_TERMINAL)->number;
 	spec->place = &effective->place;
 	return effective_models(effective, config_get(config, SETTING_MODELS)->number, err);
 }

@@ -24,8 +24,7 @@ static int add_own(const struct fence_place *place, struct price_table *table, s
 	path = mem_format("%.*s%s", (int)(path_name(beside) - beside), beside, name);
 	shown = path_within(path, who->home) ? mem_format("~%s", path + strlen(who->home))
 					     : mem_dup(path);
-	if (config_file_read_user(path, shown, place->project, who->caller, who->caller_group,
-				  bytes, &there, err) < 0)
+	if (config_file_read_user(path, shown, place->project, who->caller, bytes, &there, err) < 0)
 		return -1;
 	return there ? price_table_add(table, shown, buffer_text(bytes), bytes->used, err) : 0;
 }

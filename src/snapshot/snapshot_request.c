@@ -29,6 +29,7 @@ static const struct key {
 	KEY("live", FLAG, look.live),
 	KEY("kind", TEXT, save.kind),
 	KEY("iteration", NUMBER, save.iteration),
+	KEY("next", NUMBER, save.next),
 	KEY("since", TEXT, save.since),
 	KEY("from", TEXT, from),
 	KEY("to", TEXT, to),

@@ -69,6 +69,30 @@ def test_an_agent_does_its_whole_turn_with_a_token_and_no_network(t, agent):
                 lacks(file.read().decode("latin-1"), KEY, name)
 
 
+SEARCHES = {"claude": ("WebSearch", {"query": "the weather"}), "gemini": ("google_web_search", {"query": "the weather"})}
+
+
+@cases(*SEARCHES)
+@timeout(240)
+def test_a_search_at_the_provider_is_refused_and_the_agent_goes_on(t, agent):
+    name, query = SEARCHES[agent]
+    loop = Routed(t, agent, lambda loop: [{"tools": [{"name": name, "input": query}]}, *whole_turn(agent, loop.project)])
+    result = loop.work(options=loop.options)
+    equal(result.code, 0, "exit status", f"{result}\n{loop.log()[-2000:]}")
+    contains(loop.tree()["calc.py"], "return a + b", "the file")
+    contains(loop.asked()[1], "ringfence: tools[]", "the model reads why")
+
+
+@timeout(240)
+def test_codex_asks_for_no_search_with_any_model(t):
+    """Older models get it as a tool of each request."""
+    loop = Routed(t, "codex", [{"text": "There is nothing to do."}])
+    result = loop.work("--model", "gpt-5.5", options=loop.options[:-2])
+    equal(result.code, 2, "exit status: the only iteration did nothing", result)
+    contains(loop.asked()[0], '"apply_patch"', "the request has the tools of such a model")
+    lacks(loop.asked()[0], '"web_search"', "and no search")
+
+
 @cases(*AGENTS)
 @timeout(240)
 def test_a_budget_that_ends_in_the_middle_ends_the_agent(t, agent):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import socket
 import stat
 import subprocess
@@ -558,3 +559,19 @@ def test_clean_does_not_touch_a_loop_that_runs(t):
     equal(loop.ringfence("clean", "--older", "1s", "--yes", "--json").code, 0, "exit status of --older")
     equal(loop.status()["status"], "running", "the loop")
     loop.ringfence("abort", "--now")
+
+
+def test_a_lost_store_is_not_mistaken_for_the_first_checkpoints(t):
+    """The numbers go on, so no earlier one means a later state of the project."""
+    scripts = {"1": "edit one 1", "2": "edit two 2", "3": "edit three 3; edit done yes"}
+    loop = Loop(t, scripts=scripts)
+    equal(loop.run("-m", "2").code, 2, "exit status of run")
+    shutil.rmtree(os.path.join(t.state, "snapshots"))
+    result = loop.ringfence("resume", "--follow", "-m", "3")
+    equal(result.code, 0, "exit status of resume", result)
+    numbers = [entry["number"] for entry in json.loads(loop.ringfence("checkpoints", "--json").out)["checkpoints"]]
+    expect(numbers and min(numbers) > 2, "the numbers go on", numbers)
+    result = loop.ringfence("rollback", "--yes")
+    equal(result.code, 125, "exit status of rollback", result)
+    contains(result.err, "there is no checkpoint 0", "what is said")
+    expect(os.path.exists(loop.path("three")), "the work is still there")

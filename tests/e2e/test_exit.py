@@ -286,3 +286,19 @@ def test_a_report_on_stdout_has_its_place_in_a_file(t, name):
     t.run(["sh", "-c", f"{{ echo before; {t.ringfence} exec --report {name} -- echo hi; echo after; }} > {out}"])
     lines = open(out, encoding="utf-8").read().splitlines()
     equal((lines[0], lines[1], lines[2], lines[-1]), ("before", "hi", "{", "after"), "lines")
+
+
+@cases(12, 22, 63)
+def test_too_few_open_files_are_a_refusal_that_says_so(t, limit):
+    for words in ("exec -- true", "run x --agent-command true --check true", "status"):
+        result = t.run(["bash", "-c", f"ulimit -n {limit}; exec {t.ringfence} {words}"], timeout=30)
+        equal(result.code, 125, f"exit status of {words}", result)
+        contains(result.err, f"the limit of open files is {limit}", "what is said")
+        contains(result.err, "ulimit -n 1024", "what to do")
+
+
+def test_a_few_open_files_are_enough(t):
+    for words in ("exec -- true", "exec --allow localhost:9 -- true",
+                  "run x --agent-command 'touch done' --check 'test -f done'"):
+        result = t.run(["bash", "-c", f"ulimit -n 64; exec {t.ringfence} {words}"])
+        equal(result.code, 0, f"exit status of {words}", result)

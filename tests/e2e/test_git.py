@@ -665,3 +665,21 @@ def test_a_larger_repository_with_a_submodule_and_a_work_tree_holds(t):
     equal(repo.state(), before, "the git directory")
     equal(repo.git("diff", "--shortstat", "topic", branch(loop)).split(",")[0].strip(), "203 files changed", "the difference")
     repo.fsck()
+
+
+LOCKS = (".git/index.lock", ".git/HEAD.lock", ".git/config.lock", ".git/packed-refs.lock", ".git/shallow.lock",
+         ".git/refs/heads/main.lock", ".git/objects/info/commit-graph.lock", ".git/worktrees/other/index.lock")
+
+
+@needs("git")
+@cases("crash", "exit 0", "hang")
+def test_locks_of_a_killed_git_do_not_block_the_next_iteration(t, end):
+    touch = " ".join(LOCKS)
+    elsewhere = t.write(os.path.join(t.outside, "kept.lock"), "mine")
+    scripts = {"1": f"mkdir -p .git/worktrees/other; touch {touch}; ln -s {elsewhere} .git/a.lock; ln -s {t.outside} .git/away; {end}",
+               "2": f"edit new.txt hello; {COMMIT} edit done yes"}
+    loop, repo = begin(t, "", "--timeout", "2s", scripts=scripts)
+    equal(loop.result.code, 0, "exit status of run", loop.result)
+    equal(repo.git("show", f"{branch(loop)}:new.txt"), "hello", "what was committed")
+    equal(t.read(elsewhere), "mine", "a file elsewhere")
+    contains(loop.result.out, "lock files that a killed git left", "what is said")

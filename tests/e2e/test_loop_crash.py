@@ -3,11 +3,12 @@
 import contextlib
 import json
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
 
-from harness import cases, contains, equal, expect, kernel, needs, root_only, user_only
+from harness import Skip, cases, contains, equal, expect, gitrepo, kernel, needs, root_only, user_only
 from harness.loop import Loop, is_stopped, keepers, kill, name_of, until
 from harness.repository import Repository
 
@@ -304,7 +305,8 @@ def test_a_torn_state_file_is_made_anew(t):
 
 
 @cases("UPDATE event SET data = replace(data, 'make it', 'break it') WHERE seq = 1",
-       "DELETE FROM event WHERE seq = 4", "UPDATE event SET kind = 'begun' WHERE seq = 3", "bytes", "nothing")
+       "DELETE FROM event WHERE seq = 4", "DELETE FROM event WHERE seq > 6",
+       "DELETE FROM event WHERE seq = (SELECT max(seq) FROM event)", "UPDATE event SET kind = 'begun' WHERE seq = 3", "bytes", "nothing")
 def test_a_damaged_journal_is_reported_and_never_guessed(t, damage):
     loop = Loop(t, scripts=TWO)
     loop.run("-m", "1")
@@ -435,3 +437,97 @@ def test_a_fence_whose_first_process_is_killed_ends_the_loop_and_resume_goes_on(
     contains(loop.ringfence("status").out, "once the cause is gone: ringfence resume", "what a person sees")
     loop.write("go")
     equal(loop.ringfence("resume", "--follow").code, 0, "exit status of resume")
+
+
+@needs("git")
+def test_a_broken_fence_loses_neither_the_cost_nor_the_commits_of_its_try(t):
+    loop = Loop(t, scripts={"1": "edit new.txt hello; git add -A; git commit -q -m 'by the agent';"
+                                 " event cost '\"nusd\": 30000000'; edit paid x; hang"})
+    repo = gitrepo.Repository(t, loop.project).filled()
+    loop.detach(*EVENTS)
+    loop.there("paid")
+    until("the cost", lambda: "30000000" in t.read(os.path.join(loop.folder, "iterations/1/stdout.log")))
+    inits = [pid for pid, command in kernel.descendants_of(loop.supervisor()) if command == "/run/ringfence/init"]
+    kill(inits[0])
+    status = loop.ended("failed")
+    equal(status["spent_nusd"], 30000000, "the cost", status)
+    equal(repo.git("show", f"ringfence/{status['id']}:new.txt"), "hello", "what was committed")
+
+
+def shown_as_before(loop, why):
+    """Everything about an ended loop can be read, and what is wrong is said once."""
+    project = os.path.basename(loop.project)
+    for words, part in ((("status",), "completed"), (("history",), "done"), (("logs",), "spoken"), (("status", loop.id), "completed")):
+        result = loop.ringfence(*words)
+        equal(result.code, 0, f"exit status of {words[0]} in {project}", result)
+        contains(result.out, part, f"what {words[0]} shows")
+        equal(result.err.count(why), 1, f"how often {words[0]} says '{why}'", result)
+    equal(loop.status()["used"], 2, "iterations in the JSON")
+
+
+SPOKEN = {"1": "say spoken", "2": "say spoken; edit done yes"}
+
+
+@user_only
+def test_a_loop_whose_folder_became_read_only_can_be_seen(t):
+    loop = Loop(t, scripts=SPOKEN)
+    equal(loop.run().code, 0, "exit status of run")
+    loop.id = loop.status()["id"]
+    folder = loop.folder
+    for name in os.listdir(folder):
+        if name.startswith("journal.db"):
+            os.chmod(os.path.join(folder, name), 0o400)
+    os.chmod(folder, 0o500)
+    shown_as_before(loop, "can only be read: you cannot write to it")
+    os.chmod(folder, 0o700)
+
+
+@root_only
+def test_a_loop_on_a_read_only_disk_can_be_seen(t):
+    t.own_mounts()
+    t.tmpfs(t.state, "24m")
+    loop = Loop(t, scripts=SPOKEN)
+    equal(loop.run().code, 0, "exit status of run")
+    loop.id = loop.status()["id"]
+    kernel.mount("tmpfs", t.state, "tmpfs", kernel.MS_REMOUNT | kernel.MS_RDONLY, None)
+    shown_as_before(loop, "can only be read: its disk is read-only")
+
+
+@root_only
+def test_a_loop_on_a_full_disk_can_be_seen(t):
+    t.own_mounts()
+    t.tmpfs(t.state, "24m")
+    loop = Loop(t, scripts=SPOKEN)
+    equal(loop.run().code, 0, "exit status of run")
+    loop.id = loop.status()["id"]
+    fill_disk(t)
+    shown_as_before(loop, "can only be read: its disk is full")
+
+
+@root_only
+@needs("mkfs.ext4")
+def test_a_reader_survives_a_disk_with_small_blocks_that_is_nearly_full(t):
+    """SQLite writes to a file that it maps; a page without room on the disk is SIGBUS."""
+    loop = Loop(t, scripts=SPOKEN)
+    equal(loop.run().code, 0, "exit status of run")
+    image, disk = os.path.join(t.outside, "image"), os.path.join(t.outside, "disk")
+    with open(image, "wb") as file:
+        file.truncate(8 << 20)
+    t.run(["mkfs.ext4", "-q", "-b", "1024", image])
+    t.own_mounts()
+    os.mkdir(disk)
+    result = t.run(["mount", "-o", "loop", image, disk])
+    if result.code:
+        raise Skip(f"no loop device: {result.err}")
+    os.chmod(disk, 0o700)
+    shutil.copytree(os.path.join(t.state, "loops"), os.path.join(disk, "loops"))
+    ballast = os.path.join(disk, "ballast")
+    with open(ballast, "wb", buffering=0) as file, contextlib.suppress(OSError):
+        while file.write(b"x" * 1024):
+            pass
+    for free in range(40):
+        os.truncate(ballast, max(0, os.path.getsize(ballast) - 1024 * (free > 0)))
+        result = loop.ringfence("status", env=t.env(RINGFENCE_STATE_DIR=disk))
+        equal(result.code, 0, f"exit status with {free} KB free", result)
+        contains(result.out, "completed", f"the status with {free} KB free")
+    t.run(["umount", disk])

@@ -6,7 +6,7 @@ import os
 import signal
 import threading
 
-from harness import contains, equal, expect, lacks
+from harness import cases, contains, equal, expect, lacks
 from harness.loop import Loop
 from harness.provider import Provider, make_certificate, message, opus, respond
 
@@ -15,7 +15,8 @@ KEY = "sk-ant-real-0123456789abcdef"
 # One request, as an agent makes it; prints the status.
 ASK = """
 import json, os, sys, urllib.request as u, urllib.error
-body = {"model": "claude-opus-5-5", "max_tokens": int(sys.argv[1]) if len(sys.argv) > 1 else 100}
+body = {"model": "claude-opus-5-5", "max_tokens": int(sys.argv[1]) if len(sys.argv) > 1 else 100,
+        **json.loads(sys.argv[2] if len(sys.argv) > 2 else "{}")}
 request = u.Request(os.environ["ANTHROPIC_BASE_URL"] + "/v1/messages", json.dumps(body).encode(),
                     {"x-api-key": os.environ["ANTHROPIC_API_KEY"]})
 try:
@@ -90,6 +91,72 @@ def test_a_budget_that_is_too_small_for_one_request_is_named_as_that(t):
     equal(result.out.count(why), 2, "how often it is told in two iterations")
     lacks(result.out, "used up its budget", "what is told")
     contains(world.loop.status()["reason"], "too small for this task: raise --budget", "the advice")
+
+
+def asking(**fields):
+    """An agent that makes one request with these fields, and fails if it is refused."""
+    return f"python3 ask.py 100 '{json.dumps(fields)}' >>asked && edit done yes && event final; exit 1"
+
+
+def test_a_model_without_a_price_pauses_the_loop_with_the_line_to_add(t):
+    world = World(t, lambda request, _: message(input=10, output=5), all=asking(model="claude-next-9"))
+    result = world.run("-m", "3")
+    equal((result.code, world.provider.requests), (3, []), "exit status and requests", result)
+    said = world.loop.status()
+    equal((said["status"], said["used"], world.loop.history()[0]["failure"]), ("paused", 0, "refused request"), "no iteration is used", said)
+    contains(said["reason"], "add this line to ~/.config/ringfence/prices.txt, with US$ per million tokens: model claude-next-9 INPUT OUTPUT",
+             "the reason")
+    t.at_home(".config/ringfence/prices.txt", "model claude-next-9 2 10 - - -\n")
+    equal(world.loop.ringfence("resume", env=world.env).code, 0, "with that line it continues")
+    world.loop.ended("completed")
+    equal(world.ledger()[0]["cost_nusd"], 10 * 2000 + 5 * 10000, "the cost")
+
+
+def test_a_tool_of_the_provider_pauses_the_loop_and_names_the_setting(t):
+    search = asking(tools=[{"type": "web_search_20250305", "name": "web_search"}])
+    world = World(t, lambda request, _: message(input=10, output=5), all=search)
+    result = world.run("-m", "3")
+    equal((result.code, world.provider.requests), (3, []), "exit status and requests", result)
+    said = world.loop.status()
+    equal((said["status"], said["used"]), ("paused", 0), "no iteration is used", said)
+    contains(said["reason"], "tools[].type: the provider itself would run 'web_search_20250305'; 'provider-tools: web-search' would allow it",
+             "the reason")
+    equal(world.loop.ringfence("resume", "--provider-tools", "web-search", env=world.env).code, 0, "with the setting it continues")
+    world.loop.ended("completed")
+    equal(len(world.provider.requests), 1, "the request passed")
+
+
+def test_a_project_cannot_allow_a_providers_tools_by_itself(t):
+    world = World(t, lambda request, _: message(input=10, output=5),
+                  all=asking(tools=[{"type": "web_search_20250305", "name": "web_search"}]))
+    world.loop.write("ringfence.yml", "provider-tools: [web-search]\n")
+    result = world.run("-m", "1")
+    equal((result.code, world.provider.requests), (3, []), "it is not active", result)
+    contains(result.err, "inactive until you run: ringfence trust", "and that is told")
+
+
+# The allowed hosts, and the statuses of requests that name an image, an MCP server, a limited fetch tool and an unlimited one.
+REACHES = {"none": ((), ["400", "400", "400", "400"]),
+           "with subdomains": (("docs.example", "*.docs.example"), ["200", "200", "200", "400"]),
+           "listed": (("docs.example",), ["200", "200", "400", "400"]),
+           "other": (("other.example",), ["400", "400", "400", "400"])}
+
+
+@cases(*REACHES)
+def test_a_provider_connects_only_to_hosts_that_the_network_policy_lists(t, case):
+    image = {"type": "image", "source": {"type": "url", "url": "https://docs.example/a.png"}}
+    fetch = {"type": "web_fetch_20250910", "name": "web_fetch"}
+    asks = {"image": {"messages": [{"role": "user", "content": [image]}]},
+            "server": {"mcp_servers": [{"type": "url", "url": "https://docs.example/mcp", "name": "d"}]},
+            "fetch": {"tools": [{**fetch, "allowed_domains": ["docs.example"]}]},
+            "any": {"tools": [fetch]}}
+    script = "".join(f"python3 ask.py 100 '{json.dumps(ask)}' | head -c 3 >{name};" for name, ask in asks.items())
+    allowed, answers = REACHES[case]
+    world = World(t, lambda request, _: message(input=10, output=5), all=script + "edit done yes; event final")
+    hosts = [word for host in allowed for word in ("--allow", host)]
+    result = world.run("-m", "1", "--budget", "20", "--provider-tools", "web-fetch", "--provider-tools", "mcp", *hosts)
+    equal(result.code, 0, "exit status", result)
+    equal([world.loop.tree()[name] for name in asks], answers, "the statuses")
 
 
 def test_a_loops_money_is_its_limit(t):

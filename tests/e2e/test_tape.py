@@ -86,7 +86,7 @@ def test_what_a_client_makes_up_is_harmless_on_a_tape(t):
     """Names of roles, members, tools and models; it replays all the same."""
     asked = {"model": 'a "model"\n\x01\\', "max_tokens": 5, "tools": [{"name": "a\nb"}], "messages": [
         {"role": "us er\nexchange POST /x", "content": "x\n\x1b[31m", "a\nkey\x1b[31m": "v"}]}
-    models = record(t, lambda request, _: message())
+    models = record(t, lambda request, _: message(), "--unknown-model", "most-expensive")
     equal(models.ask(body=asked)[0], 200, "the answer")
     models.stop()
     tape = read(t)

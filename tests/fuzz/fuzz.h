@@ -48,6 +48,7 @@ fuzz_fn fuzz_run_record;
 fuzz_fn fuzz_shape;
 fuzz_fn fuzz_socks;
 fuzz_fn fuzz_tape;
+fuzz_fn fuzz_terminal;
 fuzz_fn fuzz_text;
 fuzz_fn fuzz_tls_hello;
 fuzz_fn fuzz_usage;

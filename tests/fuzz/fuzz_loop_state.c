@@ -5,7 +5,8 @@
 // sources: src/agent/agent_reader.c src/agent/adapter_opencode.c src/agent/agent_plain.c
 // sources: src/agent/jsonline.c src/agent/stream.c src/decision/breaker.c src/decision/lines.c
 // sources: src/failure/failure.c
-// sources: src/journal/journal.c -ljansson -lsqlite3
+// sources: src/journal/journal.c src/journal/journal_copy.c
+// sources: src/journal/journal_head.c -ljansson -lsqlite3
 /* Events of a journal, "kind {json}" per line: they give a valid state or are refused. */
 #include "fuzz.h"
 

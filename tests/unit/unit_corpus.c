@@ -75,6 +75,7 @@ int main(void)
 	replay("fuzz_shape", fuzz_shape);
 	replay("fuzz_socks", fuzz_socks);
 	replay("fuzz_tape", fuzz_tape);
+	replay("fuzz_terminal", fuzz_terminal);
 	replay("fuzz_text", fuzz_text);
 	replay("fuzz_tls_hello", fuzz_tls_hello);
 	replay("fuzz_usage", fuzz_usage);

@@ -65,6 +65,7 @@ static const struct {
 				      404,
 				      "not_found_error",
 				      { .reported = FAILURE_MODEL_NOT_FOUND } },
+	[FAILURE_REFUSED] = { "refused", FAILURE_PAUSE, 0, "", { .reported = FAILURE_REFUSED } },
 	[FAILURE_BUDGET] = { "budget", FAILURE_CONTINUE, 0, "", { .reported = FAILURE_BUDGET } },
 	[FAILURE_HANG] = { "hang", FAILURE_COUNT_ERROR, 0, "", { .idle = true, .signal = 15 } },
 	[FAILURE_TIMEOUT] = { "timeout",

@@ -291,6 +291,59 @@ static void damage(void)
 	      !open_ledger(0, 0, 0, 12) && strstr(err.text, "damaged"));
 }
 
+static void put(const char *name, const char *text)
+{
+	AUTO_FREE char *path = path_join(folder, name);
+	AUTO_FD fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+
+	if (fd < 0 || fd_write_all(fd, text, strlen(text)) < 0)
+		printf("# cannot write %s\n", path);
+}
+
+static void torn(void)
+{
+	AUTO_FREE char *spend = path_join(folder, "spend");
+	struct ledger_row row = { .route = "messages", .cost_nusd = CENT, .known = 1 };
+	struct ledger *ledger;
+
+	unlink(spend); /* damaged before */
+	put("ledger.jsonl", "{\"at_ms\":1,\"route\":\"messages\",\"cost_nusd\":99");
+	ledger = open_ledger(0, 0, 0, 8);
+	ledger_add(ledger, &row, &err);
+	ledger_close(ledger);
+
+	AUTO_FREE char *lines = read_lines();
+
+	CHECK("a torn last line does not swallow the next one",
+	      strstr(lines, "\"cost_nusd\":99\n{\"at_ms\""));
+}
+
+static void garbage(void)
+{
+	AUTO_FREE char *spend = path_join(folder, "spend");
+	AUTO_FREE char *lines = path_join(folder, "ledger.jsonl");
+	struct ledger_options options = { .folder = folder, .period = 9, .spent = 3 * CENT };
+	struct ledger *ledger = NULL;
+	uint64_t booked = 0;
+
+	unlink(spend);
+	unlink(lines);
+	put("spend", "garbage");
+	CHECK("a spend file of other bytes is an error, not an empty one",
+	      ledger_open(&options, &ledger, &err) < 0 && strstr(err.text, "damaged"));
+	unlink(spend);
+	CHECK("a spend file that was removed counts what is known to be spent",
+	      ledger_open(&options, &ledger, &err) == 0 && total() == 3 * CENT);
+	ledger_close(ledger);
+
+	AUTO_FREE char *after = read_lines();
+
+	CHECK("and says so in a line",
+	      strstr(after, "\"route\":\"lost\"") && strstr(after, "\"cost_nusd\":30000000"));
+	CHECK("the spend file knows what the lines must add up to",
+	      ledger_booked(folder, &booked, &err) == 0 && booked == 3 * CENT);
+}
+
 int main(void)
 {
 	AUTO_FREE char *command = NULL;
@@ -304,6 +357,8 @@ int main(void)
 	midnight();
 	crowd();
 	damage();
+	torn();
+	garbage();
 	free(day);
 	command = mem_format("rm -r %s", folder);
 	return system(command) != 0 || unit_failures > 0; /* NOLINT(cert-env33-c): our own folder */

@@ -357,6 +357,7 @@ static void journal(void)
 {
 	AUTO_FREE char *path = path_join(folder, "journal.db");
 	AUTO_FREE char *other = path_join(folder, "no.db");
+	AUTO_FREE char *head = path_join(folder, "journal.head");
 	struct journal *store = NULL;
 	struct journal *reader = NULL;
 	struct error err;
@@ -382,6 +383,8 @@ static void journal(void)
 	CHECK("a changed event is found",
 	      damaged(path, "UPDATE event SET data = '[]' WHERE seq = 2"));
 	CHECK("a missing event is found", damaged(path, "DELETE FROM event WHERE seq = 2"));
+	CHECK("missing last events are found", damaged(path, "DELETE FROM event WHERE seq > 1"));
+	unlink(head);
 	unlink(path);
 	unlink(other);
 }

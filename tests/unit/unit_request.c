@@ -76,6 +76,11 @@ static void paths(void)
 							   refused("POST", "/v1/messages?x=/../y"));
 }
 
+enum { ALL_TOOLS = (1 << PROVIDER_TOOL_COUNT) - 1 };
+
+/* The things that the bodies may ask for. */
+static struct request_policy policy;
+
 /* Reads a body, split at every byte; NULL if it is valid. */
 static const char *read_body(const char *path, const char *text, struct request_body *body)
 {
@@ -86,11 +91,11 @@ static const char *read_body(const char *path, const char *text, struct request_
 	if (!found("POST", path, &target))
 		return "no route";
 	for (size_t at = 1; at < size; at++) {
-		request_body_init(body, &target);
+		request_body_init(body, &target, &policy);
 		request_body_feed(body, text, at);
 		request_body_feed(body, text + at, size - at);
 		wrong = request_body_end(body);
-		request_body_init(body, &target);
+		request_body_init(body, &target, &policy);
 		request_body_feed(body, text, size);
 		if (wrong != request_body_end(body))
 			return "it depends on how it is split";
@@ -177,6 +182,8 @@ static void documents(void)
 	static const char gemini[] = "/v1beta/models/g:generateContent";
 	struct request_body body;
 
+	policy.tools = ALL_TOOLS;
+
 	CHECK("a document by its address or id is noticed in Anthropic's form, also within a result and a document",
 	      names("/v1/messages",
 		    MESSAGE("[{\"type\":\"document\",\"source\":{\"type\":\"url\",\"url\":\"https://a\"}},"
@@ -195,7 +202,7 @@ static void documents(void)
 		    1, 1) &&
 		      names("/v1/responses",
 			    INPUT("[{\"role\":\"user\",\"content\":[{\"type\":\"input_image\",\"image_url\":\"HTTPS://a\"},"
-				  "{\"type\":\"input_image\",\"file_id\":\"f\"},{\"type\":\"input_file\",\"file_url\":\"u\"},"
+				  "{\"type\":\"input_image\",\"file_id\":\"f\"},{\"type\":\"input_file\",\"file_url\":\"https://a/u\"},"
 				  "{\"type\":\"input_file\",\"file_id\":\"f\"}]},{\"type\":\"item_reference\",\"id\":\"m\"},"
 				  "{\"type\":\"function_call_output\",\"output\":[{\"type\":\"input_file\",\"file_id\":\"f\"}]}]"),
 			    4, 2) &&
@@ -206,14 +213,15 @@ static void documents(void)
 	      names(gemini,
 		    PARTS("[{\"fileData\":{\"mimeType\":\"image/png\",\"fileUri\":\"gs://a\"}},"
 			  "{\"file_data\":{\"file_uri\":\"https://a\"}},{\"functionResponse\":{\"parts\":"
-			  "[{\"fileData\":{\"fileUri\":\"u\"}}]}}]"),
+			  "[{\"fileData\":{\"fileUri\":\"https://a/u\"}}]}}]"),
 		    2, 1) &&
 		      names(gemini,
-			    "{\"systemInstruction\":{\"parts\":[{\"fileData\":{\"fileUri\":\"u\"}}]}}",
+			    "{\"systemInstruction\":{\"parts\":[{\"fileData\":{\"fileUri\":\"https://a/u\"}}]}}",
 			    1, 0) &&
-		      read_body(gemini,
-				"{\"contents\":{\"parts\":[{\"fileData\":{\"fileUri\":\"u\"}}]}}",
-				&body));
+		      read_body(
+			      gemini,
+			      "{\"contents\":{\"parts\":[{\"fileData\":{\"fileUri\":\"https://a/u\"}}]}}",
+			      &body));
 	CHECK("content in the body itself is not a reference",
 	      names("/v1/messages",
 		    MESSAGE("[{\"type\":\"image\",\"source\":{\"type\":\"base64\",\"data\":\"AA\"}}]"),
@@ -239,22 +247,106 @@ static void documents(void)
 		      body.documents == 6 && request_body_elsewhere(&body) == REQUEST_WINDOW);
 }
 
+static bool lists_docs(const void *context, const char *host, uint16_t port)
+{
+	(void)context;
+	return strcmp(host, "docs.example") == 0 && port == 443;
+}
+
+/* Returns true if the body is refused because of what the provider would do. */
+static bool denied(const char *path, const char *text, const char *why)
+{
+	struct request_body body;
+	const char *wrong = read_body(path, text, &body);
+
+	if (!wrong || !strstr(wrong, why) || !body.denied)
+		printf("# %s\n", wrong ? wrong : "it passes");
+	return wrong && strstr(wrong, why) && body.denied;
+}
+
+#define IMAGE(url) \
+	MESSAGE("[{\"type\":\"image\",\"source\":{\"type\":\"url\",\"url\":\"" url "\"}}]")
+
+static void permissions(void)
+{
+	struct request_body body;
+
+	policy = (struct request_policy){ .allows = lists_docs };
+	CHECK("a URL is refused even if its host is listed",
+	      denied("/v1/messages", IMAGE("https://docs.example/a"), "provider-tools: web-fetch"));
+	policy.tools = PROVIDER_TOOL_BIT(PROVIDER_TOOL_WEB_FETCH);
+	CHECK("with permission, its host must be listed, with its port",
+	      !read_body("/v1/messages", IMAGE("https://docs.example/a"), &body) &&
+		      !read_body("/v1/messages", IMAGE("HTTPS://docs.example:443?a"), &body) &&
+		      denied("/v1/messages", IMAGE("http://docs.example/a"), "allow list") &&
+		      denied("/v1/messages", IMAGE("https://docs.example:8443/a"), "allow list") &&
+		      denied("/v1/messages", IMAGE("https://evil.example/a"),
+			     "allow: evil.example"));
+	CHECK("a URL that two parsers could read differently is refused",
+	      denied("/v1/messages", IMAGE("https://docs.example@evil.example/"), "not a URL") &&
+		      denied("/v1/messages", IMAGE("https://docs.example\\\\@evil.example/"),
+			     "not a URL") &&
+		      denied("/v1/messages", IMAGE("https:docs.example"), "not a URL") &&
+		      denied("/v1/messages", IMAGE("//docs.example/"), "not a URL") &&
+		      denied("/v1/messages", IMAGE("https://docs.example%2e/"), "not a URL") &&
+		      denied("/v1/messages", IMAGE("https://docs.example:0/"), "not a URL") &&
+		      denied("/v1/messages", IMAGE("https://"), "not a URL"));
+	policy = (struct request_policy){ .local = true };
+	CHECK("a local server may get unknown fields, but no tools",
+	      !read_body("/v1/chat/completions", "{\"model\":\"x\",\"keep_alive\":1}", &body) &&
+		      denied("/v1/chat/completions",
+			     "{\"model\":\"x\",\"tools\":[{\"type\":\"mcp\"}]}", "mcp"));
+	policy = (struct request_policy){ 0 };
+	CHECK("the first reason is the one that is given",
+	      denied("/v1/messages", "{\"model\":\"a\",\"one\":1,\"two\":2}", "one is a field"));
+}
+
+static bool fits(const struct schema *schema)
+{
+	for (size_t i = JSONSCAN_ROOT; i < schema->count; i++) {
+		size_t members = 0;
+
+		for (size_t j = i + 1; j < schema->count; j++)
+			members += schema->nodes[j].parent == i;
+		if (members > JSONSCAN_KEYS || schema->nodes[i].parent >= i ||
+		    (i > JSONSCAN_ROOT && schema->nodes[i].size == 0))
+			return false;
+	}
+	return schema->count < 256;
+}
+
+static void schemas(void)
+{
+	CHECK("every schema fits the reader", fits(&schema_anthropic) && fits(&schema_chat) &&
+						      fits(&schema_responses) &&
+						      fits(&schema_gemini));
+	CHECK("patterns match words, prefixes and dates",
+	      schema_matches("a bc d_# e*", "BC") && schema_matches("a d_#", "d_2025_01") &&
+		      schema_matches("e*", "e") && !schema_matches("d_#", "d_") &&
+		      !schema_matches("d_#", "d_x1") && !schema_matches("bc", "b") &&
+		      !schema_matches("bc", "bcd") && !schema_matches(NULL, "a") &&
+		      !schema_matches("a", ""));
+}
+
 static void brackets(void)
 {
 	AUTO_BUFFER struct buffer deep = BUFFER_INIT(8192);
 	struct request_body body;
 
+	policy = (struct request_policy){ 0 };
+
 	CHECK("brackets must match in skipped values as well",
-	      bad("{\"model\":\"a\",\"x\":[}}", "not valid JSON") &&
-		      bad("{\"model\":\"a\",\"x\":[}", "not valid JSON") &&
-		      bad("{\"model\":\"a\",\"x\":{]}", "not valid JSON") &&
-		      bad("{\"model\":\"a\",\"x\":[{\"a\":[1,2}]]}", "not valid JSON") &&
-		      bad("{\"model\":\"a\",\"x\":{\"a\":[{]}]}}", "not valid JSON"));
+	      bad("{\"model\":\"a\",\"metadata\":[}}", "not valid JSON") &&
+		      bad("{\"model\":\"a\",\"metadata\":[}", "not valid JSON") &&
+		      bad("{\"model\":\"a\",\"metadata\":{]}", "not valid JSON") &&
+		      bad("{\"model\":\"a\",\"metadata\":[{\"a\":[1,2}]]}", "not valid JSON") &&
+		      bad("{\"model\":\"a\",\"metadata\":{\"a\":[{]}]}}", "not valid JSON"));
 	CHECK("matching brackets are accepted",
-	      !read_body("/v1/messages",
-			 "{\"model\":\"a\",\"x\":[{\"a\":[1,{}],\"b\":\"]}\"},[[{}]]],\"y\":{}}",
-			 &body));
-	buffer_add_text(&deep, "{\"model\":\"a\",\"x\":");
+	      !read_body(
+		      "/v1/messages",
+		      "{\"model\":\"a\",\"metadata\":[{\"a\":[1,{}],\"b\":\"]}\"},[[{}]]],\"tool_choice\":{}}",
+		      &body));
+	buffer_add_text(&deep, "{\"model\":\"a\",\"metadata\":");
 	for (int i = 0; i < 1000; i++)
 		buffer_add_text(&deep, i % 3 ? "[" : "{\"a\":");
 	for (int i = 999; i >= 0; i--)
@@ -263,7 +355,7 @@ static void brackets(void)
 	CHECK("a thousand nested brackets are read",
 	      !read_body("/v1/messages", buffer_text(&deep), &body));
 	deep.used = 0;
-	buffer_add_text(&deep, "{\"model\":\"a\",\"x\":");
+	buffer_add_text(&deep, "{\"model\":\"a\",\"metadata\":");
 	for (int i = 0; i < 1100; i++)
 		buffer_add_text(&deep, "[");
 	for (int i = 0; i < 1100; i++)
@@ -316,9 +408,9 @@ static void edits(void)
 
 	CHECK("only the number changes, and nothing moves",
 	      limited("/v1/messages",
-		      "{\"model\":\"a\",\"max_tokens\":128000,\"x\":\"max_tokens\\\":128000\"}",
+		      "{\"model\":\"a\",\"max_tokens\":128000,\"metadata\":\"max_tokens\\\":128000\"}",
 		      4096,
-		      "{\"model\":\"a\",\"max_tokens\":4096  ,\"x\":\"max_tokens\\\":128000\"}"));
+		      "{\"model\":\"a\",\"max_tokens\":4096  ,\"metadata\":\"max_tokens\\\":128000\"}"));
 	CHECK("the part for thinking stays smaller than the whole",
 	      limited("/v1/messages",
 		      "{\"model\":\"a\",\"thinking\":{\"type\":\"enabled\",\"budget_tokens\":31999},\"max_tokens\":64000}",
@@ -369,6 +461,8 @@ int main(void)
 	paths();
 	bodies();
 	documents();
+	permissions();
+	schemas();
 	brackets();
 	edits();
 	return unit_failures > 0;

@@ -1,7 +1,9 @@
 /* ringfence cost: show what models have cost, from the ledgers. */
 #include "cli/cli.h"
+#include "cli/view/notice.h"
 #include "cli/view/page.h"
 #include "fence/fence_place.h"
+#include "gateway/owner/ledger.h"
 #include "loop/client.h"
 #include "price/price.h"
 #include "settings/effective.h"
@@ -62,6 +64,7 @@ struct sums {
 	struct sum total;
 	bool replays;           /* count replays in the total */
 	uint64_t replayed_nusd; /* what they would have cost */
+	uint64_t missing_nusd;  /* spent, but in no line any more */
 };
 
 static uint64_t number(const json_t *row, const char *key)
@@ -129,21 +132,37 @@ static void add(struct sum *sum, const json_t *row)
 		sum->tokens[i] += number(row, kinds[i]);
 }
 
+/* A ledger whose lines were removed or damaged is not a small cost. */
+static void check_lines(struct sums *sums, const char *folder, const char *path,
+			uint64_t found_nusd)
+{
+	uint64_t booked = 0;
+	struct error err;
+
+	if (ledger_booked(folder, &booked, &err) < 0)
+		notice(err.text);
+	if (booked <= found_nusd)
+		return;
+	sums->missing_nusd += booked - found_nusd;
+	notice_format("lines are missing in '%s': US$ %.6f was spent, and they add up to US$ %.6f",
+		      path, (double)booked / 1e9, (double)found_nusd / 1e9);
+}
+
 static int read_ledger(struct sums *sums, const char *folder, const char *loop, struct error *err)
 {
 	AUTO_FREE char *path = path_join(folder, "ledger.jsonl");
 	FILE *file = fopen(path, "re");
 	AUTO_FREE char *line = NULL;
+	uint64_t found_nusd = 0;
 	size_t room = 0;
 
-	if (!file && errno == ENOENT)
-		return 0;
-	if (!file)
+	if (!file && errno != ENOENT)
 		return error_sys(err, "open '%s'", path);
-	while (getline(&line, &room, file) > 0) {
+	while (file && getline(&line, &room, file) > 0) {
 		json_t *row = json_loads(line, 0, NULL);
 		bool replay = jsonget_flag(row, "replay");
 
+		found_nusd += number(row, "cost_nusd");
 		sums->replayed_nusd += replay ? number(row, "cost_nusd") : 0;
 		/* Skip a line torn by a crash: the next entry accounts for its cost. */
 		if (json_is_object(row)) {
@@ -153,7 +172,9 @@ static int read_ledger(struct sums *sums, const char *folder, const char *loop, 
 		}
 		json_decref(row);
 	}
-	fclose(file);
+	if (file)
+		fclose(file);
+	check_lines(sums, folder, path, found_nusd);
 	return 0;
 }
 
@@ -209,9 +230,10 @@ static void print_json(const struct sums *sums)
 
 	for (size_t i = 0; i < sums->count; i++)
 		json_array_append_new(list, sum_json(&sums->items[i], sums->by));
-	whole = json_pack("{s:s, s:o, s:o, s:I}", "by", sums->by, "lines", list, "total",
+	whole = json_pack("{s:s, s:o, s:o, s:I, s:I}", "by", sums->by, "lines", list, "total",
 			  sum_json(&sums->total, sums->by), "replayed_nusd",
-			  (json_int_t)sums->replayed_nusd);
+			  (json_int_t)sums->replayed_nusd, "missing_nusd",
+			  (json_int_t)sums->missing_nusd);
 	json_dumpf(whole, stdout, JSON_INDENT(2));
 	printf("\n");
 	json_decref(whole);

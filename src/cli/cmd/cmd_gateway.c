@@ -62,6 +62,7 @@ static bool has_setting(const struct setting *setting)
 	case SETTING_UPSTREAM_CA:
 	case SETTING_UPSTREAM_PROXY:
 	case SETTING_UNKNOWN_MODEL:
+	case SETTING_PROVIDER_TOOLS:
 	case SETTING_RECORD:
 	case SETTING_REPLAY:
 	case SETTING_REPLAY_PACE:
@@ -166,6 +167,7 @@ static int start(const struct effective *effective, struct service *service, str
 
 	if (effective_models_access(effective, &access, err) < 0)
 		return -1;
+	access.any_host = true; /* the command is not in a fence */
 	result = start_with(effective, &access, service, err);
 	model_access_release(&access);
 	return result;

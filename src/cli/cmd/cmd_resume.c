@@ -5,6 +5,7 @@
 #include "fence/fence_spec.h"
 #include "ops/op_resume.h"
 #include "settings/loop_limits.h"
+#include "settings/prices.h"
 #include "util/mem.h"
 
 #include <stdio.h>
@@ -12,7 +13,30 @@
 
 static bool has_setting(const struct setting *setting)
 {
-	return loop_limits_has(setting);
+	return loop_limits_has(setting) || setting->id == SETTING_UNKNOWN_MODEL ||
+	       setting->id == SETTING_PROVIDER_TOOLS;
+}
+
+/* The changes to the access to models, named as in models_json.h. */
+static json_t *model_changes(json_t *changes)
+{
+	json_t *models = json_object_get(changes, "models");
+
+	if (models)
+		return models;
+	json_object_set_new(changes, "models", json_object());
+	return json_object_get(changes, "models");
+}
+
+static void allow_tool(json_t *models, const char *name)
+{
+	json_t *tools = json_object_get(models, "provider_tools");
+
+	if (!tools) {
+		json_object_set_new(models, "provider_tools", json_array());
+		tools = json_object_get(models, "provider_tools");
+	}
+	json_array_append_new(tools, json_string(name));
 }
 
 static int change(void *options, const struct setting *setting, const char *value,
@@ -24,7 +48,13 @@ static int change(void *options, const struct setting *setting, const char *valu
 
 	if (setting_parse(setting, value, &number, &wrong) < 0)
 		return error_set(err, "--%s", wrong.text);
-	loop_limits_set(opts->changes, setting, number);
+	if (setting->id == SETTING_UNKNOWN_MODEL)
+		json_object_set_new(model_changes(opts->changes), "refuse_unknown",
+				    json_boolean(number == 0));
+	else if (setting->id == SETTING_PROVIDER_TOOLS)
+		allow_tool(model_changes(opts->changes), value);
+	else
+		loop_limits_set(opts->changes, setting, number);
 	return 0;
 }
 
@@ -64,15 +94,42 @@ static void enter_scope(const struct client_loop *loop)
 	fence_spec_release(&spec);
 }
 
-static enum op_status resume_one(const struct loops_options *opts, const char *id,
+/* Reads the user's prices again: a loop that paused because of a missing one continues with it. */
+static int add_prices(const struct loops_options *opts, const struct client_loop *loop,
+		      json_t *changes, struct error *err)
+{
+	AUTO_BUFFER struct buffer own = { 0 };
+	struct price_table table;
+	json_t *models = json_object_get(loop->state.options.fence, "models");
+	json_t *prices;
+
+	if (json_array_size(json_object_get(models, "upstreams")) == 0)
+		return 0;
+	if (prices_load_with(&opts->place, &table, &own, err) < 0)
+		return -1;
+	price_table_release(&table);
+	prices = own.used > 0 ? json_string(buffer_text(&own)) : json_null();
+	if (!json_equal(prices, json_object_get(models, "prices")))
+		json_object_set(model_changes(changes), "prices", prices);
+	json_decref(prices);
+	return 0;
+}
+
+static enum op_status resume_one(const struct loops_options *opts, const struct client_loop *loop,
 				 struct op_resume_result *ret_result, struct error *err)
 {
+	json_t *changes = json_deep_copy(opts->changes);
 	const struct op_resume_request request = { .target = { .state = opts->place.state,
-							       .loop = id },
-						   .changes = opts->changes,
+							       .loop = loop->id },
+						   .changes = changes,
 						   .before = enter_scope };
+	enum op_status status = OP_FAILED;
 
-	return op_resume(&request, ret_result, err);
+	*ret_result = (struct op_resume_result){ 0 };
+	if (loop->damaged || add_prices(opts, loop, changes, err) == 0)
+		status = op_resume(&request, ret_result, err);
+	json_decref(changes);
+	return status;
 }
 
 /* Resumes each interrupted loop; a loop that cannot continue does not stop the others. */
@@ -86,7 +143,7 @@ static int resume_each(const struct loops_options *opts, const struct client_loo
 
 		if (strcmp(client_status(&all->items[i]), "interrupted") != 0)
 			continue;
-		if (op_failed(resume_one(opts, all->items[i].id, &result, err)))
+		if (op_failed(resume_one(opts, &all->items[i], &result, err)))
 			code = cli_fail(err);
 		else if (opts->json)
 			json_array_append_new(list, client_json(&result.loop));
@@ -154,8 +211,8 @@ static int resume(struct loops_options *opts, struct error *err)
 		return cli_fail(err);
 	if (only_follows(opts))
 		return follow_running(opts);
-	code = op_failed(resume_one(opts, opts->loop.id, &result, err)) ? cli_fail(err)
-									: report(opts, &result);
+	code = op_failed(resume_one(opts, &opts->loop, &result, err)) ? cli_fail(err)
+								      : report(opts, &result);
 	op_resume_release(&result);
 	return code;
 }

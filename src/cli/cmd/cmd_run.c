@@ -57,10 +57,10 @@ static const struct cli_option options[] = {
 	{ 0 },
 };
 
-/* Every setting is an option of run. */
+/* Every setting is an option of run, except that of the terminal, which a loop does not have. */
 static bool has_setting(const struct setting *setting)
 {
-	return setting;
+	return setting->id != SETTING_RAW_TERMINAL;
 }
 
 static const struct cli_alias aliases[] = {

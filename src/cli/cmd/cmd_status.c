@@ -189,6 +189,7 @@ static void print_text(const struct loops_options *opts, const struct client_loo
 			left++;
 			continue;
 		}
+		loops_notice(loop);
 		print_loop(loop, opts->all || !loop->state.options.project);
 		shown++;
 	}

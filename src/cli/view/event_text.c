@@ -234,7 +234,13 @@ static void print_checkpointed(struct event_text *view, const json_t *data)
 
 static void print_git(struct event_text *view, const json_t *data)
 {
-	if (strcmp(jsonget_text(data, "mode"), "read-only") == 0)
+	int locks = (int)jsonget_number(data, "unlocked");
+
+	if (locks)
+		event_text_print(view,
+				 "  removed %d lock file%s that a killed git left (first: %.300s)",
+				 locks, locks == 1 ? "" : "s", jsonget_text(data, "lock"));
+	else if (strcmp(jsonget_text(data, "mode"), "read-only") == 0)
 		event_text_print(view, "  git is read-only inside the fence: %s",
 				 jsonget_text(data, "why"));
 	else if (*jsonget_text(data, "why"))

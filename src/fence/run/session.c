@@ -578,7 +578,7 @@ void fence_run(const struct fence_plan *plan, fence_notice_fn *notice,
 		return;
 	}
 	announce_sockets(plan, notice);
-	terminal_init(&session.terminal);
+	terminal_init(&session.terminal, plan->spec->raw_terminal);
 	denial_init(&session.denials, plan, notice, &ret_result->denials);
 	session.relay = relay_new();
 	if (session_start(&session, &err) < 0) {

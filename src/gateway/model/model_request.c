@@ -167,34 +167,70 @@ void model_request_too_slow(struct connection *connection)
 	refuse_request(connection->request, SHAPE_SLOW, text);
 }
 
+/* Refuses a request that a person has to allow. If it is the reason why the agent fails, the loop
+ * pauses. */
+static void refuse_policy(struct model_request *request, enum shape_reason reason, const char *text)
+{
+	if (request->target.route->billed)
+		budget_report_failure(&request->engine->budget, FAILURE_REFUSED, text);
+	refuse_request(request, reason, text);
+}
+
+/* Finds the request's price. Returns true if it has a known upper bound; otherwise it was
+ * refused. */
+static bool find_price(struct model_request *request)
+{
+	const struct model_config *models = &request->engine->config.models;
+	const char *name = request->body.model;
+	char text[480];
+
+	request->model = price_find(&models->prices, name);
+	if (request->upstream->provider->free)
+		return true;
+	/* A replay costs nothing. */
+	if (!request->model && models->refuse_unknown && models->tape.mode != MODEL_ACCESS_REPLAY)
+		snprintf(text, sizeof text,
+			 "the model '%.63s' has no known price; add this line to "
+			 "~/.config/ringfence/prices.txt, with US$ per million tokens: model %.*s "
+			 "INPUT OUTPUT - - - (or set unknown-model: most-expensive)",
+			 name, (int)(strcspn(name, "@[") < 63 ? strcspn(name, "@[") : 63), name);
+	else if (request->model && request->body.fast && !request->model->fast)
+		snprintf(text, sizeof text,
+			 "the fast or priority mode of the model '%.63s' has no known price; add "
+			 "fast=FACTOR to its line in ~/.config/ringfence/prices.txt",
+			 name);
+	else if (request->body.geo[0] && !price_has_geo(&models->prices, request->body.geo))
+		snprintf(text, sizeof text,
+			 "inference_geo: the region '%s' has no known price; add this line to "
+			 "~/.config/ringfence/prices.txt: geo %s FACTOR",
+			 request->body.geo, request->body.geo);
+	else
+		return true;
+	refuse_policy(request, request->model ? SHAPE_REQUEST : SHAPE_MODEL, text);
+	return false;
+}
+
 /* The body is complete. */
 static void finish_body(struct model_request *request)
 {
 	struct engine *engine = request->engine;
-	const struct model_config_provider *provider = request->upstream->provider;
 	const char *wrong = request->size > 0 || request->target.route->billed
 				    ? request_body_end(&request->body)
 				    : NULL;
-	char text[320];
 
 	event_loop_alarm_start(&engine->loop, &engine->idle, &request->connection->alarm);
-	if (wrong) {
+	if (wrong && request->body.denied)
+		refuse_policy(request, SHAPE_REQUEST, wrong);
+	else if (wrong)
 		refuse_request(request, SHAPE_REQUEST, wrong);
+	if (wrong)
 		return;
-	}
 	if (!request->target.route->billed) {
 		model_request_connect(request);
 		return;
 	}
-	request->model = price_find(&engine->config.models.prices, request->body.model);
-	if (!request->model && !provider->free && engine->config.models.refuse_unknown) {
-		snprintf(text, sizeof text,
-			 "the model '%.127s' has no known price and is refused (see "
-			 "unknown-model)",
-			 request->body.model);
-		refuse_request(request, SHAPE_MODEL, text);
+	if (!find_price(request))
 		return;
-	}
 	request->state = MODEL_REQUEST_WAITING;
 	budget_changed(&engine->budget);
 }

@@ -73,34 +73,58 @@ static void read_traits(const struct engine *engine, const struct http_request *
 	}
 }
 
-/* Keeps the headers to forward: no keys, no cookies, no compression (which could not be
- * metered), and nothing that changes how the provider reads the body. */
+/* Returns true if the provider may see this header: its own, and those that its clients describe
+ * themselves with. Others could change how the body is read, or give orders to a server in between,
+ * such as another address to forward everything to. A name with a final '-' is a prefix. */
+static bool is_forwarded(struct http_text name)
+{
+	static const char *const names[] = {
+		"accept",
+		"accept-language",
+		"user-agent",
+		"anthropic-beta",
+		"anthropic-version",
+		"openai-beta",
+		"openai-organization",
+		"openai-project",
+		"x-goog-api-client",
+		"x-goog-user-project",
+		"x-stainless-",
+		"x-app",
+		"x-claude-code-",
+		"x-codex-",
+		"originator",
+		"session_id",
+		"session-id",
+		"thread_id",
+		"thread-id",
+		"conversation_id",
+		"x-client-request-id",
+		"x-request-id",
+		"idempotency-key",
+		"x-session-affinity",
+	};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		size_t size = strlen(names[i]);
+		bool prefix = names[i][size - 1] == '-';
+
+		if (prefix ? name.size > size && strncasecmp(name.at, names[i], size) == 0
+			   : http_text_is(name, names[i]))
+			return true;
+	}
+	return false;
+}
+
 static void keep_lines(const struct http_request *http, struct buffer *out)
 {
-	static const char *const not_on[] = { "cookie",
-					      "accept-encoding",
-					      "expect",
-					      "forwarded",
-					      "via",
-					      "content-type",
-					      "content-encoding",
-					      "x-http-method-override",
-					      "x-http-method",
-					      "x-method-override",
-					      "x-goog-fieldmask",
-					      "x-forwarded-for",
-					      "x-forwarded-host",
-					      "x-real-ip" };
 	struct http_text lines = http->message.lines;
 	struct http_text name;
 	struct http_text value;
 
 	while (http_line_next(&lines, &name, &value)) {
-		bool drop = http_line_dropped(name, &http->message) || carries_key(name);
-
-		for (size_t i = 0; i < sizeof not_on / sizeof *not_on; i++)
-			drop = drop || http_text_is(name, not_on[i]);
-		if (drop)
+		if (http_line_dropped(name, &http->message) || carries_key(name) ||
+		    !is_forwarded(name))
 			continue;
 		buffer_add(out, name.at, name.size);
 		buffer_add_text(out, ": ");
@@ -109,12 +133,40 @@ static void keep_lines(const struct http_request *http, struct buffer *out)
 	}
 }
 
+/* The rules for hosts also limit where a provider may connect for the client. */
+static bool allows_host(const void *context, const char *host, uint16_t port)
+{
+	const struct owner_protocol_config *config = context;
+	struct rule_target target;
+	struct error ignored;
+
+	if (rule_target_parse(host, port, &target, &ignored) < 0)
+		return false;
+	for (size_t i = 0; i < config->rule_count; i++)
+		if (rule_allows(&config->rules[i], &target))
+			return true;
+	return false;
+}
+
+static struct request_policy policy_for(const struct engine *engine, enum provider_id provider)
+{
+	const struct model_config *models = &engine->config.models;
+
+	return (struct request_policy){
+		.tools = models->tools,
+		.local = models->providers[provider].free,
+		.allows = models->any_host ? NULL : allows_host,
+		.context = &engine->config,
+	};
+}
+
 static struct model_request *make_request(struct connection *connection,
 					  const struct http_request *http,
 					  const struct request_target *target,
 					  const struct traits *traits)
 {
 	struct engine *engine = connection->engine;
+	const struct request_policy policy = policy_for(engine, target->route->provider);
 	struct model_request *request = mem_zero(sizeof *request);
 
 	request->connection = connection;
@@ -134,7 +186,7 @@ static struct model_request *make_request(struct connection *connection,
 	request->began_ms = engine->loop.now_ms;
 	memcpy(request->child, traits->child, sizeof request->child);
 	keep_lines(http, &request->lines);
-	request_body_init(&request->body, &request->target);
+	request_body_init(&request->body, &request->target, &policy);
 	budget_enter(&request->engine->budget, &request->spender);
 	return request;
 }

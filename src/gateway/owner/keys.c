@@ -4,12 +4,14 @@
 #include "util/buffer.h"
 #include "util/env.h"
 #include "util/file/fd.h"
+#include "util/file/ownership.h"
 #include "util/mem.h"
 #include "util/process.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { KEY_BYTES = 4096, COMMAND_MS = 30000 };
@@ -17,7 +19,13 @@ enum { KEY_BYTES = 4096, COMMAND_MS = 30000 };
 static int read_file(const char *path, struct buffer *ret_key, struct error *err)
 {
 	AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	struct stat status;
+	struct error why;
 
+	/* A replaced key decides who pays, and who sees the requests. */
+	if (fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
+	    ownership_check(path, geteuid(), &why) < 0)
+		return error_with(err, ERROR_REFUSED, "the key is not used: %s", why.text);
 	if (fd < 0 || fd_read_all(fd, ret_key) < 0)
 		return error_sys(err, "read the key from '%s'", path);
 	return 0;

@@ -44,6 +44,7 @@ struct ledger {
 	uint64_t booked;  /* in lines of the lease */
 	uint64_t before;  /* in lines of earlier leases */
 	uint64_t fresh;   /* in lines that the spend file does not count yet */
+	bool torn;        /* the last line in the file has no end */
 	struct ledger_news news;
 };
 
@@ -260,7 +261,7 @@ int ledger_add(struct ledger *ledger, const struct ledger_row *row, struct error
 	AUTO_BUFFER struct buffer line = BUFFER_INIT(8192);
 	int turned = turn_day(ledger, err);
 
-	buffer_printf(&line, "{\"at_ms\":%" PRId64, clock_wall_ms());
+	buffer_printf(&line, "%s{\"at_ms\":%" PRId64, ledger->torn ? "\n" : "", clock_wall_ms());
 	if (ledger->iteration)
 		add_number(&line, "iteration", ledger->iteration);
 	add_field(&line, "agent", ledger->agent, 64);
@@ -298,7 +299,8 @@ int ledger_add(struct ledger *ledger, const struct ledger_row *row, struct error
 	ledger->news.unreached[0] = '\0';
 	if (row->failure == FAILURE_UNREACHABLE)
 		add_text(ledger->news.unreached, LEDGER_ERROR, row->error);
-	if (fd_write_all(ledger->lines_fd, buffer_text(&line), line.used) < 0)
+	ledger->torn = fd_write_all(ledger->lines_fd, buffer_text(&line), line.used) < 0;
+	if (ledger->torn)
 		return error_sys(err, "write the ledger beside '%s'", ledger->loop.path);
 	return turned; /* the line was written in any case */
 }
@@ -349,7 +351,7 @@ void ledger_add_failure(struct ledger *ledger, uint32_t failure, const char *tex
 	ledger->news.failure = failure;
 	ledger->news.retry_at_ms = 0;
 	ledger->news.unreached[0] = '\0';
-	if (failure == FAILURE_UNREACHABLE)
+	if (failure == FAILURE_UNREACHABLE || failure == FAILURE_REFUSED)
 		add_text(ledger->news.unreached, LEDGER_ERROR, text);
 }
 
@@ -380,7 +382,16 @@ uint64_t ledger_input(const struct ledger_news *news)
 	return input;
 }
 
-/* Adds up the lines in the file. */
+/* Whether an owner was killed, or the disk was full, within a line. */
+static bool is_torn(int fd)
+{
+	off_t size = lseek(fd, 0, SEEK_END);
+	char last = '\n';
+
+	return size > 0 && pread(fd, &last, 1, size - 1) == 1 && last != '\n';
+}
+
+/* Adds up the lines in the file. Those without an end do not count; see is_torn(). */
 static int sum_ledger(int fd, uint64_t *ret_sum)
 {
 	static const char key[] = "\"cost_nusd\":";
@@ -393,7 +404,7 @@ static int sum_ledger(int fd, uint64_t *ret_sum)
 	if (!file || fseek(file, 0, SEEK_SET) < 0)
 		return -1;
 	while (getline(&line, &room, file) > 0) {
-		const char *at = strstr(line, key);
+		const char *at = strstr(line, "}\n") ? strstr(line, key) : NULL;
 
 		sum += at ? strtoull(at + sizeof key - 1, NULL, 10) : 0;
 	}
@@ -404,7 +415,7 @@ static int sum_ledger(int fd, uint64_t *ret_sum)
 
 /* If an owner was killed, its lease is still open. If nobody else spends from this folder, all
  * money that is in no line was its own. */
-static int recover(struct ledger *ledger, struct error *err)
+static int recover(struct ledger *ledger, uint64_t spent, struct error *err)
 {
 	uint64_t lines;
 
@@ -421,6 +432,9 @@ static int recover(struct ledger *ledger, struct error *err)
 
 	int result = 0;
 
+	ledger->torn = is_torn(ledger->lines_fd);
+	if (ledger->loop.now.total < spent)
+		ledger->loop.now.total = spent;
 	if (ledger->loop.now.total > ledger->loop.now.booked) {
 		if (sum_ledger(ledger->lines_fd, &lines) < 0)
 			result = error_sys(err, "read the ledger beside '%s'", ledger->loop.path);
@@ -458,7 +472,7 @@ int ledger_open(const struct ledger_options *options, struct ledger **ret_ledger
 	}
 	if (spend_file_open(&ledger->loop, path_join(options->folder, "spend"), err) < 0 ||
 	    (ledger->has_day && spend_file_open(&ledger->day, mem_dup(options->day), err) < 0) ||
-	    recover(ledger, err) < 0) {
+	    recover(ledger, options->spent, err) < 0) {
 		ledger_close(ledger);
 		return -1;
 	}
@@ -482,16 +496,34 @@ void ledger_close(struct ledger *ledger)
 	free(ledger);
 }
 
-int ledger_read(const char *folder, uint64_t *ret_total, uint64_t *ret_period_key,
-		uint64_t *ret_period, struct error *err)
+/* A missing file counts as 0. */
+static int read_spend(const char *folder, struct spend_file_record *ret_record, struct error *err)
 {
 	AUTO_FREE char *path = path_join(folder, "spend");
 	AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	struct spend_file_record record = { 0 };
 
+	*ret_record = (struct spend_file_record){ 0 };
 	if (fd < 0 && errno != ENOENT)
 		return error_sys(err, "open '%s'", path);
-	if (fd >= 0 && spend_file_read(fd, path, &record, err) < 0)
+	return fd >= 0 ? spend_file_read(fd, path, ret_record, err) : 0;
+}
+
+int ledger_booked(const char *folder, uint64_t *ret_nusd, struct error *err)
+{
+	struct spend_file_record record;
+
+	if (read_spend(folder, &record, err) < 0)
+		return -1;
+	*ret_nusd = record.booked;
+	return 0;
+}
+
+int ledger_read(const char *folder, uint64_t *ret_total, uint64_t *ret_period_key,
+		uint64_t *ret_period, struct error *err)
+{
+	struct spend_file_record record;
+
+	if (read_spend(folder, &record, err) < 0)
 		return -1;
 	*ret_total = record.total;
 	*ret_period_key = record.period;

@@ -51,6 +51,7 @@ struct ledger_options {
 	const char *day;                /* the user's spend file of the day, or NULL */
 	uint64_t limits[LEDGER_SCOPES]; /* nano-dollars; 0: no limit */
 	uint64_t period;    /* identifies the iteration and its attempt; a new number starts at 0 */
+	uint64_t spent;     /* known to be spent already, should the spend file have lost it */
 	uint64_t settled;   /* the last period that ended; later ones were interrupted */
 	uint32_t iteration; /* for the ledger, or 0 */
 	bool replay;        /* nobody is paid: lines are marked, and the day is not charged */
@@ -101,7 +102,7 @@ struct ledger_news {
 	char why[LEDGER_WHY];         /* the same as a sentence */
 	uint32_t failure;             /* how the last request ended: enum failure */
 	int64_t retry_at_ms;          /* when that provider accepts requests again, or 0 */
-	char unreached[LEDGER_ERROR]; /* why it got no response, or empty */
+	char unreached[LEDGER_ERROR]; /* why it got no response or was refused, or empty */
 	uint32_t refused;             /* requests refused because the budget was used up */
 	uint64_t requests;            /* requests that were sent */
 	uint64_t free_requests;       /* those to local models */
@@ -122,5 +123,8 @@ void ledger_close(struct ledger *ledger);
 /* Reads a spend file without a lock: the total, and the last period. A missing file counts as 0. */
 int ledger_read(const char *folder, uint64_t *ret_total, uint64_t *ret_period_key,
 		uint64_t *ret_period, struct error *err);
+
+/* Reads how much the lines of a ledger must add up to, at least. */
+int ledger_booked(const char *folder, uint64_t *ret_nusd, struct error *err);
 
 #endif

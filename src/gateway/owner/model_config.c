@@ -88,6 +88,11 @@ void model_config_write(const struct model_access *access, const struct keys *ke
 		list_printf(&texts, "ca %s", access->ca);
 	if (access->refuse_unknown)
 		list_add(&texts, "unknown refuse");
+	for (size_t i = 0; i < PROVIDER_TOOL_COUNT; i++)
+		if (access->tools & PROVIDER_TOOL_BIT(i))
+			list_printf(&texts, "tool %s", provider_tool_names[i]);
+	if (access->any_host)
+		list_add(&texts, "hosts any");
 	if (access->prices)
 		list_printf(&texts, "prices %s", access->prices);
 	*ret_texts = texts;
@@ -162,9 +167,25 @@ static bool read_tape(struct model_config_tape *tape, const char *text)
 	return true;
 }
 
+/* Parses a text about what a provider may do on its own. Returns false if it is about something
+ * else. */
+static bool read_tools(struct model_config *models, const char *text)
+{
+	enum provider_tool tool = strncmp(text, "tool ", 5) == 0 ? provider_tool_find(text + 5)
+								 : PROVIDER_TOOL_COUNT;
+
+	if (strcmp(text, "hosts any") == 0)
+		models->any_host = true;
+	else if (tool < PROVIDER_TOOL_COUNT)
+		models->tools |= PROVIDER_TOOL_BIT(tool);
+	else
+		return false;
+	return true;
+}
+
 static int read_text(struct model_config *models, const char *text, struct error *err)
 {
-	if (read_tape(&models->tape, text))
+	if (read_tape(&models->tape, text) || read_tools(models, text))
 		return 0;
 	if (strncmp(text, "proxy ", 6) == 0) {
 		if (read_place(text + 6, &models->proxy, err) < 0)

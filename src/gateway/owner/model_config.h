@@ -51,6 +51,8 @@ struct model_config {
 	/* a file or folder of CA certificates; empty: the system's */
 	char ca[4096];
 	bool refuse_unknown;
+	unsigned int tools; /* PROVIDER_TOOL_BIT() of what a provider may do on its own */
+	bool any_host;      /* the rules for hosts do not limit where it may do so */
 	struct price_table prices;
 	struct model_config_tape tape;
 };

@@ -41,8 +41,9 @@ int spend_file_read(int fd, const char *path, struct spend_file_record *ret_reco
 		if (is_whole(&both[i]) && both[i].number >= best.number)
 			best = both[i];
 	/* The first record written is the second in the file. If it is torn and is the only one,
-	 * nothing was granted yet. */
-	if (n > 0 && best.number == 0 && both[0].number != 0)
+	 * nothing was granted yet, and there is nothing before it. */
+	if (n > 0 && best.number == 0 &&
+	    memcmp(&both[0], &(struct spend_file_record){ 0 }, sizeof both[0]) != 0)
 		return error_set(err,
 				 "'%s' is damaged, so the amount spent is unknown; remove it to "
 				 "start from zero",

@@ -3,6 +3,7 @@
 
 #include "util/buffer.h"
 #include "util/file/fd.h"
+#include "util/file/ownership.h"
 #include "util/file/path.h"
 #include "util/file/state_folder.h"
 #include "util/mem.h"
@@ -72,6 +73,8 @@ char *agent_sessions_login(const struct supervisor *sup, bool *ret_wanted, struc
 		error_sys(err, "read the agent's login in '%s'", path);
 		return NULL;
 	}
+	if (ownership_check(path, geteuid(), err) < 0)
+		return NULL; /* a replaced login decides who pays */
 	if (!bytes.used || memchr(bytes.data, '\0', bytes.used)) {
 		error_set(err, "'%s' is not an agent's login: it is empty or not text", path);
 		return NULL;

@@ -31,6 +31,8 @@ static int start(struct supervisor *sup, const char *kind, uint32_t iteration, s
 	begin(sup, "save", &work);
 	snapshot_tell(&work, "kind", kind);
 	snapshot_tell_number(&work, "iteration", iteration);
+	/* If the store was lost, the numbers go on: an old one must not mean a later state. */
+	snapshot_tell_number(&work, "next", sup->state.checkpoint + 1);
 	snapshot_tell_number(&work, "live", sup->run.working);
 	snapshot_tell_number(&work, "ignored", options->checkpoint_ignored);
 	snapshot_tell_number(&work, "most_bytes", options->checkpoint_bytes);

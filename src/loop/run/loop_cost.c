@@ -20,6 +20,7 @@ void loop_cost_options(const struct supervisor *sup, struct ledger_options *ret_
 			    [LEDGER_LOOP] = (uint64_t)options->limits.cost_nusd,
 			    [LEDGER_DAY] = (uint64_t)options->daily_nusd },
 		.period = loop_state_period(&sup->state),
+		.spent = (uint64_t)sup->state.spent_nusd,
 		.settled = sup->state.settled,
 		.iteration = sup->state.iteration,
 		.agent = options->agent,

@@ -1,6 +1,7 @@
 /* Git for the agent: see loop_git.h. */
 #include "loop/run/loop_git.h"
 
+#include "loop/run/git_locks.h"
 #include "loop/run/loop_checkpoint.h"
 #include "loop/state/loop_report.h"
 #include "util/file/path.h"
@@ -108,6 +109,27 @@ int loop_git_open(struct supervisor *sup, struct error *err)
 		sup->git.open = true;
 	}
 	json_decref(answer);
+	return result;
+}
+
+int loop_git_unlock(struct supervisor *sup, struct error *err)
+{
+	AUTO_FREE char *git = loop_git_place(sup);
+	struct list removed = { 0 };
+	int result = 0;
+
+	if (sup->git.covers.count)
+		git_locks_remove(git, &removed);
+	if (removed.count) {
+		json_t *data = json_pack("{s:s?, s:I, s:o}", "mode", sup->state.git_mode,
+					 "unlocked", (json_int_t)removed.count, "lock",
+					 loop_report_text(removed.items[0]));
+
+		if (sup->state.git_why)
+			json_object_set_new(data, "why", json_string(sup->state.git_why));
+		result = supervisor_append(sup, LOOP_EVENT_git, data, err);
+	}
+	list_release(&removed);
 	return result;
 }
 

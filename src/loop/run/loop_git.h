@@ -18,6 +18,12 @@
 int loop_git_open(struct supervisor *sup, struct error *err);
 
 /*
+ * Called before each run in the fence: removes locks of git processes that were killed, and records
+ * it. Returns 0, or -1 with err set if the supervisor cannot continue.
+ */
+int loop_git_unlock(struct supervisor *sup, struct error *err);
+
+/*
  * Imports the agent's commits after an iteration. Returns 0, or -1 with err set if the supervisor
  * cannot continue.
  */

@@ -3,6 +3,7 @@
 
 #include "loop/run/loop_checkpoint.h"
 #include "loop/run/loop_cost.h"
+#include "loop/run/loop_git.h"
 #include "loop/state/loop_folder.h"
 #include "util/file/fd.h"
 #include "util/mem.h"
@@ -233,6 +234,8 @@ int work_run(struct supervisor *sup, const struct work *work, struct runner_resu
 	AUTO_FREE char *complaints = mem_format("%s/%sstderr.log", work->folder, work->name);
 	struct agent_reader *reader = NULL;
 
+	if (loop_git_unlock(sup, err) < 0)
+		return -1;
 	loop_checkpoint_run_begins(sup);
 	if (start(sup, work, err) < 0)
 		return -1;

@@ -69,6 +69,8 @@ void loop_options_change(const json_t *config, struct loop_state *state)
 	options->checkpoints_off = !checkpoints;
 	options->git = git > 0;
 	limits->total_s = total_ms / 1000;
+	json_object_update_existing(json_object_get(options->fence, "models"),
+				    json_object_get(config, "models"));
 }
 
 int loop_options_read(json_t *config, struct loop_state *state, struct error *err)

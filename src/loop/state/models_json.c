@@ -32,6 +32,16 @@ static json_t *upstreams_of(const struct model_access *access)
 	return list;
 }
 
+static json_t *tools_of(const struct model_access *access)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < PROVIDER_TOOL_COUNT; i++)
+		if (access->tools & PROVIDER_TOOL_BIT(i))
+			json_array_append_new(list, json_string(provider_tool_names[i]));
+	return list;
+}
+
 json_t *models_json_write(const struct model_access *access)
 {
 	const struct model_access_tape *tape = &access->tape;
@@ -40,9 +50,10 @@ json_t *models_json_write(const struct model_access *access)
 				   "path", tape->path, "project", tape->project, "home", tape->home,
 				   "paced", tape->paced);
 
-	return json_pack("{s:o, s:s?, s:s?, s:s?, s:b, s:o}", "upstreams", upstreams_of(access),
-			 "proxy", proxy, "ca", access->ca, "prices", access->prices,
-			 "refuse_unknown", access->refuse_unknown, "tape", played);
+	return json_pack("{s:o, s:s?, s:s?, s:s?, s:b, s:o, s:o}", "upstreams",
+			 upstreams_of(access), "proxy", proxy, "ca", access->ca, "prices",
+			 access->prices, "refuse_unknown", access->refuse_unknown, "provider_tools",
+			 tools_of(access), "tape", played);
 }
 
 /* --- reading */
@@ -101,6 +112,23 @@ static int read_tape(const json_t *json, struct model_access_tape *tape, struct 
 	return 0;
 }
 
+/* A name that this version does not know allows nothing. */
+static unsigned int read_tools(const json_t *json)
+{
+	unsigned int tools = 0;
+	size_t index;
+	json_t *entry;
+
+	json_array_foreach(json, index, entry)
+	{
+		enum provider_tool tool =
+			provider_tool_find(json_is_string(entry) ? json_string_value(entry) : "");
+
+		tools |= tool < PROVIDER_TOOL_COUNT ? PROVIDER_TOOL_BIT(tool) : 0;
+	}
+	return tools;
+}
+
 static int read_object(const json_t *json, struct model_access *access, struct error *err)
 {
 	const char *proxy = jsonget_string(json, "proxy");
@@ -114,6 +142,7 @@ static int read_object(const json_t *json, struct model_access *access, struct e
 	access->ca = copy_of(json, "ca");
 	access->prices = copy_of(json, "prices");
 	access->refuse_unknown = jsonget_flag(json, "refuse_unknown");
+	access->tools = read_tools(json_object_get(json, "provider_tools"));
 	return read_tape(json_object_get(json, "tape"), &access->tape, err);
 }
 

@@ -88,15 +88,16 @@ json_t *spec_json_write(const struct fence_spec *spec, const char *base)
 				 (json_int_t)spec->net_caps.bytes_out);
 
 	return json_pack(
-		"{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:s?, s:b, s:b, s:i, s:s?, s:i, s:i}",
+		"{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:s?, s:b, s:b, s:b, s:i, s:s?, s:i, s:i}",
 		"mechanism", spec->mechanism, "write", paths_of(&spec->write, base), "read",
 		paths_of(&spec->read, base), "hide", paths_of(&spec->hide, base), "patterns",
 		patterns_of(&spec->patterns), "allow", rules_of(&spec->allow), "net_caps", caps,
 		"listen", listens_of(spec), "env", env, "models", models_json_write(&spec->models),
 		"limits", limits, "read_only", spec->read_only, "read_only_origin",
 		spec->read_only_origin, "denials", spec->denials, "trace_reads", spec->trace_reads,
-		"net", (int)spec->net, "net_origin", spec->net_origin, "accepted_weaker",
-		(int)spec->accepted_weaker, "accepted_limits", (int)spec->accepted_limits);
+		"raw_terminal", spec->raw_terminal, "net", (int)spec->net, "net_origin",
+		spec->net_origin, "accepted_weaker", (int)spec->accepted_weaker, "accepted_limits",
+		(int)spec->accepted_limits);
 }
 
 static void read_paths(const json_t *list, struct fence_paths *paths)
@@ -177,6 +178,7 @@ int spec_json_read(const json_t *json, struct fence_spec *ret_spec, struct error
 	spec.read_only_origin = jsonget_string(json, "read_only_origin");
 	spec.denials = jsonget_flag(json, "denials");
 	spec.trace_reads = jsonget_flag(json, "trace_reads");
+	spec.raw_terminal = jsonget_flag(json, "raw_terminal");
 	spec.net = (enum fence_net)jsonget_number(json, "net");
 	spec.net_origin = jsonget_string(json, "net_origin");
 	spec.accepted_weaker = (unsigned int)jsonget_number(json, "accepted_weaker");

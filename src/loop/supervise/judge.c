@@ -147,7 +147,7 @@ json_t *judge_end(const struct runner_result *result, const struct judge_end_fac
 	if (result->metered && result->news.tape[0])
 		json_object_set_new(data, "not_recorded", loop_report_text(result->news.tape));
 	json_object_set_new(data, "error", json_string(failure_row(error)->stream_name));
-	if (error == FAILURE_UNREACHABLE)
+	if (error == FAILURE_UNREACHABLE || error == FAILURE_REFUSED)
 		json_object_set_new(data, "unreached", loop_report_text(result->news.unreached));
 	json_object_set_new(data, "over_budget", json_boolean(facts->over_budget));
 	if (result->metered && result->news.over)

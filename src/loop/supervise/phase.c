@@ -48,15 +48,28 @@ int phase_finish(struct supervisor *sup, const char *status, const char *reason,
 			err);
 }
 
+/* Ends the loop in the middle of an iteration. The agent's cost and commits so far count. Consumes
+ * the data. */
+static int end_loop_within(struct supervisor *sup, json_t *data, struct error *err)
+{
+	if (sup->state.phase == LOOP_PHASE_agent)
+		judge_add_heard(data, &sup->run.heard);
+	if (loop_git_import(sup, err) < 0) {
+		json_decref(data);
+		return -1;
+	}
+	return end_loop(sup, data, err);
+}
+
 /* A failed fence ends the loop; it is not a verdict on the work. */
 static int finish_unfenced(struct supervisor *sup, const char *why, struct error *err)
 {
 	AUTO_FREE char *reason = mem_format("%s; once the cause is gone: ringfence resume", why);
 
-	return end_loop(sup,
-			json_pack("{s:s, s:o, s:b}", "status", "failed", "reason",
-				  loop_report_text(reason), "fence_failed", 1),
-			err);
+	return end_loop_within(sup,
+			       json_pack("{s:s, s:o, s:b}", "status", "failed", "reason",
+					 loop_report_text(reason), "fence_failed", 1),
+			       err);
 }
 
 /* Surveys the project, and reads the agent's HEAD. */
@@ -114,20 +127,6 @@ static bool lacks_check(struct supervisor *sup, int *ret_result, struct error *e
 	return false;
 }
 
-/* Ends an aborted loop. The agent's cost so far counts. */
-static int finish_cut(struct supervisor *sup, struct error *err)
-{
-	json_t *data = json_pack("{s:s, s:s}", "status", "aborted", "reason", "by you");
-
-	if (sup->state.phase == LOOP_PHASE_agent)
-		judge_add_heard(data, &sup->run.heard);
-	if (loop_git_import(sup, err) < 0) {
-		json_decref(data);
-		return -1;
-	}
-	return end_loop(sup, data, err);
-}
-
 /* Discards the current iteration. The baseline is simply run again. */
 static int interrupt(struct supervisor *sup, struct error *err)
 {
@@ -151,7 +150,10 @@ static bool handle_cut(struct supervisor *sup, const struct runner_result *resul
 	if (sup->leaving)
 		return true;
 	if (sup->run.cut == SUPERVISOR_CUT_ABORT)
-		*ret_result = finish_cut(sup, err);
+		*ret_result = end_loop_within(sup,
+					      json_pack("{s:s, s:s}", "status", "aborted", "reason",
+							"by you"),
+					      err);
 	else if (result->lost ||
 		 sup->run.cut == SUPERVISOR_CUT_DISK) /* phase_ready() checks the disk again */
 		*ret_result = interrupt(sup, err);

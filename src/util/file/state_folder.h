@@ -15,8 +15,9 @@ struct state_folder_owner {
 };
 
 /* Finds $RINGFENCE_STATE_DIR, $XDG_STATE_HOME/ringfence or ~/.local/state/ringfence, creates it if
- * needed, and resolves symlinks if it exists. The caller frees *ret_state. Returns 0, or -1 with
- * err set. */
+ * needed, and resolves symlinks if it exists. Refuses a folder that others can change
+ * (ownership.h): it decides what is trusted. The caller frees *ret_state. Returns 0, or -1 with err
+ * set. */
 int state_folder_find(const struct state_folder_owner *owner, char **ret_state, struct error *err);
 
 /* Creates a folder and its missing parents with this mode. Returns 0, or -1 with errno. */
