@@ -20,6 +20,21 @@ struct fence_quarantine {
 	struct run_record run;
 };
 
+/* The record is on disk before anything is restored. */
+static int begin_record(struct fence_quarantine *quarantine, struct error *err)
+{
+	struct fence_found nothing = { 0 };
+	struct error ignored;
+
+	if (run_record_begin(&quarantine->plan, &quarantine->run, err) < 0)
+		return -1;
+	if (run_record_sync(&quarantine->run, err) == 0)
+		return 0;
+	run_record_end(&quarantine->run, &quarantine->plan, &nothing, &ignored);
+	fence_found_release(&nothing);
+	return -1;
+}
+
 int fence_quarantine_begin(const char *project, const struct fence_place *place,
 			   struct fence_quarantine **ret_quarantine, struct error *err)
 {
@@ -37,7 +52,7 @@ int fence_quarantine_begin(const char *project, const struct fence_place *place,
 							.command = nothing };
 		result = fence_plan_make(&quarantine->spec, &quarantine->plan, err);
 	}
-	if (result == 0 && run_record_begin(&quarantine->plan, &quarantine->run, err) == 0) {
+	if (result == 0 && begin_record(quarantine, err) == 0) {
 		*ret_quarantine = quarantine;
 		return 0;
 	}
