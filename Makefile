@@ -4,7 +4,7 @@
 PREFIX ?= /usr/local
 SECONDS ?= 60
 
-.PHONY: all demo test coverage test-agents lint bench fuzz install clean help build
+.PHONY: all demo test test-power coverage test-agents lint bench fuzz install clean help build
 .NOTPARALLEL:
 
 all: ## build the programs into build/ (the default)
@@ -20,6 +20,13 @@ test: ## run the tests, as root also as a plain user; K=WORD selects, ARGS= is f
 	@scripts/setup test
 	@$(MAKE) --no-print-directory build
 	@tests/run.py $(if $(SANITIZE),--sanitize) $(if $(K),-k '$(K)') $(ARGS)
+
+test-power: ## cut the power at many moments and go on; needs root; CUTS=4 tries some of them
+	@scripts/setup power
+	@$(MAKE) --no-print-directory build
+	@if [ "$$(id -u)" = 0 ] && [ -e /dev/loop-control ]; then \
+		RINGFENCE_TEST_CUTS='$(CUTS)' tests/run.py --root-only tests/power $(ARGS); \
+	else echo 'skipped: power cuts need root and loop devices, to mount a disk of their own'; fi
 
 coverage: ## measure which lines and branches the tests reach; takes a while
 	@scripts/setup coverage

@@ -1,6 +1,7 @@
 /* Agreements of the user: see trust.h. */
 #include "config/trust.h"
 
+#include "util/file/durable.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
 #include "util/file/state_folder.h"
@@ -100,29 +101,25 @@ int trust_record(const char *state, const char *project, const char *hash, uint6
 {
 	AUTO_FREE char *folder = path_join(state, folder_name);
 	AUTO_FREE char *path = record_path(state, project);
-	AUTO_FREE char *draft = mem_format("%s.%d", path, getpid());
 	AUTO_FREE char *text = mem_format("hash %s\ntime %lu\npath %s", hash, (unsigned long)time,
 					  project);
 	AUTO_FD fd = -1;
 
 	if (state_folder_make(folder, 0700) < 0)
 		return error_sys(err, "create '%s'", folder);
-	fd = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return error_sys(err, "write '%s'", draft);
-	if (fd_write_all(fd, text, strlen(text)) < 0 || fsync(fd) < 0 || rename(draft, path) < 0) {
-		error_sys(err, "write '%s'", path);
-		unlink(draft);
-		return -1;
-	}
+	fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0 || durable_replace(fd, path_name(path), text, strlen(text), 0600) < 0)
+		return error_sys(err, "write '%s'", path);
 	return 0;
 }
 
 int trust_forget(const char *state, const char *project, int *ret_was, struct error *err)
 {
 	AUTO_FREE char *path = record_path(state, project);
+	AUTO_FREE char *folder = path_join(state, folder_name);
+	AUTO_FD fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	*ret_was = unlink(path) == 0;
+	*ret_was = fd >= 0 && durable_remove(fd, path_name(path)) == 0;
 	if (!*ret_was && errno != ENOENT && errno != ENOTDIR)
 		return error_sys(err, "remove '%s'", path);
 	return 0;

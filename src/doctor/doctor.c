@@ -3,6 +3,7 @@
 
 #include "agent/adapter.h"
 #include "doctor/probe.h"
+#include "doctor/state_check.h"
 #include "fence/fence_limit.h"
 #include "util/buffer.h"
 #include "util/env.h"
@@ -212,17 +213,44 @@ static void check_git(struct doctor_check *check, const struct probe *probe)
 	}
 }
 
+/* Finds the state folder. The caller frees *ret_state. Returns 0, or -1 with err set. */
+static int find_state(char **ret_state, struct error *err)
+{
+	const struct state_folder_owner owner = { .home = env_home(), .uid = geteuid() };
+
+	return state_folder_find(&owner, ret_state, err);
+}
+
+static void check_state(struct doctor_check *check, const struct probe *probe)
+{
+	AUTO_FREE char *state = NULL;
+	AUTO_FREE char *first = NULL;
+	const char *remedy;
+	struct error err;
+	size_t count;
+
+	(void)probe;
+	text(&check->detail, "no damage found");
+	if (find_state(&state, &err) < 0) /* the check of the disk says why */
+		return;
+	count = state_check_find(state, &first, &remedy);
+	if (!count)
+		return;
+	check->state = DOCTOR_FAIL;
+	text(&check->detail, "damaged: %zu empty files, the first is '%s'", count, first);
+	text(&check->remedy, "%s", remedy);
+}
+
 /* Checks the free space of the state folder. */
 static void check_disk(struct doctor_check *check, const struct probe *probe)
 {
-	const struct state_folder_owner owner = { .home = env_home(), .uid = geteuid() };
 	AUTO_FREE char *state = NULL;
 	struct statvfs space;
 	struct error err;
 	uint64_t left;
 
 	(void)probe;
-	if (state_folder_find(&owner, &state, &err) < 0 ||
+	if (find_state(&state, &err) < 0 ||
 	    (statvfs(state, &space) < 0 && error_sys(&err, "examine '%s'", state) < 0)) {
 		check->state = DOCTOR_WARN;
 		text(&check->detail, "unknown: %s", err.text);
@@ -336,6 +364,7 @@ static const struct {
 	{ "agents", check_agents },
 	{ "git", check_git },
 	{ "disk", check_disk },
+	{ "state", check_state },
 	{ "time zone", check_time_zone },
 	{ "/proc", check_proc },
 	{ "/tmp", check_tmp },

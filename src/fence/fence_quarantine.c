@@ -3,18 +3,38 @@
 
 #include "fence/after/sweep.h"
 #include "fence/fence_plan.h"
+#include "fence/plan/home.h"
 #include "fence/plan/names.h"
 #include "fence/run/run_record.h"
+#include "util/env.h"
+#include "util/file/path.h"
+#include "util/file/symlinks.h"
 #include "util/mem.h"
 
 #include <dirent.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct fence_quarantine {
 	struct fence_spec spec;
 	struct fence_plan plan;
 	struct run_record run;
 };
+
+/* The record is on disk before anything is restored. */
+static int begin_record(struct fence_quarantine *quarantine, struct error *err)
+{
+	struct fence_found nothing = { 0 };
+	struct error ignored;
+
+	if (run_record_begin(&quarantine->plan, &quarantine->run, err) < 0)
+		return -1;
+	if (run_record_sync(&quarantine->run, err) == 0)
+		return 0;
+	run_record_end(&quarantine->run, &quarantine->plan, &nothing, &ignored);
+	fence_found_release(&nothing);
+	return -1;
+}
 
 int fence_quarantine_begin(const char *project, const struct fence_place *place,
 			   struct fence_quarantine **ret_quarantine, struct error *err)
@@ -33,7 +53,7 @@ int fence_quarantine_begin(const char *project, const struct fence_place *place,
 							.command = nothing };
 		result = fence_plan_make(&quarantine->spec, &quarantine->plan, err);
 	}
-	if (result == 0 && run_record_begin(&quarantine->plan, &quarantine->run, err) == 0) {
+	if (result == 0 && begin_record(quarantine, err) == 0) {
 		*ret_quarantine = quarantine;
 		return 0;
 	}
@@ -70,4 +90,42 @@ char *fence_quarantine_reason(const char *path)
 			return mem_format("%s (%s)", reasons[i],
 					  above.by[i] ? above.by[i] : last.by[i]);
 	return NULL;
+}
+
+struct linked {
+	const char *project;
+	struct list *paths;
+	struct symlinks symlinks;
+};
+
+static void pass_link(void *context, const char *link, const char *target)
+{
+	const struct linked *linked = context;
+
+	(void)target;
+	if (path_within(link, linked->project) && strcmp(link, linked->project) != 0)
+		list_add(linked->paths, link + strlen(linked->project) + 1);
+}
+
+static void add_linked(void *context, const char *path, bool secret)
+{
+	struct linked *linked = context;
+	AUTO_FREE char *end = symlinks_follow(&linked->symlinks, path, pass_link, linked);
+
+	(void)secret;
+	pass_link(linked, end, "");
+}
+
+void fence_quarantine_linked(const char *project, struct list *ret_paths)
+{
+	struct linked linked = { .project = project, .paths = ret_paths };
+	AUTO_FREE char *home = realpath(env_home(), NULL);
+	struct home names;
+
+	*ret_paths = (struct list){ 0 };
+	if (!home)
+		return;
+	home_read(home, &names);
+	free(home_search(home, &names, add_linked, &linked));
+	symlinks_release(&linked.symlinks);
 }

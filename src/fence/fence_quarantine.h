@@ -11,6 +11,7 @@
 
 #include "fence/fence_found.h"
 #include "util/error.h"
+#include "util/list.h"
 
 struct fence_place;
 struct fence_quarantine;
@@ -29,5 +30,9 @@ int fence_quarantine_end(struct fence_quarantine *quarantine, struct fence_found
  * the host would execute it or read it as configuration, unasked, when a tool starts, or in CI. The
  * caller frees it. NULL if it need not be. */
 char *fence_quarantine_reason(const char *path);
+
+/* Lists the paths in a project, relative to it, that symlinks in the user's home lead to or
+ * through. The project is a real path. */
+void fence_quarantine_linked(const char *project, struct list *ret_paths);
 
 #endif

@@ -64,8 +64,10 @@ static bool is_invisible(uint32_t point)
 /* Drops the end of a name that some file systems ignore. */
 static void end_name(struct buffer *folded, size_t start)
 {
-	const char *colon = memchr(folded->data + start, ':', folded->used - start);
+	const char *colon = NULL;
 
+	if (folded->used > start) /* else there may be no data at all */
+		colon = memchr(folded->data + start, ':', folded->used - start);
 	if (colon)
 		folded->used = (size_t)(colon - folded->data);
 	while (folded->used > start && strchr(". ", folded->data[folded->used - 1]))

@@ -57,6 +57,15 @@ static int perform(const struct op_apply_request *request, const struct client_l
 
 /* ---- the question ---- */
 
+/* Returns whether a path is at or below another. A "." stands for the files in the root. */
+static bool is_covered(const char *path, const char *other)
+{
+	size_t size = strlen(other);
+
+	return (strcmp(other, ".") == 0 && !strchr(path, '/')) ||
+	       (strncmp(path, other, size) == 0 && (path[size] == '/' || !path[size]));
+}
+
 /* Returns whether the user's own configuration makes git run or read this file. */
 static bool is_obeyed(const json_t *obeyed, const char *path)
 {
@@ -65,42 +74,52 @@ static bool is_obeyed(const json_t *obeyed, const char *path)
 
 	json_array_foreach(obeyed, index, entry)
 	{
-		const char *other = json_string_value(entry);
-		size_t size = strlen(other);
-
-		if ((strcmp(other, ".") == 0 && !strchr(path, '/')) ||
-		    (strncmp(path, other, size) == 0 && (path[size] == '/' || !path[size])))
+		if (is_covered(path, json_string_value(entry)))
 			return true;
 	}
 	return false;
 }
 
+static bool is_linked(const struct list *linked, const char *path)
+{
+	for (size_t i = 0; i < linked->count; i++)
+		if (is_covered(path, linked->items[i]))
+			return true;
+	return false;
+}
+
 /* Returns why a changed file should be reviewed before the user's tools see it, or NULL. The caller
- * frees it. */
-static char *why_executed(const json_t *answer, const json_t *change)
+ * frees it. linked: see fence_quarantine_linked(). */
+static char *why_executed(const json_t *answer, const json_t *change, const struct list *linked)
 {
 	const char *path = jsonget_text(change, "path");
-	const char *git = NULL;
+	const char *unasked = NULL;
 
 	if (strcmp(jsonget_text(change, "status"), "deleted") == 0)
 		return NULL;
 	if (is_obeyed(json_object_get(answer, "obeyed"), path))
-		git = "your git configuration uses it as a hook, program or settings";
+		unasked = "your git configuration uses it as a hook, program or settings";
 	else if (jsonget_flag(change, "git"))
-		git = "a git directory under another name";
-	return git ? mem_format(FENCE_QUARANTINE_UNASKED " (%s)", git)
-		   : fence_quarantine_reason(path);
+		unasked = "a git directory under another name";
+	else if (is_linked(linked, path))
+		unasked = "a symlink in your home leads to it";
+	return unasked ? mem_format(FENCE_QUARANTINE_UNASKED " (%s)", unasked)
+		       : fence_quarantine_reason(path);
 }
 
 /* The token covers these files in this result only. */
 static void make_question(const json_t *answer, struct op_question *question)
 {
+	const char *work_tree = jsonget_text(answer, "work_tree");
+	struct list linked = { 0 };
 	size_t index;
 	json_t *change;
 
+	if (*work_tree)
+		fence_quarantine_linked(work_tree, &linked);
 	json_array_foreach(json_object_get(answer, "changes"), index, change)
 	{
-		AUTO_FREE char *why = why_executed(answer, change);
+		AUTO_FREE char *why = why_executed(answer, change, &linked);
 		const struct op_item item = { .name = (char *)jsonget_text(change, "path"),
 					      .where = (char *)jsonget_text(answer, "tree"),
 					      .why = why };
@@ -108,6 +127,7 @@ static void make_question(const json_t *answer, struct op_question *question)
 		if (item.why)
 			op_question_add(question, &item);
 	}
+	list_release(&linked);
 	op_question_set(question, OP_QUESTION_EXECUTED, mem_dup("Apply these files as well?"));
 }
 

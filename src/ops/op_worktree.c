@@ -2,6 +2,7 @@
 #include "ops/op_worktree.h"
 
 #include "snapshot/snapshot.h"
+#include "util/file/durable.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
 #include "util/file/state_folder.h"
@@ -48,7 +49,7 @@ static int make_folder(const char *all, const char *id, const char *origin, stru
 		return -1;
 	if (state_folder_make(folder, 0700) < 0 ||
 	    (inner = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0 ||
-	    fd_replace_file(inner, ORIGIN, origin, strlen(origin), 0600) < 0)
+	    durable_replace(inner, ORIGIN, origin, strlen(origin), 0600) < 0)
 		return error_sys(err, "create '%s'", folder);
 	fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0)

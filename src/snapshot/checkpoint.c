@@ -2,14 +2,21 @@
 #include "snapshot/checkpoint.h"
 
 #include "snapshot/look/tally.h"
+#include "snapshot/store/boot.h"
 #include "snapshot/store/pack.h"
+#include "snapshot/undo/repair.h"
 #include "snapshot/undo/restore.h"
 #include "snapshot/undo/restore_stage.h"
 #include "util/file/fd.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static void write_checkpoint(struct json *json, const struct checkpoint_repo_item *checkpoint)
 {
@@ -101,17 +108,113 @@ static void write_tally(struct snapshot_request *request, const struct look *loo
 	json_close(&request->json);
 }
 
-int checkpoint_save(struct snapshot_request *request, struct error *err)
+/* ---- syncing the work ---- */
+
+/* A sync that runs beside a scan. */
+struct syncing {
+	const struct snapshot_request *request;
+	pthread_t thread;
+	bool started;
+	int error; /* errno, or 0 */
+};
+
+static dev_t device_of(int fd)
+{
+	struct stat status;
+
+	return fstat(fd, &status) < 0 ? 0 : status.st_dev;
+}
+
+/* Syncs what an agent can write: the project, and in the state folder its git directory and its
+ * sessions. */
+static void *sync_work(void *argument)
+{
+	struct syncing *syncing = argument;
+	const struct snapshot_request *request = syncing->request;
+	AUTO_FD project = open(request->look.project, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	const char *place = request->repo.path ? request->repo.path : request->git.import.folder;
+	AUTO_FD state = place ? open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+
+	if (project < 0 || syncfs(project) < 0 ||
+	    (state >= 0 && device_of(state) != device_of(project) && syncfs(state) < 0))
+		syncing->error = errno;
+	return NULL;
+}
+
+static void start_sync(struct syncing *syncing, const struct snapshot_request *request)
+{
+	*syncing = (struct syncing){ .request = request };
+	syncing->started = pthread_create(&syncing->thread, NULL, sync_work, syncing) == 0;
+	if (!syncing->started)
+		sync_work(syncing);
+}
+
+static int finish_sync(struct syncing *syncing, struct error *err)
+{
+	if (syncing->started)
+		pthread_join(syncing->thread, NULL);
+	errno = syncing->error;
+	return errno ? error_sys(err, "sync the disk of '%s'", syncing->request->look.project) : 0;
+}
+
+int checkpoint_sync(struct snapshot_request *request, struct error *err)
+{
+	struct syncing syncing = { .request = request };
+
+	sync_work(&syncing);
+	return finish_sync(&syncing, err);
+}
+
+/* ---- saving ---- */
+
+/* Scans the project. After a reboot, files that a power cut has emptied are restored first. */
+static int scan(struct snapshot_request *request, struct look *look, struct error *err)
 {
 	struct checkpoint_repo *repo = &request->repo;
+	struct list repaired = { 0 };
+	int result = look_scan(repo, &request->look, look, err);
+
+	if (result < 0 || !repo->rebooted || request->look.live)
+		return result;
+	result = repair_project(repo, &request->look, look, &repaired, err);
+	repo->rebooted = false;
+	if (result == 0 && repaired.count) {
+		json_list(&request->json, "repaired", &repaired);
+		look_release(look);
+		result = look_scan(repo, &request->look, look, err);
+	}
+	list_release(&repaired);
+	return result < 0 ? -1 : boot_record(repo, err);
+}
+
+static int save(struct snapshot_request *request, struct look *look,
+		struct checkpoint_repo_item *ret_made, bool *ret_same, struct error *err)
+{
+	struct checkpoint_repo *repo = &request->repo;
+	struct syncing syncing;
+	int result;
+
+	if (begin(request, err) < 0)
+		return -1;
+	if (!request->look.live)
+		start_sync(&syncing, request);
+	result = scan(request, look, err) < 0 ||
+				 save_checkpoint(repo, &request->look, look, &request->save,
+						 ret_made, ret_same, err) < 0
+			 ? -1
+			 : 0;
+	if (!request->look.live && finish_sync(&syncing, err) < 0)
+		result = -1;
+	return result;
+}
+
+int checkpoint_save(struct snapshot_request *request, struct error *err)
+{
 	struct checkpoint_repo_item made;
 	struct look look = { 0 };
 	bool same;
-	int result = -1;
+	int result = save(request, &look, &made, &same, err);
 
-	if (begin(request, err) == 0 && look_scan(repo, &request->look, &look, err) == 0 &&
-	    save_checkpoint(repo, &request->look, &look, &request->save, &made, &same, err) == 0)
-		result = 0;
 	if (result == 0)
 		write_tally(request, &look);
 	if (result == 0 && !same)

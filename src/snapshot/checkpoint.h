@@ -9,6 +9,7 @@
 #include "snapshot/snapshot_request.h"
 
 int checkpoint_save(struct snapshot_request *request, struct error *err);
+int checkpoint_sync(struct snapshot_request *request, struct error *err);
 int checkpoint_list(struct snapshot_request *request, struct error *err);
 int checkpoint_diff(struct snapshot_request *request, struct error *err);
 int checkpoint_show(struct snapshot_request *request, struct error *err);

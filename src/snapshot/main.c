@@ -7,6 +7,7 @@
  * snapshot.h.
  */
 #include "snapshot/checkpoint.h"
+#include "snapshot/store/boot.h"
 #include "snapshot/undo/restore.h"
 #include "util/env.h"
 #include "util/file/fd.h"
@@ -68,8 +69,9 @@ static int forget(struct snapshot_request *request, struct error *err)
 		       : worktree_remove(&request->worktree, &request->json, err);
 }
 
-/* Whether a task opens the checkpoint repository, and may also write to the project. */
-enum opens { NO_STORE, STORE, STORE_AND_PROJECT };
+/* Whether a task opens the checkpoint repository, and may also write to the project: always, or if
+ * the project may have to be repaired after a reboot. */
+enum opens { NO_STORE, STORE, STORE_AND_REPAIRS, STORE_AND_PROJECT };
 
 /* All tasks of this program. */
 static const struct task {
@@ -78,7 +80,8 @@ static const struct task {
 	enum opens opens;
 	const char *needs; /* a required argument, or NULL */
 } tasks[] = {
-	{ "save", checkpoint_save, STORE },
+	{ "save", checkpoint_save, STORE_AND_REPAIRS },
+	{ "sync", checkpoint_sync },
 	{ "list", checkpoint_list, STORE },
 	{ "diff", checkpoint_diff, STORE },
 	{ "show", checkpoint_show, STORE },
@@ -118,9 +121,20 @@ static bool is_undo_pending(const struct snapshot_request *request)
 	       faccessat(AT_FDCWD, stage, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
+/* Reports whether there is something to repair the project from. */
+static bool has_checkpoints(const struct snapshot_request *request)
+{
+	AUTO_FREE char *refs = mem_format("%s/refs/ringfence/%s", request->store,
+					  request->look.loop);
+
+	return access(refs, F_OK) == 0;
+}
+
 static int perform(struct snapshot_request *request, const char *name, struct error *err)
 {
 	const struct task *task = find_task(name);
+	bool rebooted;
+	bool repairs;
 	int result;
 
 	if (!task)
@@ -130,11 +144,12 @@ static int perform(struct snapshot_request *request, const char *name, struct er
 				 task->needs);
 	if (task->opens == NO_STORE)
 		return task->run(request, err);
+	rebooted = boot_is_new(request->store);
+	repairs = task->opens == STORE_AND_PROJECT || is_undo_pending(request) ||
+		  (task->opens == STORE_AND_REPAIRS && rebooted && has_checkpoints(request));
 	result = checkpoint_repo_open(&request->repo, request->store,
-				      task->opens == STORE_AND_PROJECT || is_undo_pending(request)
-					      ? request->look.project
-					      : NULL,
-				      err);
+				      repairs ? request->look.project : NULL, err);
+	request->repo.rebooted = rebooted;
 	if (result == 0)
 		result = task->run(request, err);
 	checkpoint_repo_close(&request->repo);

@@ -828,6 +828,20 @@ def test_the_users_configuration_that_lies_in_the_project_needs_a_yes(t):
 
 
 @needs("git")
+@cases("apply", "apply --patch")
+def test_a_file_that_a_link_at_home_leads_to_needs_a_yes(t, command):
+    loop, repo, branch = looped(t)
+    repo.commit(branch, {"fish/config.fish": "evil\n"})
+    contains(loop.ringfence("apply", "--dry-run").out, "1 file", "as a control, without it there is nothing to ask")
+    os.makedirs(os.path.join(t.home, ".config/fish"))
+    os.symlink(os.path.join(t.home, "project/fish/config.fish"), os.path.join(t.home, ".config/fish/config.fish"))
+    result = loop.ringfence(*command.split())
+    equal(result.code, 125 if command == "apply" else 0, "exit status", result)
+    contains(result.err, "[ringfence] fish/config.fish: this machine executes it, or reads it as settings, unasked "
+                         "(a symlink in your home leads to it)", "stderr")
+
+
+@needs("git")
 @cases("all of it comes", "its head comes", "it is there and its settings change")
 def test_a_git_directory_among_files_needs_a_yes(t, how):
     """Whatever its name: git obeys the repository that it finds in the current folder."""

@@ -8,7 +8,7 @@ import subprocess
 from harness import cases, contains, equal, expect, lacks, user_only
 from harness import kernel
 
-NAMES = ["kernel", "user namespaces", "landlock", "fence", "limits", "agents", "git", "disk", "time zone", "/proc",
+NAMES = ["kernel", "user namespaces", "landlock", "fence", "limits", "agents", "git", "disk", "state", "time zone", "/proc",
          "/tmp", "surroundings"]
 
 

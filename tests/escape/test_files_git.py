@@ -29,6 +29,16 @@ PLANTS = {
     "17 a repository that borrows its configuration":
         ("git init -q x && mv x/.git common && git init -q work && echo ../../common > "
          "work/.git/commondir && git -C common config core.fsmonitor 'touch {mark}; :'", "work", STATUS),
+    "17 a git directory with its configuration elsewhere":
+        ("mkdir -p docs lib/objects lib/refs && echo ref: refs/heads/main > docs/HEAD && echo ../lib > docs/commondir && "
+         "git config -f docs/config.worktree core.bare false && git config -f docs/config.worktree core.worktree $PWD/docs && "
+         "git config -f lib/config core.repositoryformatversion 1 && git config -f lib/config extensions.worktreeConfig true && "
+         "git config -f lib/config core.fsmonitor 'touch {mark}; false'", "docs", STATUS),
+    "17 a git directory of programs and links":
+        ("mkdir docs && ln -s refs/heads/main docs/HEAD && echo > docs/objects && chmod +x docs/objects && ln -s .. docs/refs && "
+         "git config -f docs/config core.repositoryformatversion 0 && git config -f docs/config core.bare false && "
+         "git config -f docs/config core.worktree $PWD/docs && "
+         "git config -f docs/config core.fsmonitor 'touch {mark}; false'", "docs", STATUS),
 }
 
 

@@ -391,6 +391,19 @@ def test_13_links_at_home_are_followed(t, how):
     equal(attack_outside(t, "write", "dot/x").code, 0, "the control")
 
 
+def test_13_links_are_followed_where_the_settings_are_instead(t):
+    """XDG_CONFIG_HOME replaces ~/.config."""
+    t.write("dot/x", "# before", 0o755)
+    settings = os.path.join(t.outside, "settings")
+    os.makedirs(os.path.join(settings, "i3/config.d"))
+    os.symlink(t.path("dot/x"), os.path.join(settings, "i3/config.d/x"))
+    act = ("sh", "-c", "echo evil >dot/x")
+    inside = t.fence(*act, env=t.env(XDG_CONFIG_HOME=settings))
+    equal(t.read("dot/x"), "# before", "the file after the run", inside)
+    t.fence(*act)
+    equal(t.read("dot/x"), "evil\n", "the control: without the variable, nothing leads there")
+
+
 def test_13_a_link_at_home_to_the_project_itself_changes_nothing(t):
     """People have short names for the folders that they work in, and keep their caches elsewhere."""
     t.write("dot/cache/x", "# before")

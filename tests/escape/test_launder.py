@@ -5,7 +5,8 @@ import os
 import shutil
 import subprocess
 
-from harness import cases, contains, equal, expect, kernel, needs, timeout
+from harness import cases, contains, equal, expect, kernel, lacks, needs, timeout
+from harness.gitrepo import Repository
 from harness.loop import Loop
 
 CERTIFICATE = "-----BEGIN CERTIFICATE-----\nMA==\n-----END CERTIFICATE-----\n"
@@ -271,6 +272,9 @@ MANY = {
     "sockets": (5100, "socket.socket(socket.AF_UNIX).bind(f'{i}')"),
     "ignored files": (5100, "open(f'{i}.log', 'w').close()"),
     "names of the quarantine": (5100, "os.mkdir(f'ringfence-quarantine-{i}')"),
+    "files with a token": (5100, "os.mkdir(f'd{i}'); open(f'd{i}/.npmrc', 'w').write('_authToken=abcdef')"),
+    "symlinks to a token": (5100, "open('t', 'w').write('_authToken=abcdef'); os.symlink('t', f'{i}.tfvars')"),
+    "more than is looked at": (5500, "open(f'{i}.tfvars', 'w').truncate(250_000)"),
     "a long path": (1, "[(os.mkdir('x' * 250), os.chdir('x' * 250)) for _ in range(17)]; open('1.key', 'w').close()"),
 }
 
@@ -291,6 +295,25 @@ def test_secrets_that_a_run_made_do_not_stop_the_next(t, kind):
     equal((result.code, result.out, t.exists("file")), (0, "", True), "the next run", result)
     equal([t.read("mine.key"), t.read("mine.log")], ["the secret"] * 2, "the user's own stay")
     shutil.rmtree(os.path.join(t.state, "quarantine"))
+
+
+@timeout(300)
+def test_thousands_of_files_that_hold_no_secret_stay_where_they_are(t):
+    result = t.fence("/usr/bin/python3", "-c", "import os\nfor i in range(5100): open(f'{i}.tfvars', 'w').write('a = 1'); "
+                     "os.symlink(f'{i}.tfvars', f'l{i}.tfvars')", timeout=120)
+    equal(result.code, 0, "exit status", result)
+    lacks(result.err, "quarantined", "the notice")
+    equal(sum(name.endswith(".tfvars") for name in os.listdir(t.project)), 2 * 5100, "files that stay")
+
+
+@timeout(300)
+@needs("git")
+def test_a_branch_with_the_name_of_a_secret_survives_very_many_secrets(t):
+    repository = Repository(t, t.project).filled()
+    repository.git("branch", "secrets/id_rsa")
+    result = t.fence("/usr/bin/python3", "-c", "for i in range(5100): open(f'{i}.key', 'w').close()", timeout=120)
+    contains(result.err, "quarantined", "the notice")
+    contains(repository.git("branch"), "secrets/id_rsa", "branches")
 
 
 def test_a_few_new_secrets_stay_where_they_are(t):

@@ -3,6 +3,7 @@
 
 #include "util/buffer.h"
 #include "util/error.h"
+#include "util/file/durable.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
 #include "util/list.h"
@@ -287,11 +288,12 @@ static void files(void)
 	AUTO_FD folder = open(mkdtemp(path) ? path : "", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(100);
 	AUTO_BUFFER struct buffer small = BUFFER_INIT(2);
+	AUTO_FREE char *mine = mem_format(".f.%d", getpid());
 
 	CHECK("a file is created with its bytes",
-	      fd_create_file(folder, "f", "one", 3, 0600) == 0 && file_is(folder, "f", "one"));
+	      durable_create(folder, "f", "one", 3, 0600) == 0 && file_is(folder, "f", "one"));
 	CHECK("an existing file is not overwritten on create",
-	      fd_create_file(folder, "f", "two", 3, 0600) < 0 && errno == EEXIST &&
+	      durable_create(folder, "f", "two", 3, 0600) < 0 && errno == EEXIST &&
 		      file_is(folder, "f", "one"));
 	CHECK("an existing file is replaced",
 	      fd_replace_file(folder, "f", "two", 3, 0600) == 0 && file_is(folder, "f", "two"));
@@ -299,6 +301,22 @@ static void files(void)
 	      symlinkat("f", folder, "link") == 0 &&
 		      fd_replace_file(folder, "link", "x", 1, 0600) == 0 &&
 		      file_is(folder, "link", "x") && file_is(folder, "f", "two"));
+	CHECK("a durable file replaces, and leaves no draft",
+	      durable_replace(folder, "f", "2", 1, 0600) == 0 && file_is(folder, "f", "2") &&
+		      durable_replace(folder, "f", "two", 3, 0600) == 0 &&
+		      file_is(folder, "f", "two") && faccessat(folder, mine, F_OK, 0) < 0);
+	CHECK("a draft of an earlier process with this number is no obstacle",
+	      mknodat(folder, mine, S_IFREG | 0600, 0) == 0 &&
+		      durable_replace(folder, "f", "two", 3, 0600) == 0 &&
+		      faccessat(folder, mine, F_OK, 0) < 0);
+	CHECK("a finished folder gets its name, unless that is taken",
+	      mkdirat(folder, "draft", 0700) == 0 && mkdirat(folder, "draft/in", 0700) == 0 &&
+		      durable_name_folder(folder, "draft", "made") == 0 &&
+		      faccessat(folder, "made/in", F_OK, 0) == 0 &&
+		      mkdirat(folder, "draft", 0700) == 0 &&
+		      durable_name_folder(folder, "draft", "made") < 0 &&
+		      (errno == EEXIST || errno == ENOTEMPTY) &&
+		      durable_remove(folder, "none") < 0);
 	CHECK("a file is read",
 	      fd_read_file(folder, "f", &text) == 0 && strcmp(buffer_text(&text), "two") == 0);
 	CHECK("a symlink is not read", symlinkat("f", folder, "other") == 0 &&
@@ -313,6 +331,9 @@ static void files(void)
 	unlinkat(folder, "link", 0);
 	unlinkat(folder, "other", 0);
 	unlinkat(folder, "pipe", 0);
+	unlinkat(folder, "made/in", AT_REMOVEDIR);
+	unlinkat(folder, "made", AT_REMOVEDIR);
+	unlinkat(folder, "draft", AT_REMOVEDIR);
 	CHECK("no draft is left behind", rmdir(path) == 0);
 }
 

@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 #include "project/project.h"
 #include "util/env.h"
+#include "util/file/durable.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
 #include "util/mem.h"
@@ -86,7 +87,7 @@ static int store(const char *folder, const struct buffer *text, bool force, stru
 
 	if (fd < 0)
 		return error_sys(err, "open '%s'", folder);
-	if ((force ? fd_replace_file : fd_create_file)(fd, file_name, text->data, text->used,
+	if ((force ? durable_replace : durable_create)(fd, file_name, text->data, text->used,
 						       0644) == 0)
 		return 0;
 	if (errno == EEXIST)

@@ -230,6 +230,7 @@ static void print_checkpointed(struct event_text *view, const json_t *data)
 {
 	const json_t *left = json_object_get(data, "not_kept");
 	const json_t *first = json_array_get(left, 0);
+	const json_t *repaired = json_object_get(data, "repaired");
 
 	if (json_object_get(data, "error"))
 		event_text_print(view, "  could not take a checkpoint: %s",
@@ -238,6 +239,11 @@ static void print_checkpointed(struct event_text *view, const json_t *data)
 		event_text_print(view, "  checkpoint: %s", jsonget_text(data, "notice"));
 	if (jsonget_flag(data, "recovered"))
 		event_text_print(view, "  finished an interrupted rollback first");
+	if (json_array_size(repaired))
+		event_text_print(
+			view,
+			"  restored from the last checkpoint: %zu files that were empty after a reboot (first: %s)",
+			json_array_size(repaired), json_string_value(json_array_get(repaired, 0)));
 	if (first && (int)jsonget_number(data, "number") == 0)
 		event_text_print(
 			view,

@@ -532,6 +532,19 @@ static int examine_paths(struct sweeping *sweeping, struct error *err)
 	return 0;
 }
 
+/* After a power cut, no entry may be back in its place while the record is gone. */
+static int sync_roots(const struct baseline *baseline, struct error *err)
+{
+	for (size_t i = 0; i < baseline->root_count; i++) {
+		AUTO_FD root = open(baseline->roots[i].path,
+				    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+		if (root >= 0 && syncfs(root) < 0)
+			return error_sys(err, "sync the disk of '%s'", baseline->roots[i].path);
+	}
+	return 0;
+}
+
 static int sweep_all(struct sweeping *sweeping, struct error *err)
 {
 	if (walk_roots(sweeping, examine, err) < 0 || examine_paths(sweeping, err) < 0)
@@ -566,8 +579,11 @@ int sweep(struct baseline *baseline, const struct sweep_place *place, struct fen
 			"the record of this run in '%s' was written by another version of Ringfence",
 			baseline->project);
 
+	size_t before = found->count;
 	int result = sweep_all(&sweeping, err);
 
+	if (result == 0 && found->count > before)
+		result = sync_roots(baseline, err);
 	free(sweeping.placed);
 	return result;
 }

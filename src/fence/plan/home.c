@@ -2,6 +2,7 @@
 #include "fence/plan/home.h"
 
 #include "fence/plan/defaults.h"
+#include "util/env.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
 #include "util/mem.h"
@@ -12,6 +13,7 @@
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <linux/magic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -167,11 +169,17 @@ static bool is_public(const char *relative)
 	return fnmatch(".ssh/*.pub", relative, FNM_PATHNAME) == 0;
 }
 
+/* Returns the path as the tables name it. XDG_CONFIG_HOME may be anywhere. */
+static const char *in_home(const struct search *search, const char *path)
+{
+	const char *inner = path + strlen(search->home);
+
+	return path_within(path, search->home) && *inner ? inner + 1 : path;
+}
+
 static void report(const struct search *search, const char *path)
 {
-	const char *relative = path + strlen(search->home) + 1;
-
-	search->found(search->context, path, search->secret && !is_public(relative));
+	search->found(search->context, path, search->secret && !is_public(in_home(search, path)));
 }
 
 /* Returns whether a folder of an unknown program is likely to contain what it executes. */
@@ -190,7 +198,7 @@ static bool is_for_programs(const char *name)
 /* Returns whether another entry of the table searches this folder. */
 static bool is_own_place(const struct search *search, const char *path)
 {
-	const char *relative = path + strlen(search->home) + 1;
+	const char *relative = in_home(search, path);
 
 	for (size_t i = 0; i < sizeof places / sizeof *places; i++)
 		if (&places[i] != search->place && strcmp(places[i].path, relative) == 0)
@@ -305,6 +313,19 @@ static void search_place(struct search *search, const struct home *home, const s
 	search_folder(search, AT_FDCWD, path, path, place->levels);
 }
 
+/* Searches the folder that replaces ~/.config, for those who have one. */
+static void search_settings(struct search *search)
+{
+	const char *settings = env_get("XDG_CONFIG_HOME");
+	AUTO_FREE char *usual = path_join(search->home, ".config");
+
+	if (!settings || settings[0] != '/' || strcmp(settings, usual) == 0)
+		return;
+	search->secret = false;
+	search->place = NULL;
+	search_folder(search, AT_FDCWD, settings, settings, 3);
+}
+
 char *home_search(const char *path, const struct home *home, home_fn *found, void *context)
 {
 	struct search search = { .home = path,
@@ -320,5 +341,6 @@ char *home_search(const char *path, const struct home *home, home_fn *found, voi
 		search_place(&search, home, &(struct place){ *at, 1 });
 	for (size_t i = 0; i < sizeof places / sizeof *places; i++)
 		search_place(&search, home, &places[i]);
+	search_settings(&search);
 	return search.left_out;
 }

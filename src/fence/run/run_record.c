@@ -135,6 +135,12 @@ int run_record_begin(const struct fence_plan *plan, struct run_record *ret_run, 
 	return 0;
 }
 
+/* The name was made after the file: file systems that have a journal sync both. */
+int run_record_sync(const struct run_record *run, struct error *err)
+{
+	return fsync(run->lock) < 0 ? error_sys(err, "sync the run's record '%s'", run->path) : 0;
+}
+
 int run_record_hold(const char *state)
 {
 	AUTO_FREE char *path = path_join(state, "scan.lock");

@@ -34,6 +34,10 @@ int run_record_prepare(const char *state, struct error *err);
 /* Creates the record. Returns 0, or -1 with err set and nothing left behind. */
 int run_record_begin(const struct fence_plan *plan, struct run_record *ret_run, struct error *err);
 
+/* Waits until the record is on disk. Nothing may run before: after a power cut, the sweep depends
+ * on it. Returns 0, or -1 with err set. */
+int run_record_sync(const struct run_record *run, struct error *err);
+
 /* Sweeps the writable places, removes the record and releases `run`. Returns 0, or -1 with err set
  * if an entry could not be moved. */
 int run_record_end(struct run_record *run, const struct fence_plan *plan, struct fence_found *found,

@@ -129,6 +129,16 @@ static int send_order(struct session *session, const struct buffer *order, struc
 	return 0;
 }
 
+/* The record is on disk before the command starts: in a fence that is later, when init has set up
+ * and is told to go, so both happen at once. */
+static int give_order(struct session *session, const struct buffer *order, struct error *err)
+{
+	if (session->plan->weaker & FENCE_WEAKER_NO_FENCE)
+		return run_record_sync(&session->run, err) < 0 ? -1
+							       : send_order(session, order, err);
+	return send_order(session, order, err) < 0 ? -1 : run_record_sync(&session->run, err);
+}
+
 /* Plans the file tree while the mechanism's child loads, mounts it, and appends to the order the
  * entries that init must find. */
 static int mount_tree(struct mechanism_start *how, struct buffer *order, struct error *err)
@@ -213,7 +223,7 @@ int session_start(struct session *session, struct error *err)
 	if (result == 0)
 		result = briefing_write(&order, &briefing, err);
 	if (result == 0)
-		result = send_order(session, &order, err);
+		result = give_order(session, &order, err);
 	session->deadline_ms = clock_steady_ms() + mechanism_setup_ms(session->plan);
 	return result;
 }

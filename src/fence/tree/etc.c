@@ -3,6 +3,7 @@
 
 #include "fence/plan/defaults.h"
 #include "fence/run/run_record.h"
+#include "util/file/durable.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
 #include "util/mem.h"
@@ -250,9 +251,11 @@ static unsigned long random_number(void)
 static uint64_t make_stamp(const struct fence_plan *plan, const char *users,
 			   const struct list *folders)
 {
+	static const char synced[] = "synced"; /* copies of older versions were not */
 	uint64_t stamp = 0xcbf29ce484222325ULL;
 
 	mix(&stamp, RINGFENCE_VERSION, strlen(RINGFENCE_VERSION));
+	mix(&stamp, synced, strlen(synced));
 	mix(&stamp, users, strlen(users));
 	for (const char *const *name = defaults_etc_files; *name; name++) {
 		AUTO_FREE char *file = path_join("/etc", *name);
@@ -280,6 +283,33 @@ static uint64_t make_stamp(const struct fence_plan *plan, const char *users,
 	return stamp;
 }
 
+/* Reports whether a copy has its users. After a power cut, a copy that was not synced has empty
+ * files. */
+static bool is_whole(const char *path, size_t users_size)
+{
+	AUTO_FREE char *users = path_join(path, "passwd");
+	struct stat status;
+
+	return stat(users, &status) == 0 && (size_t)status.st_size == users_size;
+}
+
+/* Gives the draft its name. The caller removes whatever is left at the draft's own name. */
+static int place_copy(const char *shelf, const char *draft, const char *path, size_t users_size)
+{
+	AUTO_FD above = open(shelf, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (above < 0)
+		return -1;
+	if (durable_name_folder(above, path_name(draft), path_name(path)) == 0)
+		return 0;
+	/* Another process made the same copy first, or there is a damaged one. */
+	if (errno != EEXIST && errno != ENOTEMPTY)
+		return -1;
+	if (is_whole(path, users_size))
+		return 0;
+	return renameat2(AT_FDCWD, draft, AT_FDCWD, path, RENAME_EXCHANGE) < 0 ? -1 : fsync(above);
+}
+
 /* Makes the copy at SHELF/STAMP, which `path` names. */
 static int make_copy(const struct fence_plan *plan, const char *users, const struct list *folders,
 		     const char *shelf, const char *path, struct error *err)
@@ -295,12 +325,9 @@ static int make_copy(const struct fence_plan *plan, const char *users, const str
 		result = error_sys(err, "create '%s'", draft);
 	else
 		result = fill(draft, plan, users, groups, folders, err);
-	if (result < 0 || rename(draft, path) < 0) {
-		/* Another process may have made the same copy first. */
-		if (result == 0 && access(path, F_OK) < 0)
-			result = error_sys(err, "create '%s'", path);
-		remove_tree(draft);
-	}
+	if (result == 0 && place_copy(shelf, draft, path, strlen(users)) < 0)
+		result = error_sys(err, "create '%s'", path);
+	remove_tree(draft);
 	prune(shelf);
 	return result;
 }
@@ -317,7 +344,7 @@ int etc_prepare(const struct fence_plan *plan, char **ret_path, struct error *er
 
 	list_folders(&folders);
 	path = mem_format("%s/%016lx", shelf, (unsigned long)make_stamp(plan, users, &folders));
-	if (access(path, F_OK) == 0)
+	if (is_whole(path, strlen(users)))
 		utimensat(AT_FDCWD, path, NULL, 0); /* still in use */
 	else if (make_copy(plan, users, &folders, shelf, path, err) < 0)
 		return -1;

@@ -220,6 +220,8 @@ void cassette_close(struct cassette *cassette)
 {
 	if (!cassette)
 		return;
+	if (cassette->record && cassette->tape >= 0)
+		fsync(cassette->tape); /* an iteration that counts has its exchanges on disk */
 	fd_close(&cassette->tape);
 	fd_close(&cassette->used);
 	free(cassette->path);

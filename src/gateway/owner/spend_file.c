@@ -1,6 +1,8 @@
 /* The spend file: see spend_file.h. */
 #include "gateway/owner/spend_file.h"
 
+#include "util/file/durable.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -72,7 +74,7 @@ void spend_file_unlock(struct spend_file *spend_file)
 	flock(spend_file->fd, LOCK_UN);
 }
 
-/* The new record replaces the older one. */
+/* The new record replaces the older one. The first one makes the file last as well. */
 int spend_file_write(struct spend_file *spend_file, struct error *err)
 {
 	struct spend_file_record next = spend_file->now;
@@ -82,7 +84,8 @@ int spend_file_write(struct spend_file *spend_file, struct error *err)
 	next.sum = checksum(&next);
 	if (pwrite(spend_file->fd, &next, sizeof next, (off_t)(next.number % 2 * sizeof next)) !=
 		    (ssize_t)sizeof next ||
-	    fdatasync(spend_file->fd) < 0)
+	    fdatasync(spend_file->fd) < 0 ||
+	    (next.number == 1 && durable_sync_name(spend_file->path) < 0))
 		return error_sys(err, "write '%s'", spend_file->path);
 	spend_file->now = next;
 	return 0;

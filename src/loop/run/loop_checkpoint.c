@@ -55,10 +55,11 @@ static int record(struct supervisor *sup, json_t *answer, const char *failed, st
 {
 	static const char *const keys[] = { "number", "files",  "bytes",        "skipped",
 					    "torn",   "commit", "stored_bytes", "not_kept",
-					    "notice", "pruned", "recovered" };
+					    "notice", "pruned", "recovered",    "repaired" };
 	json_t *data;
 
-	if (!failed && jsonget_number(answer, "number") == sup->state.checkpoint)
+	if (!failed && !json_object_get(answer, "repaired") &&
+	    jsonget_number(answer, "number") == sup->state.checkpoint)
 		return 0;
 	data = json_pack("{s:s, s:i}", "kind", sup->checkpoint.kind, "iteration",
 			 (int)sup->checkpoint.iteration);
@@ -149,14 +150,29 @@ void loop_checkpoint_ask(struct supervisor *sup, const char *name, json_t **ret_
 		*ret_failed = mem_dup(why.text);
 }
 
+/* Without checkpoints, the work of an iteration is only synced. */
+static int sync_work(struct supervisor *sup)
+{
+	AUTO_FREE char *failed = NULL;
+	json_t *answer = NULL;
+
+	loop_checkpoint_ask(sup, "sync", &answer, &failed);
+	json_decref(answer);
+	if (failed)
+		fprintf(stderr, "%s\n", failed);
+	return 0;
+}
+
 int loop_checkpoint_take(struct supervisor *sup, const char *kind, uint32_t iteration,
 			 char **ret_failed, struct error *err)
 {
 	struct error why;
 
 	*ret_failed = NULL;
-	if (sup->checkpoint.current || sup->state.options.checkpoints_off)
+	if (sup->checkpoint.current)
 		return 0;
+	if (sup->state.options.checkpoints_off)
+		return strcmp(kind, "after") == 0 ? sync_work(sup) : 0;
 	if (start(sup, kind, iteration, &why) < 0) {
 		*ret_failed = mem_dup(why.text);
 		snprintf(sup->checkpoint.kind, sizeof sup->checkpoint.kind, "%s", kind);

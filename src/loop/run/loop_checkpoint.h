@@ -9,9 +9,9 @@
 #include "loop/supervise/supervisor.h"
 
 /*
- * Takes a checkpoint and waits for it, unless the latest one is current. Returns 0, with the reason
- * in *ret_failed, which the caller frees, if it failed; or -1 with err set if the supervisor cannot
- * continue.
+ * Takes a checkpoint and waits for it, unless the latest one is current. The work of an iteration
+ * is on disk after that, even if checkpoints are off. Returns 0, with the reason in *ret_failed,
+ * which the caller frees, if it failed; or -1 with err set if the supervisor cannot continue.
  */
 int loop_checkpoint_take(struct supervisor *sup, const char *kind, uint32_t iteration,
 			 char **ret_failed, struct error *err);

@@ -98,12 +98,14 @@ int loop_git_open(struct supervisor *sup, struct error *err)
 		return 0;
 	loop_checkpoint_ask(sup, "git-open", &answer, &failed);
 	if (!sup->leaving) {
+		const char *why = jsonget_text(answer, "why");
+
 		read_covers(sup, answer);
+		if (sup->git.covers.count && *why_gone(sup))
+			why = why_gone(sup);
 		result = record_mode(sup, failed ? "read-only" : jsonget_text(answer, "mode"),
-				     failed                  ? failed
-				     : sup->git.covers.count ? why_gone(sup)
-							     : jsonget_text(answer, "why"),
-				     jsonget_flag(answer, "submodules"), err);
+				     failed ? failed : why, jsonget_flag(answer, "submodules"),
+				     err);
 		sup->git.open = true;
 	}
 	json_decref(answer);

@@ -1,6 +1,7 @@
 /* The folders of loops: see loop_folder.h. */
 #include "loop/state/loop_folder.h"
 
+#include "util/file/durable.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
 #include "util/file/state_folder.h"
@@ -54,7 +55,7 @@ int loop_folder_new(const char *loops, char **ret_id, char **ret_folder, struct 
 		AUTO_FREE char *id = new_id();
 		AUTO_FREE char *folder = path_join(loops, id);
 
-		if (mkdir(folder, 0700) == 0) {
+		if (mkdir(folder, 0700) == 0 && durable_sync_name(folder) == 0) {
 			*ret_id = id;
 			*ret_folder = folder;
 			id = folder = NULL;
@@ -120,11 +121,9 @@ bool loop_folder_is_locked(const char *folder)
 int loop_folder_write(const char *folder, const char *name, const char *text, size_t size,
 		      struct error *err)
 {
-	AUTO_FREE char *path = path_join(folder, name);
-	AUTO_FREE char *draft = mem_format("%s/.%s.new", folder, name);
-	AUTO_FD fd = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+	AUTO_FD fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	if (fd < 0 || fd_write_all(fd, text, size) < 0 || rename(draft, path) < 0)
-		return error_sys(err, "write '%s'", path);
+	if (fd < 0 || fd_replace_file(fd, name, text, size, 0600) < 0)
+		return error_sys(err, "write '%s/%s'", folder, name);
 	return 0;
 }

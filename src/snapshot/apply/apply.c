@@ -412,6 +412,7 @@ int apply_patch(const struct apply_options *options, struct json *json, struct e
 	}
 	if (result == 0) {
 		json_number(json, "commits", commits);
+		json_text(json, "work_tree", at.user.work);
 		result = write_paths(json, &at, &paths, err);
 	}
 	list_release(&paths);

@@ -231,6 +231,7 @@ int gather_tree(const struct user_repo *user, git_oid *ret_tree,
 
 	at.rules = read_rules(user);
 	user_repo_clear_index(user);
+	libgit_sync(false);
 	if (fstatat(user->git_fd, "index", &at.old_status, 0) < 0 && errno != ENOENT)
 		result = error_sys(err, "stat '%s/index'", user->git);
 	if (result == 0 && (git_repository_index(&at.old, user->repository) < 0 ||
@@ -247,6 +248,7 @@ int gather_tree(const struct user_repo *user, git_oid *ret_tree,
 	fault_point();
 	if (result == 0 && git_index_write(at.new) < 0)
 		result = libgit_error("write the new index", err);
+	libgit_sync(true);
 	git_index_free(at.old);
 	git_index_free(at.new);
 	ignore_rules_free(at.rules);

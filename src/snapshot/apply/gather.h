@@ -11,7 +11,7 @@
 /*
  * Writes the files to the repository and a new index beside the current one, for
  * user_repo_put_index(). Trees stay in memory, so that they can be checked before they are written.
- * The caller holds the lock. Returns 0, or -1 with err set.
+ * Nothing is synced. The caller holds the lock. Returns 0, or -1 with err set.
  */
 int gather_tree(const struct user_repo *user, git_oid *ret_tree,
 		struct memory_objects **ret_objects, struct error *err);

@@ -5,6 +5,7 @@
 #include "snapshot/base/libgit.h"
 #include "snapshot/base/note.h"
 #include "snapshot/undo/restore_stage.h"
+#include "util/file/durable.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
 #include "util/mem.h"
@@ -206,7 +207,7 @@ static int copy_index(const struct user_repo *user, struct error *err)
 	if (from < 0 && errno == ENOENT)
 		return 0;
 	if (from < 0 || fd_read_all(from, &bytes) < 0 ||
-	    fd_create_file(user->git_fd, USER_REPO_NEW_INDEX, bytes.data ? bytes.data : "",
+	    durable_create(user->git_fd, USER_REPO_NEW_INDEX, bytes.data ? bytes.data : "",
 			   bytes.used, 0644) < 0)
 		return error_sys(err, "copy '%s/index'", user->git);
 	return 0;
@@ -272,7 +273,6 @@ static int write_index(const struct user_repo *user, const struct delta_set *del
 	fault_point();
 	if (copy_index(user, err) < 0)
 		return -1;
-	git_libgit2_opts(GIT_OPT_ENABLE_FSYNC_GITDIR, 1);
 	result = git_index_open(&index, path);
 	if (result == 0 && had)
 		result = forget_racy(index, &old);
@@ -371,6 +371,8 @@ static int land(struct user_repo *user, const struct landing *landing, struct de
 	if (outcome == 0)
 		outcome = move_branch(user, landing, err);
 	fault_point();
+	if (outcome == 0 && (syncfs(user->work_fd) < 0 || syncfs(user->git_fd) < 0))
+		outcome = error_sys(err, "sync the disk of '%s'", user->work);
 	if (outcome == 0)
 		unlinkat(user->git_fd, LANDING_NOTE, 0);
 	for (size_t i = 0; outcome == 0 && i < deltas->count; i++)

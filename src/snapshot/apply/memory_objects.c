@@ -161,7 +161,7 @@ int memory_objects_write(struct memory_objects *memory, git_repository *reposito
 	git_odb *disk = NULL;
 	int result = 0;
 
-	git_libgit2_opts(GIT_OPT_ENABLE_FSYNC_GITDIR, sync ? 1 : 0);
+	libgit_sync(sync);
 	if (git_repository_item_path(&path, repository, GIT_REPOSITORY_ITEM_OBJECTS) < 0 ||
 	    git_odb_open(&disk, path.ptr) < 0)
 		result = libgit_error("open the objects of the repository", err);
@@ -173,6 +173,7 @@ int memory_objects_write(struct memory_objects *memory, git_repository *reposito
 		if (git_odb_write(&id, disk, object->bytes, object->size, object->type) < 0)
 			result = libgit_error("write an object to the repository", err);
 	}
+	libgit_sync(true);
 	git_odb_free(disk);
 	git_buf_dispose(&path);
 	return result;

@@ -7,6 +7,7 @@
 #include "snapshot/base/libgit.h"
 #include "snapshot/base/snapshot_confine.h"
 #include "util/env.h"
+#include "util/file/durable.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
 #include "util/file/symlinks.h"
@@ -207,7 +208,8 @@ int user_repo_lock(struct user_repo *user, struct error *err)
 	fault_point();
 	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0)
 		return error_sys(err, "create '%s/%s'", user->git, TEMPORARY);
-	if (ftruncate(fd, 0) < 0 || fd_write_all(fd, MARK, strlen(MARK)) < 0)
+	/* Synced: an empty lock, left by a power cut, would be anyone's. */
+	if (ftruncate(fd, 0) < 0 || fd_write_all(fd, MARK, strlen(MARK)) < 0 || fsync(fd) < 0)
 		return error_sys(err, "write '%s/%s'", user->git, TEMPORARY);
 	for (int tries = 0; tries < 2; tries++) {
 		fault_point();
@@ -244,8 +246,11 @@ void user_repo_clear_index(const struct user_repo *user)
 
 int user_repo_put_index(const struct user_repo *user, struct error *err)
 {
+	AUTO_FD fd = openat(user->git_fd, USER_REPO_NEW_INDEX, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+
 	fault_point();
-	if (renameat(user->git_fd, USER_REPO_NEW_INDEX, user->git_fd, "index") < 0)
+	if (fd < 0 ||
+	    durable_name(fd, user->git_fd, USER_REPO_NEW_INDEX, user->git_fd, "index") < 0)
 		return error_sys(err, "move the new index into place");
 	fault_point();
 	return 0;

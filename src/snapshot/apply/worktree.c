@@ -7,6 +7,7 @@
 #include "snapshot/base/libgit.h"
 #include "snapshot/object/vet.h"
 #include "util/file/dirwalk.h"
+#include "util/file/durable.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
 #include "util/file/state_folder.h"
@@ -43,7 +44,7 @@ static int write_file(const char *folder, const char *name, const char *text, st
 	AUTO_FD fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
 	fault_point();
-	if (fd < 0 || fd_replace_file(fd, name, text, strlen(text), 0644) < 0)
+	if (fd < 0 || durable_replace(fd, name, text, strlen(text), 0644) < 0)
 		return error_sys(err, "write '%s/%s'", folder, name);
 	return 0;
 }

@@ -13,6 +13,12 @@ void libgit_init(void)
 		git_libgit2_opts(GIT_OPT_SET_SEARCH_PATH, levels[i], "");
 	git_libgit2_opts(GIT_OPT_SET_OWNER_VALIDATION, 0);
 	git_libgit2_opts(GIT_OPT_ENABLE_STRICT_HASH_VERIFICATION, 1);
+	libgit_sync(true);
+}
+
+void libgit_sync(bool sync)
+{
+	git_libgit2_opts(GIT_OPT_ENABLE_FSYNC_GITDIR, sync ? 1 : 0);
 }
 
 const char *libgit_reason(void)

@@ -5,12 +5,17 @@
 #include "util/error.h"
 
 #include <git2.h>
+#include <stdbool.h>
 
 /*
  * Initializes the library: no configuration is read that is not passed explicitly, and every object
- * is verified against its id when it is read.
+ * is verified against its id when it is read. It syncs everything that it writes.
  */
 void libgit_init(void);
+
+/* Makes the library sync the objects that it writes, or not: then the caller syncs them together.
+ * It always syncs refs. */
+void libgit_sync(bool sync);
 
 /* Returns the library's last error message. */
 const char *libgit_reason(void);

@@ -23,6 +23,7 @@ static int open_private(const struct gitwork *work, struct borrow *borrow, struc
 			struct error *err)
 {
 	const char *const places[] = { work->import.folder, NULL };
+	bool again;
 
 	if (borrow->git && !*borrow->why)
 		borrow_add_user(borrow);
@@ -33,9 +34,14 @@ static int open_private(const struct gitwork *work, struct borrow *borrow, struc
 		return 0;
 	}
 	if (snapshot_confine_writes(places, err) < 0 ||
-	    private_git_make(work->import.folder, borrow, err) < 0)
+	    private_git_make(work->import.folder, work->import.loop, borrow, &again, err) < 0)
 		return -1;
 	json_text(json, "mode", "private");
+	if (again)
+		json_text(json, "why",
+			  "the agent's git directory was damaged, as by a power cut: it was made "
+			  "again from the commits that were imported; the old one is "
+			  "git.damaged in the loop's folder");
 	json_flag(json, "submodules", borrow->modules);
 	private_git_write_covers(work->import.folder, work->project, borrow, json);
 	return 0;

@@ -2,8 +2,10 @@
 #include "snapshot/git/private_git.h"
 
 #include "snapshot/base/fault.h"
+#include "snapshot/base/libgit.h"
 #include "snapshot/object/refs.h"
 #include "util/file/dirwalk.h"
+#include "util/file/durable.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
 #include "util/file/state_folder.h"
@@ -19,11 +21,18 @@
 #include <unistd.h>
 
 #define TEMPORARY "git.draft"
+#define DAMAGED   "git.damaged"
 
+enum { REFS_BYTES = 128 << 20, IMPORTED_BYTES = 16 << 20 };
+
+/* Everything is synced before the directory gets its name. */
 static int write_file(int folder, const char *name, const char *bytes, size_t size,
 		      struct error *err)
 {
-	return fd_replace_file(folder, name, bytes, size, 0600) < 0
+	AUTO_FD fd = openat(folder, name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
+			    0600);
+
+	return fd < 0 || fd_write_all(fd, bytes, size) < 0
 		       ? error_sys(err, "write '%s' in the private git directory", name)
 		       : 0;
 }
@@ -99,40 +108,143 @@ static int write_symbolic(int git, const struct refs_entry *ref, struct error *e
 	return write_file(folder, path_name(ref->name), text, strlen(text), err);
 }
 
-static int write_refs(const struct borrow *borrow, int git, int own, struct error *err)
+/* The refs of a new directory: the user's, and those of the agent that were imported. */
+struct beginning {
+	struct refs user; /* without the stash, which is private to the user */
+	struct refs refs;
+	struct refs_entry head;
+	char commit[REFS_HEX + 1]; /* of HEAD, if it was imported; else empty */
+};
+
+static void beginning_release(struct beginning *from)
 {
-	AUTO_BUFFER struct buffer packed = BUFFER_INIT(128 << 20);
+	refs_release(&from->user);
+	refs_release(&from->refs);
+	free(from->head.target);
+}
+
+/* Brings an imported ref back to where the agent had it. */
+static int add_imported(struct beginning *from, const char *loop, const struct refs_entry *ref,
+			struct error *err)
+{
+	AUTO_FREE char *branch = mem_format("refs/heads/ringfence/%s", loop);
+	AUTO_FREE char *below = mem_format("refs/ringfence/%s/", loop);
+	AUTO_FREE char *beside = mem_format("%sHEAD", below);
+	AUTO_FREE char *own = NULL;
+
+	if (strcmp(ref->name, branch) == 0 || strcmp(ref->name, beside) == 0) {
+		snprintf(from->commit, sizeof from->commit, "%s", ref->hex);
+		return 0;
+	}
+	if (strncmp(ref->name, below, strlen(below)) != 0)
+		return 0;
+	own = mem_format("refs/%s", ref->name + strlen(below));
+	return refs_set(&from->refs, own, ref->hex, err);
+}
+
+/* Our own branch is not the agent's, unless it is checked out. */
+static int set_head(struct beginning *from, const char *loop, struct error *err)
+{
+	AUTO_FREE char *branch = mem_format("refs/heads/ringfence/%s", loop);
+
+	if (!*from->commit)
+		return 0;
+	if (refs_set(&from->refs, branch, NULL, err) < 0)
+		return -1;
+	if (from->head.target)
+		return refs_set(&from->refs, from->head.target, from->commit, err);
+	memcpy(from->head.hex, from->commit, sizeof from->head.hex);
+	return 0;
+}
+
+/* Reads what was imported; nothing in a new loop. */
+static int read_imported(struct beginning *from, const char *loop, int own, struct error *err)
+{
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(IMPORTED_BYTES);
+	struct refs imported = { 0 };
+	int result = 0;
+
+	if (fd_read_file(own, "imported", &text) < 0)
+		return errno == ENOENT ? 0 : error_sys(err, "read the imported refs");
+	result = refs_parse(buffer_text(&text), text.used, true, &imported, err);
+	for (size_t i = 0; i < imported.count && result == 0; i++)
+		result = add_imported(from, loop, &imported.items[i], err);
+	refs_release(&imported);
+	return result < 0 ? -1 : set_head(from, loop, err);
+}
+
+static int read_user(const struct borrow *borrow, struct beginning *from, struct error *err)
+{
 	AUTO_FD common = open(borrow->common, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	AUTO_FD home = open(borrow->git, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	AUTO_FREE char *text = NULL;
-	struct refs refs = { 0 };
-	struct refs_entry head = { 0 };
-	int result = -1;
 
 	if (common < 0 || home < 0)
-		error_sys(err, "open the repository '%s'", borrow->git);
-	else if (refs_read(common, &refs, err) == 0) {
-		refs_set(&refs, "refs/stash", NULL, err); /* the stash is private to the user */
-		refs_write(&refs, &packed);
-		result = refs_head(home, &head)
-				 ? 0
-				 : error_set(err, "the HEAD of '%s' cannot be read", borrow->git);
-	}
-	for (size_t i = 0; result == 0 && i < refs.count; i++)
-		if (refs.items[i].target)
-			result = write_symbolic(git, &refs.items[i], err);
-	if (result == 0) {
-		text = head.target ? mem_format("ref: %s\n", head.target)
-				   : mem_format("%s\n", head.hex);
-		result = write_file(git, "packed-refs", packed.data, packed.used, err) < 0 ||
-					 write_file(own, "base", packed.data, packed.used, err) <
-						 0 ||
-					 write_file(git, "HEAD", text, strlen(text), err) < 0
-				 ? -1
-				 : 0;
-	}
-	free(head.target);
-	refs_release(&refs);
+		return error_sys(err, "open the repository '%s'", borrow->git);
+	if (refs_read(common, &from->user, err) < 0 || refs_read(common, &from->refs, err) < 0 ||
+	    refs_set(&from->user, "refs/stash", NULL, err) < 0 ||
+	    refs_set(&from->refs, "refs/stash", NULL, err) < 0)
+		return -1;
+	return refs_head(home, &from->head)
+		       ? 0
+		       : error_set(err, "the HEAD of '%s' cannot be read", borrow->git);
+}
+
+/* A directory that is made again keeps the refs that the loop began with. */
+static int write_base(const struct beginning *from, int own, struct error *err)
+{
+	AUTO_BUFFER struct buffer base = BUFFER_INIT(REFS_BYTES);
+	struct stat status;
+
+	if (fstatat(own, "base", &status, AT_SYMLINK_NOFOLLOW) == 0 && status.st_size)
+		return 0;
+	refs_write(&from->user, &base);
+	return write_file(own, "base", base.data, base.used, err);
+}
+
+static int write_refs(const struct beginning *from, int git, int own, struct error *err)
+{
+	AUTO_BUFFER struct buffer packed = BUFFER_INIT(REFS_BYTES);
+	AUTO_FREE char *head = from->head.target ? mem_format("ref: %s\n", from->head.target)
+						 : mem_format("%s\n", from->head.hex);
+
+	refs_write(&from->refs, &packed);
+	for (size_t i = 0; i < from->refs.count; i++)
+		if (from->refs.items[i].target &&
+		    write_symbolic(git, &from->refs.items[i], err) < 0)
+			return -1;
+	if (write_file(git, "packed-refs", packed.data, packed.used, err) < 0 ||
+	    write_base(from, own, err) < 0)
+		return -1;
+	return write_file(git, "HEAD", head, strlen(head), err);
+}
+
+/* Writes the index of an imported commit, which is in the user's repository. */
+static int write_index(const struct borrow *borrow, const char *commit, const char *path,
+		       struct error *err)
+{
+	git_repository *repository = NULL;
+	git_commit *object = NULL;
+	git_index *index = NULL;
+	git_odb *objects = NULL;
+	git_tree *tree = NULL;
+	git_oid id;
+	int result = -1;
+
+	libgit_init();
+	if (git_oid_fromstr(&id, commit) == 0 &&
+	    git_odb_open(&objects, borrow->lenders.items[0]) == 0 &&
+	    git_repository_wrap_odb(&repository, objects) == 0 &&
+	    git_commit_lookup(&object, repository, &id) == 0 &&
+	    git_commit_tree(&tree, object) == 0 && git_index_open(&index, path) == 0 &&
+	    git_index_read_tree(index, tree) == 0 && git_index_write(index) == 0)
+		result = 0;
+	else
+		libgit_error("write the index of the private git directory", err);
+	git_index_free(index);
+	git_tree_free(tree);
+	git_commit_free(object);
+	git_repository_free(repository);
+	git_odb_free(objects);
 	return result;
 }
 
@@ -146,7 +258,8 @@ static int write_alternates(const struct borrow *borrow, int git, struct error *
 	return write_file(info, "alternates", text.data, text.used, err);
 }
 
-static int fill(const struct borrow *borrow, int git, int own, struct error *err)
+static int fill(const struct borrow *borrow, const struct beginning *from, const char *path,
+		int git, int own, struct error *err)
 {
 	static const char *const folders[] = {
 		"objects",    "objects/info", "objects/pack", "refs",
@@ -154,6 +267,7 @@ static int fill(const struct borrow *borrow, int git, int own, struct error *err
 	};
 	static const char *const commons[] = { "info/exclude", "info/attributes", "shallow" };
 	AUTO_FREE char *file = mem_format("gitdir: %s\n", PRIVATE_GIT_PLACE);
+	AUTO_FREE char *index = mem_format("%s/" TEMPORARY "/index", path);
 
 	for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
 		if (mkdirat(git, folders[i], 0700) < 0)
@@ -163,12 +277,14 @@ static int fill(const struct borrow *borrow, int git, int own, struct error *err
 		if (copy_file(borrow->common, commons[i], git, err) < 0)
 			return -1;
 	if (copy_file(borrow->git, "info/sparse-checkout", git, err) < 0 ||
-	    copy_index(borrow, git, err) < 0 || write_alternates(borrow, git, err) < 0 ||
+	    (*from->commit ? write_index(borrow, from->commit, index, err)
+			   : copy_index(borrow, git, err)) < 0 ||
+	    write_alternates(borrow, git, err) < 0 ||
 	    write_file(git, "config", borrow->config.data, borrow->config.used, err) < 0 ||
 	    write_file(own, "file", file, strlen(file), err) < 0 ||
 	    write_file(own, "none", "", 0, err) < 0)
 		return -1;
-	return write_refs(borrow, git, own, err);
+	return write_refs(from, git, own, err);
 }
 
 static bool is_folder(int above, const char *name)
@@ -192,18 +308,28 @@ static int make_modules(const struct borrow *borrow, int folder, struct error *e
 	return 0;
 }
 
-int private_git_make(const char *folder, const struct borrow *borrow, struct error *err)
+/* Removes what an interrupted attempt left, and moves a damaged directory out of the way. */
+static int make_way(int above, struct error *err)
 {
-	AUTO_FD above = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	AUTO_FD git = -1;
-	AUTO_FD own = -1;
-
-	if (above < 0)
-		return error_sys(err, "open '%s'", folder);
-	if (is_folder(above, "git"))
-		return make_modules(borrow, above, err);
 	dirwalk_remove(above, TEMPORARY, NULL);
 	fault_point();
+	if (!is_folder(above, "git"))
+		return 0;
+	dirwalk_remove(above, DAMAGED, NULL);
+	if (renameat(above, "git", above, DAMAGED) < 0)
+		return error_sys(err, "move the damaged git directory out of the way");
+	return 0;
+}
+
+/* Makes the directory at its temporary name. */
+static int draft(const char *folder, const char *loop, const struct borrow *borrow, int above,
+		 struct error *err)
+{
+	struct beginning from = { 0 };
+	AUTO_FD git = -1;
+	AUTO_FD own = -1;
+	int result;
+
 	if ((mkdirat(above, "git-own", 0700) < 0 && errno != EEXIST) ||
 	    mkdirat(above, TEMPORARY, 0700) < 0)
 		return error_sys(err, "create a private git directory in '%s'", folder);
@@ -212,10 +338,31 @@ int private_git_make(const char *folder, const struct borrow *borrow, struct err
 	if (git < 0 || own < 0)
 		return error_sys(err, "open the private git directory in '%s'", folder);
 	fault_point();
-	if (fill(borrow, git, own, err) < 0)
+	result = read_user(borrow, &from, err) < 0 || read_imported(&from, loop, own, err) < 0 ||
+				 fill(borrow, &from, folder, git, own, err) < 0
+			 ? -1
+			 : 0;
+	beginning_release(&from);
+	return result;
+}
+
+int private_git_make(const char *folder, const char *loop, const struct borrow *borrow,
+		     bool *ret_again, struct error *err)
+{
+	AUTO_FD above = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	*ret_again = false;
+	if (above < 0)
+		return error_sys(err, "open '%s'", folder);
+	if (is_folder(above, "git")) {
+		*ret_again = private_git_is_damaged(above);
+		if (!*ret_again)
+			return make_modules(borrow, above, err);
+	}
+	if (make_way(above, err) < 0 || draft(folder, loop, borrow, above, err) < 0)
 		return -1;
 	fault_point();
-	if (renameat(above, TEMPORARY, above, "git") < 0)
+	if (durable_name_folder(above, TEMPORARY, "git") < 0)
 		return error_sys(err, "rename the private git directory into place");
 	fault_point();
 	return make_modules(borrow, above, err);

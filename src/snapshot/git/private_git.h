@@ -22,10 +22,18 @@
 #define PRIVATE_GIT_OBJECTS "/run/ringfence/objects"
 
 /*
- * Creates the directory unless it exists. A killed process leaves a temporary folder, which the
- * next one replaces. Returns 0, or -1 with err set.
+ * Creates the directory of a loop unless it exists. A killed process leaves a temporary folder,
+ * which the next one replaces. A damaged directory becomes FOLDER/git.damaged, *ret_again is set,
+ * and the new one continues from the commits that were imported. Returns 0, or -1 with err set.
  */
-int private_git_make(const char *folder, const struct borrow *borrow, struct error *err);
+int private_git_make(const char *folder, const char *loop, const struct borrow *borrow,
+		     bool *ret_again, struct error *err);
+
+/*
+ * Reports whether files in above/git are empty that git never leaves empty. The agent's git does
+ * not sync what it writes, so a power cut can do that.
+ */
+bool private_git_is_damaged(int above);
 
 /* Writes the mounts needed inside the fence as the JSON list "covers". */
 void private_git_write_covers(const char *folder, const char *project, const struct borrow *borrow,

@@ -367,6 +367,9 @@ int publish_end(struct publish *publish, const struct refs *wanted, struct error
 				return -1;
 		}
 	refs_write(&publish->imported, &text);
+	/* The refs may be on another file system than the note about them. */
+	if (syncfs(publish->common) < 0)
+		return error_sys(err, "sync the disk of '%s'", publish->borrow->common);
 	fault_point();
 	if (write_note(publish, "imported", &text, err) < 0)
 		return -1;

@@ -166,7 +166,7 @@ int look_scan(struct checkpoint_repo *repo, const struct look_options *options, 
 	look->walk.project = project;
 	look->walk.rules = look->rules;
 	look->walk.content = (struct content){ .pack = look->pack, .live = options->live };
-	if (cache_read(repo->folder, &look->cache)) {
+	if (!repo->rebooted && cache_read(repo->folder, &look->cache)) {
 		look->walk.known = &look->cache.root;
 		look->ahead = ahead_start(project, &look->cache.root);
 		look->walk.same_rules = !first && strcmp(look->cache.rules, look->rules_hash) == 0;

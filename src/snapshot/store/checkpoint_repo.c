@@ -6,6 +6,7 @@
 #include "snapshot/base/snapshot_confine.h"
 #include "snapshot/store/manifest.h"
 #include "snapshot/store/stored_name.h"
+#include "util/file/durable.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
 #include "util/file/state_folder.h"
@@ -18,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -38,10 +40,25 @@ static int create(const char *path, struct error *err)
 			return error_sys(err, "create '%s'", inner);
 	}
 	folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (folder < 0 || fd_replace_file(folder, "config", config, strlen(config), 0600) < 0 ||
-	    fd_replace_file(folder, "HEAD", head, strlen(head), 0600) < 0)
+	if (folder < 0 || durable_replace(folder, "config", config, strlen(config), 0600) < 0 ||
+	    durable_replace(folder, "HEAD", head, strlen(head), 0600) < 0)
 		return error_sys(err, "create the checkpoint repository '%s'", path);
 	return 0;
+}
+
+/* A power cut may have emptied files that an older version did not sync; both are written anew. */
+static bool is_repository(const char *path)
+{
+	static const char *const names[] = { "config", "HEAD" };
+	struct stat status;
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		AUTO_FREE char *file = path_join(path, names[i]);
+
+		if (stat(file, &status) < 0 || status.st_size == 0)
+			return false;
+	}
+	return true;
 }
 
 static void *open_git(void *argument)
@@ -59,10 +76,9 @@ int checkpoint_repo_open(struct checkpoint_repo *repo, const char *path, const c
 			 struct error *err)
 {
 	const char *const places[] = { path, project, NULL };
-	AUTO_FREE char *mark = path_join(path, "HEAD");
 
 	*repo = (struct checkpoint_repo){ .path = mem_dup(path), .folder = -1, .lock = -1 };
-	if (access(mark, F_OK) < 0 && create(path, err) < 0)
+	if (!is_repository(path) && create(path, err) < 0)
 		return -1;
 	repo->folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (repo->folder < 0)

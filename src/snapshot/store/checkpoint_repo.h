@@ -6,6 +6,7 @@
  *	refs/ringfence/LOOP/N	checkpoint N of a loop: a commit without parents
  *	rules/LOOP		the ignore rules of this loop (look/ignore_rules.h)
  *	cache			the stat cache (cache.h)
+ *	boot			the boot in which the project was last read (boot.h)
  *	undo			a rollback or restore in progress (undo/restore.h)
  *	lock			held by the writer
  *
@@ -32,6 +33,7 @@ struct checkpoint_repo {
 	pthread_t opener;
 	bool opening;
 	char trouble[512]; /* why opening failed */
+	bool rebooted;     /* since the project was last read (boot.h) */
 };
 
 struct checkpoint_repo_item {

@@ -301,23 +301,24 @@ static int find_last_group(void *context, struct node *node, const char *path)
 	return 0;
 }
 
-/* Builds the tree that the project should have. */
+/* Builds the tree that the project should have. Without paths, all of it is restored. */
 static int make_target(struct checkpoint_repo *repo, const struct node *present,
-		       const git_oid *tree, const char *path, struct node *ret_target,
+		       const git_oid *tree, const struct list *paths, struct node *ret_target,
 		       struct error *err)
 {
 	struct node loaded;
 	struct node target;
-	int result;
+	int result = 0;
 
 	if (checkpoint_repo_load(repo, tree, &loaded, err) < 0)
 		return -1;
-	if (!*path) {
+	if (!paths->count) {
 		*ret_target = loaded;
 		return 0;
 	}
 	node_copy(present, &target);
-	result = restore_plan_graft(&target, &loaded, path, err);
+	for (size_t i = 0; i < paths->count && result == 0; i++)
+		result = restore_plan_graft(&target, &loaded, paths->items[i], err);
 	node_release(&loaded);
 	if (result == 0)
 		*ret_target = target;
@@ -326,8 +327,9 @@ static int make_target(struct checkpoint_repo *repo, const struct node *present,
 	return result;
 }
 
+/* note: the path to record, or NULL if nobody has to complete an interrupted operation. */
 static int perform(struct restoring *at, int project, struct node *present, struct node *target,
-		   const git_oid *tree, const char *path)
+		   const git_oid *tree, const char *note)
 {
 	int result;
 
@@ -340,10 +342,13 @@ static int perform(struct restoring *at, int project, struct node *present, stru
 				 restore_stage_sync(&at->stage, at->err) < 0
 			 ? -1
 			 : 0;
-	if (result == 0)
-		result = write_note(at->repo, tree, path, at->err);
+	if (result == 0 && note)
+		result = write_note(at->repo, tree, note, at->err);
 	if (result == 0)
 		result = restore_entries(at, project, present, target);
+	/* The note may be on another file system than the project. */
+	if (result == 0)
+		result = restore_stage_sync(&at->stage, at->err);
 	fault_point();
 	restore_stage_close(&at->stage);
 	return result;
@@ -372,9 +377,9 @@ static int verify(struct checkpoint_repo *repo, const struct look_options *optio
 	return outcome;
 }
 
-int restore_project(struct checkpoint_repo *repo, const struct look_options *options,
-		    struct look *present, const git_oid *tree, const char *path,
-		    struct restore_result *ret_result, struct error *err)
+static int restore(struct checkpoint_repo *repo, const struct look_options *options,
+		   struct look *present, const git_oid *tree, const struct list *paths,
+		   const char *note, struct restore_result *ret_result, struct error *err)
 {
 	AUTO_FD project = open(options->project, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct restoring at = {
@@ -386,9 +391,9 @@ int restore_project(struct checkpoint_repo *repo, const struct look_options *opt
 	*ret_result = (struct restore_result){ 0 };
 	if (project < 0)
 		return error_sys(err, "open the project '%s'", options->project);
-	if (make_target(repo, &present->walk.root, tree, path, &target, err) < 0)
+	if (make_target(repo, &present->walk.root, tree, paths, &target, err) < 0)
 		return -1;
-	result = perform(&at, project, &present->walk.root, &target, tree, path);
+	result = perform(&at, project, &present->walk.root, &target, tree, note);
 	if (result == 0) {
 		result = verify(repo, options, &target, ret_result, err);
 		fault_point();
@@ -396,12 +401,34 @@ int restore_project(struct checkpoint_repo *repo, const struct look_options *opt
 		 * A failed operation is repeated by the next task. One that finished is not: later
 		 * changes by others must not be undone.
 		 */
-		unlinkat(repo->folder, RESTORE_NOTE, 0);
+		if (note)
+			unlinkat(repo->folder, RESTORE_NOTE, 0);
 	}
 	node_release(&target);
 	free(at.placed);
 	buffer_release(&at.path);
 	return result;
+}
+
+int restore_project(struct checkpoint_repo *repo, const struct look_options *options,
+		    struct look *present, const git_oid *tree, const char *path,
+		    struct restore_result *ret_result, struct error *err)
+{
+	struct list paths = { 0 };
+	int result;
+
+	if (*path)
+		list_add(&paths, path);
+	result = restore(repo, options, present, tree, &paths, path, ret_result, err);
+	list_release(&paths);
+	return result;
+}
+
+int restore_files(struct checkpoint_repo *repo, const struct look_options *options,
+		  struct look *present, const git_oid *tree, const struct list *paths,
+		  struct restore_result *ret_result, struct error *err)
+{
+	return restore(repo, options, present, tree, paths, NULL, ret_result, err);
 }
 
 int restore_recover(struct checkpoint_repo *repo, const struct look_options *options,

@@ -35,6 +35,14 @@ int restore_project(struct checkpoint_repo *repo, const struct look_options *opt
 		    struct restore_result *ret_result, struct error *err);
 
 /*
+ * As restore_project(), for some paths, at least one. If this is interrupted, nobody completes it:
+ * the caller finds the rest again.
+ */
+int restore_files(struct checkpoint_repo *repo, const struct look_options *options,
+		  struct look *present, const git_oid *tree, const struct list *paths,
+		  struct restore_result *ret_result, struct error *err);
+
+/*
  * Completes an interrupted operation; *ret_done tells whether there was one. Returns 0, or -1 with
  * err set.
  */

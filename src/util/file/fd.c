@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -136,36 +137,37 @@ int fd_read_path(const char *path, struct buffer *buffer)
 	return read_regular(AT_FDCWD, path, 0, buffer);
 }
 
-static int write_file(int folder, const char *name, const void *bytes, size_t size, mode_t mode,
-		      bool replace)
+int fd_open_draft(int folder, const char *name, mode_t mode, char **ret_draft)
 {
-	AUTO_FREE char *draft = mem_format(".%.200s.%d", name, getpid());
-	AUTO_FD fd = openat(folder, draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-			    mode);
-	int result;
-	int saved;
+	char *draft = mem_format(".%.200s.%d", name, getpid());
+	int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+	int fd = openat(folder, draft, flags, mode);
 
-	if (fd < 0)
+	/* A killed process with this number left it, perhaps before a reboot. */
+	if (fd < 0 && errno == EEXIST && unlinkat(folder, draft, 0) == 0)
+		fd = openat(folder, draft, flags, mode);
+	if (fd < 0) {
+		free(draft);
 		return -1;
-	result = fd_write_all(fd, bytes, size);
-	if (result == 0)
-		result = replace ? renameat(folder, draft, folder, name)
-				 : linkat(folder, draft, folder, name, 0);
-	saved = errno;
-	if (result < 0 || !replace)
-		unlinkat(folder, draft, 0);
-	errno = saved;
-	return result;
+	}
+	*ret_draft = draft;
+	return fd;
 }
 
 int fd_replace_file(int folder, const char *name, const void *bytes, size_t size, mode_t mode)
 {
-	return write_file(folder, name, bytes, size, mode, true);
-}
+	AUTO_FREE char *draft = NULL;
+	AUTO_FD fd = fd_open_draft(folder, name, mode, &draft);
+	int saved;
 
-int fd_create_file(int folder, const char *name, const void *bytes, size_t size, mode_t mode)
-{
-	return write_file(folder, name, bytes, size, mode, false);
+	if (fd < 0)
+		return -1;
+	if (fd_write_all(fd, bytes, size) == 0 && renameat(folder, draft, folder, name) == 0)
+		return 0;
+	saved = errno;
+	unlinkat(folder, draft, 0);
+	errno = saved;
+	return -1;
 }
 
 union control {

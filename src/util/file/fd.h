@@ -50,12 +50,17 @@ int fd_read_file(int folder, const char *name, struct buffer *buffer);
  * write, or whose contents can only add protection. */
 int fd_read_path(const char *path, struct buffer *buffer);
 
+/* Opens a new file in a folder that is to become `name`. The caller frees *ret_draft, its own name.
+ * Returns a descriptor, or -1 with errno. */
+int fd_open_draft(int folder, const char *name, mode_t mode, char **ret_draft);
+
 /*
- * Writes a file in a folder atomically. If the name exists, even as a symlink, fd_replace_file()
- * replaces it and fd_create_file() fails with EEXIST. Returns 0, or -1 with errno.
+ * Writes a file in a folder; readers find the old one or the new one. If the name exists, even as a
+ * symlink, it is replaced. The disk is not waited for: after a power cut the file may be old, empty
+ * or missing. Only for files that nothing depends on; for all others there is durable.h. Returns 0,
+ * or -1 with errno.
  */
 int fd_replace_file(int folder, const char *name, const void *bytes, size_t size, mode_t mode);
-int fd_create_file(int folder, const char *name, const void *bytes, size_t size, mode_t mode);
 
 enum { FD_PASSED = 2 }; /* maximum number of descriptors per message */
 

@@ -1,0 +1,39 @@
+/* Boots of the machine. */
+#include "snapshot/store/boot.h"
+
+#include "util/file/fd.h"
+#include "util/file/path.h"
+#include "util/mem.h"
+
+#include <string.h>
+
+#define NAME "boot"
+
+enum { ID_BYTES = 64 };
+
+/* Without an id, all boots look the same. */
+static void read_id(struct buffer *ret_id)
+{
+	if (fd_read_path("/proc/sys/kernel/random/boot_id", ret_id) < 0)
+		ret_id->used = 0;
+}
+
+bool boot_is_new(const char *path)
+{
+	AUTO_BUFFER struct buffer id = BUFFER_INIT(ID_BYTES);
+	AUTO_BUFFER struct buffer known = BUFFER_INIT(ID_BYTES);
+	AUTO_FREE char *file = path_join(path, NAME);
+
+	read_id(&id);
+	if (fd_read_path(file, &known) < 0)
+		known.used = 0;
+	return strcmp(buffer_text(&id), buffer_text(&known)) != 0;
+}
+
+int boot_record(struct checkpoint_repo *repo, struct error *err)
+{
+	AUTO_BUFFER struct buffer id = BUFFER_INIT(ID_BYTES);
+
+	read_id(&id);
+	return checkpoint_repo_write(repo, repo->folder, NAME, buffer_text(&id), id.used, err);
+}

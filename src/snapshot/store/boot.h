@@ -1,0 +1,19 @@
+/*
+ * Whether the machine has booted since a project was last read.
+ *
+ * After a power cut, files that nobody synced can be empty although their names are there. So the
+ * first checkpoint after a boot trusts no stat cache, and compares the project with the last one
+ * (undo/repair.h).
+ */
+#ifndef SNAPSHOT_STORE_BOOT_H
+#define SNAPSHOT_STORE_BOOT_H
+
+#include "snapshot/store/checkpoint_repo.h"
+
+/* Reports whether the repository at this path was last used in another boot. */
+bool boot_is_new(const char *path);
+
+/* Records the present boot. Returns 0, or -1 with err set. */
+int boot_record(struct checkpoint_repo *repo, struct error *err);
+
+#endif
