@@ -1,7 +1,7 @@
 """A disk whose power can be cut: an ext4 image, mounted as the home of a test.
 
-The image has what the kernel has written to the disk so far, and nothing of the page cache. So a copy
-of it is what a power cut leaves; mounting the copy replays the journal, as a boot does.
+The image has what the kernel has written to the disk so far, and nothing of the page cache. A copy
+shows what a power cut leaves; mounting the copy replays the journal, as a boot does.
 """
 
 import contextlib

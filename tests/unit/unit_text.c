@@ -305,7 +305,7 @@ static void files(void)
 	      durable_replace(folder, "f", "2", 1, 0600) == 0 && file_is(folder, "f", "2") &&
 		      durable_replace(folder, "f", "two", 3, 0600) == 0 &&
 		      file_is(folder, "f", "two") && faccessat(folder, mine, F_OK, 0) < 0);
-	CHECK("a draft of an earlier process with this number is no obstacle",
+	CHECK("a draft of an earlier process with this number does not matter",
 	      mknodat(folder, mine, S_IFREG | 0600, 0) == 0 &&
 		      durable_replace(folder, "f", "two", 3, 0600) == 0 &&
 		      faccessat(folder, mine, F_OK, 0) < 0);

@@ -46,7 +46,7 @@ static int create(const char *path, struct error *err)
 	return 0;
 }
 
-/* A power cut may have emptied files that an older version did not sync; both are written anew. */
+/* A power cut may have emptied files that an older version did not sync; write both again. */
 static bool is_repository(const char *path)
 {
 	static const char *const names[] = { "config", "HEAD" };

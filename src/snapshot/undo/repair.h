@@ -13,8 +13,8 @@
 #include "util/list.h"
 
 /*
- * present: a scan that has just been taken; it is outdated if *ret_paths, which the caller releases,
- * is not empty afterwards. The caller holds the lock. Returns 0, or -1 with err set.
+ * present: a scan that has just been taken; it is outdated if *ret_paths, which the caller
+ * releases, is not empty afterwards. The caller holds the lock. Returns 0, or -1 with err set.
  */
 int repair_project(struct checkpoint_repo *repo, const struct look_options *options,
 		   struct look *present, struct list *ret_paths, struct error *err);

@@ -301,7 +301,7 @@ static int find_last_group(void *context, struct node *node, const char *path)
 	return 0;
 }
 
-/* Builds the tree that the project should have. Without paths, all of it is restored. */
+/* Builds the tree that the project should have. Without paths, everything is restored. */
 static int make_target(struct checkpoint_repo *repo, const struct node *present,
 		       const git_oid *tree, const struct list *paths, struct node *ret_target,
 		       struct error *err)

@@ -33,8 +33,8 @@ int durable_name(int fd, int draft_folder, const char *draft, int folder, const 
  */
 int durable_name_folder(int above, const char *draft, const char *name);
 
-/* Syncs the folder of an absolute path, so that a new file or folder keeps its name. Returns 0, or -1
- * with errno. */
+/* Syncs the folder of an absolute path, so that a new file or folder keeps its name. Returns 0, or
+ * -1 with errno. */
 int durable_sync_name(const char *path);
 
 /* Removes a file; it does not come back after a power cut. Returns 0, or -1 with errno. */
