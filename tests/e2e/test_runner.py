@@ -3,7 +3,7 @@
 import os
 import shutil
 
-from harness import contains, equal, expect, lacks, timeout
+from harness import contains, equal, expect, lacks, rundir, timeout
 
 TESTS = '''
 import os
@@ -51,6 +51,8 @@ class Checkout:
                             ignore=shutil.ignore_patterns("test_*"))
         for name in ("run.py", "pytest.ini"):
             shutil.copy(os.path.join(tests, name), os.path.join(self.folder, "tests"))
+        for name in rundir.TABLES:
+            self.write(name, t.read(os.path.join(os.path.dirname(t.build), name)))
         os.makedirs(os.path.join(self.folder, "scripts"))
         os.makedirs(os.path.join(self.folder, "build/tests"))
         for name in os.listdir(t.build):
