@@ -230,9 +230,7 @@ static void quarantine(struct sweeping *sweeping, const struct dirwalk_entry *en
 		return; /* the sweep of another run was faster */
 	if (!place)
 		sweeping->stuck++;
-	if ((found->count & (found->count - 1)) == 0)
-		found->items = mem_resize(found->items, found->count ? found->count * 2 : 8,
-					  sizeof *found->items);
+	found->items = mem_extend(found->items, found->count, sizeof *found->items);
 	found->items[found->count++] = (struct fence_found_item){ mem_dup(path), mem_dup(reason),
 								  place };
 }
