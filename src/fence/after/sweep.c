@@ -409,12 +409,11 @@ static enum dirwalk_verdict put_secret_away(void *context, const struct dirwalk_
  * above it. */
 static int restore_link(const char *path, const char *target, struct error *err)
 {
-	AUTO_FREE char *parent = mem_dup(path);
+	AUTO_FREE char *parent = path_folder(path);
 	AUTO_FD folder = -1;
 
 	if (!*target) /* an empty target: nothing to restore */
 		return 0;
-	*strrchr(parent, '/') = '\0';
 	folder = fd_openat2(AT_FDCWD, parent, O_PATH | O_DIRECTORY, 0, RESOLVE_NO_SYMLINKS);
 	if (folder < 0 || symlinkat(target, folder, path_name(path)) == 0 || errno == EEXIST)
 		return 0; /* a folder that is gone needs no symlink */
@@ -487,15 +486,13 @@ static int walk_roots(struct sweeping *sweeping, dirwalk_fn *visit, struct error
 static void examine_path(struct sweeping *sweeping, const char *path, const char *reason)
 {
 	struct baseline_root *root = baseline_root(sweeping->baseline, path);
-	AUTO_FREE char *parent = mem_dup(path);
+	AUTO_FREE char *parent = path_folder(path);
 	AUTO_FD folder = -1;
 	struct stat status;
 
 	if (!root || baseline_exempts(sweeping->baseline, path))
 		return;
-	*strrchr(parent, '/') = '\0';
-	folder = fd_openat2(AT_FDCWD, *parent ? parent : "/", O_RDONLY | O_DIRECTORY, 0,
-			    RESOLVE_NO_SYMLINKS);
+	folder = fd_openat2(AT_FDCWD, parent, O_RDONLY | O_DIRECTORY, 0, RESOLVE_NO_SYMLINKS);
 	if (folder < 0 || fstatat(folder, path_name(path), &status, AT_SYMLINK_NOFOLLOW) < 0)
 		return;
 

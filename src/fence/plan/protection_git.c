@@ -4,12 +4,10 @@
 #include "fence/plan/ruleset.h"
 #include "gitconfig/gitdir.h"
 #include "gitconfig/gitprograms.h"
-#include "util/file/fd.h"
 #include "util/file/path.h"
 #include "util/mem.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -115,12 +113,11 @@ int protection_add_bare(struct protection *protection, const char *head, struct 
 /* Returns the git directory that git would use in a folder, or NULL. The caller frees it. */
 static char *find_repository(const char *folder)
 {
-	AUTO_FREE char *git = gitdir_find(folder);
-	AUTO_FD fd = git ? -1 : open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	char *git = gitdir_find(folder);
 
-	if (!git && fd >= 0 && gitdir_classify_folder(fd) == GITDIR_WHOLE)
-		return mem_dup(folder);
-	return git ? mem_dup(git) : NULL;
+	if (!git && gitdir_classify_path(folder) == GITDIR_WHOLE)
+		git = mem_dup(folder);
+	return git;
 }
 
 int protection_add_parent_repository(struct protection *protection, struct error *err)
