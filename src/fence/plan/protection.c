@@ -50,9 +50,8 @@ bool protection_exempts(struct fence_plan *plan, const char *path, const char *w
 {
 	if (!is_named_by_user(plan, path))
 		return false;
-	for (size_t i = 0; i < plan->exempt.count; i++)
-		if (strcmp(plan->exempt.items[i], path) == 0)
-			return true;
+	if (list_has(&plan->exempt, path))
+		return true;
 	list_printf(
 		&plan->notices,
 		"%s is writable (--write); the host will execute what the command puts there (%s)",
@@ -147,18 +146,18 @@ static void protect_links_below(struct protection *protection, const char *path)
 }
 
 /* Records a symlink on the way to a protected file, if the command could replace it. */
-static void pass_link(void *context, const char *link, const char *target)
+static void pass_entry(void *context, const char *path, const char *target)
 {
 	struct protection *protection = context;
 
-	if (protection_in_reach(protection->plan, link))
-		add_link(protection->plan, link, target);
+	if (target && protection_in_reach(protection->plan, path))
+		add_link(protection->plan, path, target);
 }
 
 char *protection_watch(struct protection *protection, const char *path)
 {
 	size_t before = protection->plan->link_count;
-	char *end = symlinks_follow(protection->symlinks, path, pass_link, protection);
+	char *end = symlinks_follow(protection->symlinks, path, pass_entry, protection);
 
 	if (protection->plan->link_count == before && !protection_in_reach(protection->plan, end)) {
 		free(end);
