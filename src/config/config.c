@@ -392,13 +392,13 @@ static int load_user(struct config *config, const struct config_place *place, st
 
 	if (!path)
 		return 0;
-	folder = strndup(path, (size_t)(path_name(path) - path));
+	folder = path_folder(path);
 	if (config_file_read_user(path, shown, place->project, place->uid, &bytes, &exists, err) <
 	    0)
 		return -1;
 	if (exists)
-		config_add_text(config, CONFIG_USER, shown, folder ? folder : "/", place,
-				buffer_text(&bytes), bytes.used);
+		config_add_text(config, CONFIG_USER, shown, folder, place, buffer_text(&bytes),
+				bytes.used);
 	return 0;
 }
 

@@ -166,9 +166,7 @@ static struct yaml_node *new_node(const yaml_event_t *event, enum yaml_kind kind
 
 static void add_item(struct yaml_node *parent, struct yaml_node *item)
 {
-	if ((parent->count & (parent->count - 1)) == 0)
-		parent->items = mem_resize(parent->items, parent->count ? parent->count * 2 : 1,
-					   sizeof(void *));
+	parent->items = mem_extend(parent->items, parent->count, sizeof(void *));
 	parent->items[parent->count++] = item;
 }
 

@@ -11,6 +11,7 @@
 #include "fence/plan/known.h"
 #include "fence/plan/permit.h"
 #include "fence/plan/place.h"
+#include "fence/plan/protection.h"
 #include "fence/plan/ruleset.h"
 #include "fence/plan/scan.h"
 #include "fence/run/run_record.h"
@@ -200,102 +201,12 @@ static int add_options(struct fence_plan *plan, const char *key, const struct fe
 			plan->whole = true; /* same as the project's own rule */
 			continue;
 		}
-		scan_add_rule(plan, real, &status, access, given->origin, !given->weak);
+		ruleset_add(plan, real, &status, access, given->origin, !given->weak);
 		plan->rules[plan->rule_count - 1].asked = true;
 		plan->rules[plan->rule_count - 1].weak = given->weak;
 		plan->rules[plan->rule_count - 1].root = access != WIRE_HIDE;
 		plan->rules[plan->rule_count - 1].lent = access == WIRE_WRITE;
 	}
-	return 0;
-}
-
-/*
- * Protects a well-known path of the user's if it leads into a folder that the command may write. An
- * example is ~/.config/nvim as a symlink into a repository of dotfiles.
- */
-static int protect_place(struct fence_plan *plan, const char *path, enum wire_access access,
-			 const char *origin, struct error *err)
-{
-	AUTO_FREE char *real = permit_deepest(path);
-	const struct fence_rule *rule = fence_plan_decide(plan, real);
-
-	if (!rule || rule->access != WIRE_WRITE)
-		return 0;
-	if (strcmp(real, rule->path) == 0)
-		return error_set(
-			err,
-			"'%s' leads to '%s', which the command could write; use --write for folders below it only, or move it elsewhere",
-			path, real);
-	scan_add_existing(plan, real, access, origin, true);
-	return 0;
-}
-
-/* Returns whether a path below home passes through a symlink, at the cost of one system call. */
-static bool leads_elsewhere(int home, const char *place)
-{
-	AUTO_FD fd = fd_openat2(home, place, O_PATH, 0, RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH);
-
-	return fd < 0 && errno == ELOOP;
-}
-
-static int protect_list(struct fence_plan *plan, const struct home *names, const char *const *list,
-			bool secret, struct error *err)
-{
-	AUTO_FD home = open(plan->identity.home, O_PATH | O_DIRECTORY | O_CLOEXEC);
-
-	for (; home >= 0 && *list; list++) {
-		AUTO_FREE char *path = NULL;
-		bool hide;
-
-		if (!home_may_have(names, *list) || !leads_elsewhere(home, *list))
-			continue;
-		path = path_join(plan->identity.home, *list);
-		hide = secret && access(path, F_OK) == 0;
-		if (protect_place(plan, path, hide ? WIRE_HIDE : WIRE_READ,
-				  secret ? "credentials" : "executed by the host", err) < 0)
-			return -1;
-	}
-	return 0;
-}
-
-/* A search for symlinks in the home folder. */
-struct linked {
-	struct fence_plan *plan;
-	struct symlinks symlinks;
-};
-
-static void protect_found(void *context, const char *path, bool secret)
-{
-	struct linked *linked = context;
-
-	scan_protect_path(linked->plan, &linked->symlinks, path, secret);
-}
-
-/* Protects files that symlinks in the home folder lead to. */
-static void protect_linked(struct fence_plan *plan, const struct home *names)
-{
-	struct linked linked = { .plan = plan };
-	AUTO_FREE char *left_out = home_search(plan->identity.home, names, protect_found, &linked);
-
-	symlinks_release(&linked.symlinks);
-	if (left_out)
-		list_printf(
-			&plan->notices,
-			"your home has too many folders to look for links in: not searched from "
-			"%s on; files of the project that links there lead to stay writable",
-			left_out);
-}
-
-static int protect_home(struct fence_plan *plan, const struct home *names, struct error *err)
-{
-	AUTO_FREE char *settings = permit_settings_folder(plan);
-
-	if (settings && protect_place(plan, settings, WIRE_READ, "executed by the host", err) < 0)
-		return -1;
-	if (protect_list(plan, names, defaults_home_executed, false, err) < 0 ||
-	    protect_list(plan, names, defaults_home_secrets, true, err) < 0)
-		return -1;
-	protect_linked(plan, names);
 	return 0;
 }
 
@@ -308,7 +219,7 @@ static void add_builtin(struct fence_plan *plan, const struct home *names)
 		AUTO_FREE char *path = path_join(plan->identity.home, *at);
 
 		if (fence_plan_decide(plan, path)) /* otherwise it does not exist inside */
-			scan_add_existing(plan, path, WIRE_HIDE, "credentials", true);
+			ruleset_add_existing(plan, path, WIRE_HIDE, "credentials", true);
 	}
 	for (const char *const *at = defaults_home_toolchains; *at && plan->identity.home[0];
 	     at++) {
@@ -317,12 +228,12 @@ static void add_builtin(struct fence_plan *plan, const struct home *names)
 		if (!home_may_have(names, *at))
 			continue;
 		path = path_join(plan->identity.home, *at);
-		scan_add_existing(plan, path, WIRE_READ, "tool chains", true);
+		ruleset_add_existing(plan, path, WIRE_READ, "tool chains", true);
 	}
 	if (self && fence_plan_decide(plan, self))
-		scan_add_existing(plan, self, WIRE_READ, "ringfence", true);
+		ruleset_add_existing(plan, self, WIRE_READ, "ringfence", true);
 	if (fence_plan_decide(plan, plan->init))
-		scan_add_existing(plan, plan->init, WIRE_READ, "ringfence", true);
+		ruleset_add_existing(plan, plan->init, WIRE_READ, "ringfence", true);
 }
 
 /* If the command could replace the socket, it could redirect connections to any other socket. */
@@ -436,9 +347,9 @@ static int add_requested(struct fence_plan *plan, const struct stat *project, co
 	__attribute__((cleanup(list_release))) struct list passed = { 0 };
 	const struct fence_spec *spec = plan->spec;
 
-	scan_add_rule(plan, plan->project, project, spec->read_only ? WIRE_READ : WIRE_WRITE,
-		      spec->read_only && spec->read_only_origin ? spec->read_only_origin : built_in,
-		      true);
+	ruleset_add(plan, plan->project, project, spec->read_only ? WIRE_READ : WIRE_WRITE,
+		    spec->read_only && spec->read_only_origin ? spec->read_only_origin : built_in,
+		    true);
 	plan->rules[0].root = plan->rules[0].lent = plan->rules[0].project = true;
 	if (add_options(plan, "write", &spec->write, WIRE_WRITE, permit_writable, base, &passed,
 			err) < 0)
@@ -494,7 +405,7 @@ static int make(struct fence_plan *plan, struct error *err)
 	    add_requested(plan, &project, base ? base : "/", err) < 0)
 		return -1;
 	home_read(plan->identity.home, &names);
-	if (protect_home(plan, &names, err) < 0)
+	if (protection_add_home(plan, &names, err) < 0)
 		return -1;
 	add_builtin(plan, &names);
 

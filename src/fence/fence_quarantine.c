@@ -98,22 +98,25 @@ struct linked {
 	struct symlinks symlinks;
 };
 
-static void pass_link(void *context, const char *link, const char *target)
+static void add_path(const struct linked *linked, const char *path)
 {
-	const struct linked *linked = context;
+	if (path_within(path, linked->project) && strcmp(path, linked->project) != 0)
+		list_add(linked->paths, path + strlen(linked->project) + 1);
+}
 
-	(void)target;
-	if (path_within(link, linked->project) && strcmp(link, linked->project) != 0)
-		list_add(linked->paths, link + strlen(linked->project) + 1);
+static void pass_entry(void *context, const char *path, const char *target)
+{
+	if (target)
+		add_path(context, path);
 }
 
 static void add_linked(void *context, const char *path, bool secret)
 {
 	struct linked *linked = context;
-	AUTO_FREE char *end = symlinks_follow(&linked->symlinks, path, pass_link, linked);
+	AUTO_FREE char *end = symlinks_follow(&linked->symlinks, path, pass_entry, linked);
 
 	(void)secret;
-	pass_link(linked, end, "");
+	add_path(linked, end);
 }
 
 void fence_quarantine_linked(const char *project, struct list *ret_paths)

@@ -54,6 +54,13 @@ enum gitdir_kind gitdir_classify_folder(int folder)
 	return gitdir_classify(is_on_disk, &folder);
 }
 
+enum gitdir_kind gitdir_classify_path(const char *path)
+{
+	AUTO_FD folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	return folder < 0 ? GITDIR_NONE : gitdir_classify_folder(folder);
+}
+
 /* HFS+ ignores these. */
 static bool is_invisible(uint32_t point)
 {

@@ -30,6 +30,9 @@ bool gitdir_is_part(const char *folded);
 /* Classifies an open folder on disk. */
 enum gitdir_kind gitdir_classify_folder(int folder);
 
+/* Classifies the folder that a path leads to. */
+enum gitdir_kind gitdir_classify_path(const char *path);
+
 /*
  * Returns a path in the one spelling that all file systems would agree on: they ignore case,
  * characters without a width, and dots and spaces at the end of a name. The caller frees it.

@@ -226,8 +226,7 @@ static void add_command(struct file *file, const char *command)
 
 static void add_include(const struct gitprograms *programs, struct file *file, const char *value)
 {
-	AUTO_FREE char *folder = mem_format("%.*s", (int)(path_name(file->path) - file->path),
-					    file->path);
+	AUTO_FREE char *folder = path_folder(file->path);
 	AUTO_FREE char *path = absolute(programs, value, folder);
 
 	list_add(&file->includes, path);

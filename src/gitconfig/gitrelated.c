@@ -2,13 +2,11 @@
 #include "gitconfig/gitrelated.h"
 
 #include "gitconfig/gitdir.h"
-#include "util/file/fd.h"
 #include "util/file/path.h"
 #include "util/mem.h"
 #include "util/textset.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,13 +80,6 @@ static int begin(struct search *search, const char *folder)
 	return 1;
 }
 
-static bool is_git_directory(const char *path)
-{
-	AUTO_FD fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-
-	return fd >= 0 && gitdir_classify_folder(fd) == GITDIR_WHOLE;
-}
-
 static bool may_be_folder(const struct dirent *entry)
 {
 	return strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
@@ -106,7 +97,8 @@ static int visit_below(struct search *search, const char *folder)
 
 		if (!may_be_folder(entry))
 			continue;
-		if ((is_git_directory(path) ? visit(search, path) : visit_below(search, path)) < 0)
+		if ((gitdir_classify_path(path) == GITDIR_WHOLE ? visit(search, path)
+								: visit_below(search, path)) < 0)
 			result = -1;
 	}
 	if (dir)

@@ -74,7 +74,7 @@ int journal_copy_make(const char *path, char **ret_copy, struct error *err)
 
 void journal_copy_remove(const char *copy)
 {
-	AUTO_FREE char *folder = mem_format("%.*s", (int)(path_name(copy) - copy), copy);
+	AUTO_FREE char *folder = path_folder(copy);
 
 	for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
 		AUTO_FREE char *file = mem_format("%s%s", copy, suffixes[i]);
@@ -86,7 +86,7 @@ void journal_copy_remove(const char *copy)
 
 const char *journal_copy_reason(const char *path)
 {
-	AUTO_FREE char *folder = mem_format("%.*s", (int)(path_name(path) - path), path);
+	AUTO_FREE char *folder = path_folder(path);
 	struct statvfs disk;
 
 	if (statvfs(folder, &disk) < 0)

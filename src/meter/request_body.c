@@ -13,29 +13,32 @@ static void clean(char *text)
 			*text = '?';
 }
 
+/* Sets the reason of a refusal; the first one counts. Returns false if there is one already. */
+static bool set_reason(struct request_body *body, const char *format, va_list args)
+{
+	if (body->why[0])
+		return false;
+	vsnprintf(body->why, sizeof body->why, format, args);
+	clean(body->why);
+	return true;
+}
+
 void request_body_refuse(struct request_body *body, const char *format, ...)
 {
 	va_list args;
 
-	if (body->why[0])
-		return;
 	va_start(args, format);
-	vsnprintf(body->why, sizeof body->why, format, args);
+	set_reason(body, format, args);
 	va_end(args);
-	clean(body->why);
 }
 
 void request_body_deny(struct request_body *body, const char *format, ...)
 {
 	va_list args;
 
-	if (body->why[0])
-		return;
 	va_start(args, format);
-	vsnprintf(body->why, sizeof body->why, format, args);
+	body->denied |= set_reason(body, format, args);
 	va_end(args);
-	clean(body->why);
-	body->denied = true;
 }
 
 static void read_limit(struct request_body *body, const struct jsonscan_value *value)

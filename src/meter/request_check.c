@@ -498,86 +498,53 @@ static void check_kind(struct request_body *body, const struct jsonscan_value *v
 		request_body_refuse(body, "%s must be an object", path_of(body, value->node).text);
 }
 
+static void check_never(struct request_body *body, const struct jsonscan_value *value)
+{
+	if (is_set(body, value))
+		request_body_deny(body, "%s is refused: %s", path_of(body, value->node).text,
+				  body->schema->fields[value->node].words);
+}
+
+static void check_stored(struct request_body *body, const struct jsonscan_value *value)
+{
+	body->elsewhere |= is_set(body, value);
+}
+
+static void check_shell(struct request_body *body, const struct jsonscan_value *value)
+{
+	tool_of(body)->here = is_word(value) && strcmp(value->text, "local") == 0;
+}
+
+static void check_live(struct request_body *body, const struct jsonscan_value *value)
+{
+	tool_of(body)->cached = value->kind == JSONSCAN_FALSE;
+}
+
+/* The check of each role; the other roles need none. */
+static void (*const checks[SCHEMA_ROLES])(struct request_body *body,
+					  const struct jsonscan_value *value) = {
+	[SCHEMA_NEEDS] = check_needed,    [SCHEMA_NEVER] = check_never,
+	[SCHEMA_WORDS] = check_words,     [SCHEMA_SPEED] = check_speed,
+	[SCHEMA_TIER] = check_speed,      [SCHEMA_GEO] = check_geo,
+	[SCHEMA_STORED] = check_stored,   [SCHEMA_BLOCK] = check_block,
+	[SCHEMA_PART] = check_block,      [SCHEMA_TYPE] = check_block_type,
+	[SCHEMA_MIME] = check_mime,       [SCHEMA_SOURCE] = check_source,
+	[SCHEMA_DATA] = check_data,       [SCHEMA_URL] = check_url,
+	[SCHEMA_IMAGE_URL] = check_url,   [SCHEMA_FILE] = check_file,
+	[SCHEMA_TOOL] = check_tool,       [SCHEMA_TOOL_TYPE] = check_tool_type,
+	[SCHEMA_MCP_URL] = check_server,  [SCHEMA_CONNECTOR] = check_connector,
+	[SCHEMA_FETCHER] = check_fetcher, [SCHEMA_DOMAINS] = check_domains,
+	[SCHEMA_DOMAIN] = check_domain,   [SCHEMA_PLACE] = check_shell,
+	[SCHEMA_LIVE] = check_live,
+};
+
 void request_check_value(struct request_body *body, const struct jsonscan_value *value)
 {
-	const struct schema_field *field = &body->schema->fields[value->node];
+	const uint8_t role = body->schema->fields[value->node].role;
 
 	check_kind(body, value);
-	switch ((enum schema_role)field->role) {
-	case SCHEMA_NEEDS:
-		check_needed(body, value);
-		break;
-	case SCHEMA_NEVER:
-		if (is_set(body, value))
-			request_body_deny(body, "%s is refused: %s",
-					  path_of(body, value->node).text, field->words);
-		break;
-	case SCHEMA_WORDS:
-		check_words(body, value);
-		break;
-	case SCHEMA_SPEED:
-	case SCHEMA_TIER:
-		check_speed(body, value);
-		break;
-	case SCHEMA_GEO:
-		check_geo(body, value);
-		break;
-	case SCHEMA_STORED:
-		body->elsewhere |= is_set(body, value);
-		break;
-	case SCHEMA_BLOCK:
-	case SCHEMA_PART:
-		check_block(body, value);
-		break;
-	case SCHEMA_TYPE:
-		check_block_type(body, value);
-		break;
-	case SCHEMA_MIME:
-		check_mime(body, value);
-		break;
-	case SCHEMA_SOURCE:
-		check_source(body, value);
-		break;
-	case SCHEMA_DATA:
-		check_data(body, value);
-		break;
-	case SCHEMA_URL:
-	case SCHEMA_IMAGE_URL:
-		check_url(body, value);
-		break;
-	case SCHEMA_FILE:
-		check_file(body, value);
-		break;
-	case SCHEMA_TOOL:
-		check_tool(body, value);
-		break;
-	case SCHEMA_TOOL_TYPE:
-		check_tool_type(body, value);
-		break;
-	case SCHEMA_MCP_URL:
-		check_server(body, value);
-		break;
-	case SCHEMA_CONNECTOR:
-		check_connector(body, value);
-		break;
-	case SCHEMA_FETCHER:
-		check_fetcher(body, value);
-		break;
-	case SCHEMA_DOMAINS:
-		check_domains(body, value);
-		break;
-	case SCHEMA_DOMAIN:
-		check_domain(body, value);
-		break;
-	case SCHEMA_PLACE:
-		tool_of(body)->here = is_word(value) && strcmp(value->text, "local") == 0;
-		break;
-	case SCHEMA_LIVE:
-		tool_of(body)->cached = value->kind == JSONSCAN_FALSE;
-		break;
-	default:
-		break;
-	}
+	if (checks[role])
+		checks[role](body, value);
 }
 
 void request_check_unknown(struct request_body *body, size_t parent, const char *key)

@@ -60,6 +60,8 @@ enum schema_role {
 	SCHEMA_DOMAIN,
 	SCHEMA_PLACE, /* where a shell runs */
 	SCHEMA_LIVE,  /* false: a search uses no network */
+
+	SCHEMA_ROLES
 };
 
 struct schema_field {

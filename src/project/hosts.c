@@ -100,10 +100,7 @@ static void add_host(struct list *hosts, const char *host, size_t size)
 
 	for (char *at = text; at && *at; at++)
 		*at = (char)tolower((unsigned char)*at);
-	for (size_t i = 0; text && i < hosts->count; i++)
-		if (strcmp(hosts->items[i], text) == 0)
-			return;
-	if (text && *text && hosts->count < MOST_HOSTS)
+	if (text && *text && !list_has(hosts, text) && hosts->count < MOST_HOSTS)
 		list_add(hosts, text);
 }
 

@@ -269,8 +269,8 @@ static int find_tape(const struct effective *effective, const struct config_valu
 	AUTO_FREE char *typed = strncmp(value->text, "~/", 2) == 0
 					? path_join(effective->place.identity.home, value->text + 2)
 					: path_absolute(value->text, base);
-	AUTO_FREE char *folder = strndup(typed, (size_t)(path_name(typed) - typed));
-	AUTO_FREE char *real = realpath(folder && *folder ? folder : "/", NULL);
+	AUTO_FREE char *folder = path_folder(typed);
+	AUTO_FREE char *real = realpath(*folder ? folder : "/", NULL);
 
 	if (!real)
 		return error_sys(err, "--%s '%s': find its folder", value->setting->key,

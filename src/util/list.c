@@ -6,6 +6,7 @@
 
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 void list_release(struct list *list)
 {
@@ -34,6 +35,14 @@ void list_printf(struct list *list, const char *format, ...)
 	va_start(args, format);
 	append_owned(list, mem_format_list(format, args));
 	va_end(args);
+}
+
+bool list_has(const struct list *list, const char *text)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (strcmp(list->items[i], text) == 0)
+			return true;
+	return false;
 }
 
 const char *list_after_prefix(const struct list *list, const char *prefix)

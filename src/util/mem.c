@@ -1,6 +1,7 @@
 /* Allocation that ends the program on failure: see mem.h. */
 #include "util/mem.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +29,13 @@ void *mem_resize(void *old, size_t count, size_t size)
 	if (size && count > SIZE_MAX / size)
 		abort();
 	return check_allocated(realloc(old, count && size ? count * size : 1));
+}
+
+void *mem_extend(void *array, size_t count, size_t size)
+{
+	bool full = (count & (count - 1)) == 0;
+
+	return full ? mem_resize(array, count ? 2 * count : 1, size) : array;
 }
 
 char *mem_dup(const char *text)

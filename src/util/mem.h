@@ -11,6 +11,11 @@
 void *mem_alloc(size_t size);
 void *mem_zero(size_t size);
 void *mem_resize(void *old, size_t count, size_t size);
+
+/* Makes room for one more element in an array of `count` elements that was NULL at first and has
+ * only grown this way. Returns the array; its capacity doubles when it is full. */
+void *mem_extend(void *array, size_t count, size_t size);
+
 char *mem_dup(const char *text);
 char *mem_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 char *mem_format_list(const char *format, va_list args) __attribute__((format(printf, 1, 0)));

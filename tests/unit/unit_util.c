@@ -5,6 +5,8 @@
 #include "util/env.h"
 #include "util/file/dirwalk.h"
 #include "util/file/fd.h"
+#include "util/file/ownership.h"
+#include "util/file/path.h"
 #include "util/file/symlinks.h"
 #include "util/mem.h"
 #include "util/text/base64.h"
@@ -73,7 +75,8 @@ static void opening(void)
 
 static void collect_passed(void *context, const char *link, const char *target)
 {
-	buffer_printf(context, "%s>%s ", link, target);
+	if (target)
+		buffer_printf(context, "%s>%s ", link, target);
 }
 
 /* Returns whether a path leads there, through these symlinks; all below a folder. */
@@ -89,6 +92,43 @@ static bool leads(struct symlinks *symlinks, const char *folder, const char *pat
 	if (*passed)
 		buffer_printf(&expected, "%s/%s ", folder, passed);
 	return strcmp(reached, to) == 0 && strcmp(buffer_text(&seen), buffer_text(&expected)) == 0;
+}
+
+static bool has_folder(const char *path, const char *expected)
+{
+	AUTO_FREE char *folder = path_folder(path);
+
+	return strcmp(folder, expected) == 0;
+}
+
+static void arrays(void)
+{
+	struct list list = { 0 };
+	size_t *numbers = NULL;
+	size_t sum = 0;
+
+	list_add(&list, "abc");
+	CHECK("a list has its items, and not their beginnings",
+	      list_has(&list, "abc") && !list_has(&list, "ab") && !list_has(&list, "abcd"));
+	list_release(&list);
+	for (size_t i = 0; i < 100; i++) {
+		numbers = mem_extend(numbers, i, sizeof *numbers);
+		numbers[i] = i;
+	}
+	for (size_t i = 0; i < 100; i++)
+		sum += numbers[i];
+	free(numbers);
+	CHECK("an array keeps its elements as it grows", sum == 4950);
+	CHECK("the folder of a path ends with its last slash",
+	      has_folder("/a/b", "/a/") && has_folder("/a", "/") && has_folder("a", ""));
+}
+
+static bool is_own(const char *folder, const char *path)
+{
+	AUTO_FREE char *full = mem_format("%s/%s", folder, path);
+	struct error err;
+
+	return ownership_check(full, getuid(), &err) == 0;
 }
 
 static void following(void)
@@ -111,6 +151,10 @@ static void following(void)
 	      leads(&symlinks, place, "dir/../a/y", "a/y", "dir>a"));
 	CHECK("a symlink to itself comes to an end",
 	      !leads(&symlinks, place, "self", "a", "self>self"));
+	CHECK("the owner of a path with symlinks is checked", is_own(place, "dir/missing"));
+	CHECK("a symlink to itself has no owner to trust", !is_own(place, "self"));
+	CHECK("a folder that others can write has none either",
+	      fchmodat(folder, "a", 0777, 0) == 0 && !is_own(place, "dir/missing"));
 	symlinks_release(&symlinks);
 	unlinkat(folder, "one", 0);
 	unlinkat(folder, "dir", 0);
@@ -394,6 +438,7 @@ int main(void)
 	zones();
 	base64();
 	secrets();
+	arrays();
 	opening();
 	following();
 	placing();

@@ -88,19 +88,13 @@ void baseline_write(const struct fence_plan *plan, struct buffer *record)
 	write_inodes(plan, record);
 }
 
-/* Returns a new last element, zeroed, of an array that grows at powers of two. */
+/* Returns a new last element, zeroed, of an array. */
 static void *extend(void *array, size_t *count, size_t size)
 {
 	void **items = array;
 
-	if ((*count & (*count - 1)) == 0)
-		*items = mem_resize(*items, *count ? *count * 2 : 8, size);
-
-	char *last = (char *)*items + *count * size;
-
-	memset(last, 0, size);
-	++*count;
-	return last;
+	*items = mem_extend(*items, *count, size);
+	return memset((char *)*items + (*count)++ * size, 0, size);
 }
 
 #define EXTEND(array, count) extend(&(array), &(count), sizeof *(array))

@@ -230,9 +230,7 @@ static void quarantine(struct sweeping *sweeping, const struct dirwalk_entry *en
 		return; /* the sweep of another run was faster */
 	if (!place)
 		sweeping->stuck++;
-	if ((found->count & (found->count - 1)) == 0)
-		found->items = mem_resize(found->items, found->count ? found->count * 2 : 8,
-					  sizeof *found->items);
+	found->items = mem_extend(found->items, found->count, sizeof *found->items);
 	found->items[found->count++] = (struct fence_found_item){ mem_dup(path), mem_dup(reason),
 								  place };
 }
@@ -411,12 +409,11 @@ static enum dirwalk_verdict put_secret_away(void *context, const struct dirwalk_
  * above it. */
 static int restore_link(const char *path, const char *target, struct error *err)
 {
-	AUTO_FREE char *parent = mem_dup(path);
+	AUTO_FREE char *parent = path_folder(path);
 	AUTO_FD folder = -1;
 
 	if (!*target) /* an empty target: nothing to restore */
 		return 0;
-	*strrchr(parent, '/') = '\0';
 	folder = fd_openat2(AT_FDCWD, parent, O_PATH | O_DIRECTORY, 0, RESOLVE_NO_SYMLINKS);
 	if (folder < 0 || symlinkat(target, folder, path_name(path)) == 0 || errno == EEXIST)
 		return 0; /* a folder that is gone needs no symlink */
@@ -489,15 +486,13 @@ static int walk_roots(struct sweeping *sweeping, dirwalk_fn *visit, struct error
 static void examine_path(struct sweeping *sweeping, const char *path, const char *reason)
 {
 	struct baseline_root *root = baseline_root(sweeping->baseline, path);
-	AUTO_FREE char *parent = mem_dup(path);
+	AUTO_FREE char *parent = path_folder(path);
 	AUTO_FD folder = -1;
 	struct stat status;
 
 	if (!root || baseline_exempts(sweeping->baseline, path))
 		return;
-	*strrchr(parent, '/') = '\0';
-	folder = fd_openat2(AT_FDCWD, *parent ? parent : "/", O_RDONLY | O_DIRECTORY, 0,
-			    RESOLVE_NO_SYMLINKS);
+	folder = fd_openat2(AT_FDCWD, parent, O_RDONLY | O_DIRECTORY, 0, RESOLVE_NO_SYMLINKS);
 	if (folder < 0 || fstatat(folder, path_name(path), &status, AT_SYMLINK_NOFOLLOW) < 0)
 		return;
 

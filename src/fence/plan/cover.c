@@ -1,7 +1,7 @@
 /* Rules for paths that are mounted over others: see cover.h. */
 #include "fence/plan/cover.h"
 
-#include "fence/plan/scan.h"
+#include "fence/plan/ruleset.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
 #include "util/mem.h"
@@ -48,8 +48,8 @@ static int add_one(struct fence_plan *plan, size_t index, struct error *err)
 	if (place && S_ISDIR(status.st_mode) != S_ISDIR(source.st_mode))
 		return error_set(err, "'%s' changed while the fence was being set up; try again",
 				 place);
-	scan_add_rule(plan, cover->path, &status, cover->writable ? WIRE_WRITE : WIRE_READ,
-		      "private git", true);
+	ruleset_add(plan, cover->path, &status, cover->writable ? WIRE_WRITE : WIRE_READ,
+		    "private git", true);
 	rule = &plan->rules[plan->rule_count - 1];
 	rule->is_dir = S_ISDIR(source.st_mode);
 	rule->source = mem_dup(cover->source);

@@ -75,10 +75,7 @@ int known_hash(int folder, const char *name, char ret_hash[SHA256_HEX])
 
 static struct fence_known *add(struct fence_plan *plan, const char *path)
 {
-	if ((plan->known_count & (plan->known_count - 1)) == 0) /* grow at powers of two */
-		plan->known = mem_resize(plan->known,
-					 plan->known_count ? plan->known_count * 2 : 16,
-					 sizeof *plan->known);
+	plan->known = mem_extend(plan->known, plan->known_count, sizeof *plan->known);
 	plan->known[plan->known_count] = (struct fence_known){ .path = mem_dup(path) };
 	return &plan->known[plan->known_count++];
 }
@@ -140,8 +137,7 @@ static void add_inode(struct fence_inode **list, size_t *count, int folder, cons
 
 	if (known_identify(folder, name, &inode) < 0)
 		return;
-	if ((*count & (*count - 1)) == 0)
-		*list = mem_resize(*list, *count ? *count * 2 : 16, sizeof **list);
+	*list = mem_extend(*list, *count, sizeof **list);
 	(*list)[(*count)++] = inode;
 }
 

@@ -1,4 +1,4 @@
-/* Precedence of rules: see ruleset.h. */
+/* The rules of a plan: see ruleset.h. */
 #include "fence/plan/ruleset.h"
 
 #include "fence/plan/defaults.h"
@@ -7,6 +7,31 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+
+void ruleset_add(struct fence_plan *plan, const char *path, const struct stat *status,
+		 enum wire_access access, const char *origin, bool exact)
+{
+	plan->rules = mem_extend(plan->rules, plan->rule_count, sizeof *plan->rules);
+	plan->rules[plan->rule_count++] = (struct fence_rule){
+		.path = mem_dup(path),
+		.access = access,
+		.origin = mem_dup(origin),
+		.exact = exact,
+		.is_dir = S_ISDIR(status->st_mode),
+		.device = status->st_dev,
+		.inode = status->st_ino,
+	};
+}
+
+void ruleset_add_existing(struct fence_plan *plan, const char *path, enum wire_access access,
+			  const char *origin, bool exact)
+{
+	struct stat status;
+
+	if (lstat(path, &status) == 0 && !S_ISLNK(status.st_mode))
+		ruleset_add(plan, path, &status, access, origin, exact);
+}
 
 /* Of two rules that apply to a path, the deeper one wins, then the exact one, then the stricter. */
 static bool beats(const struct fence_rule *a, const struct fence_rule *b)

@@ -1,4 +1,4 @@
-/* Precedence: which of several rules applies. */
+/* The rules of a plan, and their precedence: which of several rules applies. */
 #ifndef FENCE_PLAN_RULESET_H
 #define FENCE_PLAN_RULESET_H
 
@@ -7,6 +7,16 @@
 /* Each rule is a mount, and a canary compares every mount with every rule: 5,000 rules take a
  * second and a half. */
 enum { RULESET_MOST = 5000 };
+
+struct stat;
+
+/* Adds a rule for a real path with the given status. */
+void ruleset_add(struct fence_plan *plan, const char *path, const struct stat *status,
+		 enum wire_access access, const char *origin, bool exact);
+
+/* Adds a rule for a path, unless it is missing or a symlink. */
+void ruleset_add_existing(struct fence_plan *plan, const char *path, enum wire_access access,
+			  const char *origin, bool exact);
 
 /* Drops weak rules that another rule overrides, with a notice. Call it before ruleset_collapse(): a
  * weak rule also yields to a redundant one. */

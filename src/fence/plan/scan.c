@@ -3,6 +3,8 @@
 
 #include "fence/plan/known.h"
 #include "fence/plan/names.h"
+#include "fence/plan/protection.h"
+#include "fence/plan/ruleset.h"
 #include "fence/plan/secret.h"
 #include "gitconfig/gitdir.h"
 #include "gitconfig/gitprograms.h"
@@ -23,55 +25,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* More than a fence can hold, but few enough to find quickly. */
-enum { MOST_FOUND = 20000 };
-
 struct scan {
-	struct fence_plan *plan;
-	const char *root;
+	struct protection protection;
 	struct error *err;
-	unsigned int nested;                  /* depth of folders reached through links */
 	const struct fence_pattern *patterns; /* relative to the project's root */
 	size_t pattern_count;
 	uint64_t steps; /* left for matching patterns */
 	struct names_walk names;
-	uint64_t look_budget; /* bytes left for looking at content */
-	struct gitprograms *programs;
-	struct symlinks *symlinks;
 };
-
-struct below {
-	struct scan *scan;
-	const char *path;
-};
-
-static void protect_links_below(struct scan *scan, const char *path);
-
-void scan_add_rule(struct fence_plan *plan, const char *path, const struct stat *status,
-		   enum wire_access access, const char *origin, bool exact)
-{
-	if ((plan->rule_count & (plan->rule_count - 1)) == 0) /* grow at powers of two */
-		plan->rules = mem_resize(plan->rules, plan->rule_count ? plan->rule_count * 2 : 16,
-					 sizeof *plan->rules);
-	plan->rules[plan->rule_count++] = (struct fence_rule){
-		.path = mem_dup(path),
-		.access = access,
-		.origin = mem_dup(origin),
-		.exact = exact,
-		.is_dir = S_ISDIR(status->st_mode),
-		.device = status->st_dev,
-		.inode = status->st_ino,
-	};
-}
-
-void scan_add_existing(struct fence_plan *plan, const char *path, enum wire_access access,
-		       const char *origin, bool exact)
-{
-	struct stat status;
-
-	if (lstat(path, &status) == 0 && !S_ISLNK(status.st_mode))
-		scan_add_rule(plan, path, &status, access, origin, exact);
-}
 
 static bool is_head(const char *name)
 {
@@ -98,282 +59,10 @@ const char *scan_executed(const struct names_found *names, const struct dirwalk_
 	return reason;
 }
 
-static bool is_named_by_user(const struct fence_plan *plan, const char *path)
-{
-	for (size_t i = 0; i < plan->rule_count; i++)
-		if (plan->rules[i].exact && plan->rules[i].access == WIRE_WRITE &&
-		    strcmp(plan->rules[i].path, path) == 0)
-			return true;
-	return false;
-}
-
-/* Leaves a path to the command, as the user asked. */
-static void exempt(struct fence_plan *plan, const char *path, const char *why)
-{
-	for (size_t i = 0; i < plan->exempt.count; i++)
-		if (strcmp(plan->exempt.items[i], path) == 0)
-			return;
-	list_printf(
-		&plan->notices,
-		"%s is writable (--write); the host will execute what the command puts there (%s)",
-		path, why);
-	list_add(&plan->exempt, path);
-}
-
-static bool in_writable_root(const struct fence_plan *plan, const char *path)
-{
-	for (size_t i = 0; i < plan->rule_count; i++)
-		if (plan->rules[i].lent && path_within(path, plan->rules[i].path) &&
-		    strcmp(path, plan->rules[i].path) != 0)
-			return true;
-	return false;
-}
-
-static void add_link(struct fence_plan *plan, const char *path, const char *target)
-{
-	plan->links = mem_resize(plan->links, plan->link_count + 1, sizeof *plan->links);
-	plan->links[plan->link_count++] = (struct fence_link){ mem_dup(path), mem_dup(target) };
-}
-
-/* Protects the file that a path leads to, if the command could write it. names are the classes of a
- * secret, or NULL. Returns whether the file is hidden. */
-static bool protect_target(struct scan *scan, const char *path, bool executed,
-			   const struct names_found *names)
-{
-	struct fence_plan *plan = scan->plan;
-	AUTO_FREE char *real = realpath(path, NULL);
-	struct stat status;
-	bool secret;
-
-	if (!real || !in_writable_root(plan, real) || stat(real, &status) < 0)
-		return false;
-	if (executed && is_named_by_user(plan, real)) {
-		exempt(plan, real, path);
-		return false;
-	}
-	secret = names && secret_file(names, AT_FDCWD, real, &scan->look_budget);
-	if (!executed && !secret)
-		return false;
-	if (executed)
-		known_add(plan, real);
-	scan_add_rule(plan, real, &status, secret ? WIRE_HIDE : WIRE_READ,
-		      secret ? "secret" : "executed by the host", false);
-	if (executed && !secret && S_ISDIR(status.st_mode))
-		protect_links_below(scan, real);
-	return secret;
-}
-
-/* A mount cannot cover a symlink. Protects its target, and lets the sweep restore the link
- * itself. Returns whether the target is hidden. */
-static bool protect_link(struct scan *scan, const char *path, bool executed,
-			 const struct names_found *secret)
-{
-	char target[PATH_MAX];
-	ssize_t n = readlink(path, target, sizeof target - 1);
-
-	if (n <= 0)
-		return false;
-	target[n] = '\0';
-	if (executed)
-		add_link(scan->plan, path, target);
-	return protect_target(scan, path, executed, secret);
-}
-
-static enum dirwalk_verdict visit_link(void *context, const struct dirwalk_entry *entry)
-{
-	struct below *below = context;
-	AUTO_FREE char *path = path_join(below->path, entry->path);
-
-	if (entry->type == DT_LNK)
-		protect_link(below->scan, path, true, NULL);
-	else if (entry->type == DT_REG)
-		known_add_inner(below->scan->plan, path);
-	return DIRWALK_ON;
-}
-
-/* Protects the targets of symlinks in a folder that the host executes. */
-static void protect_links_below(struct scan *scan, const char *path)
-{
-	enum { MOST_NESTED = 8 };
-	AUTO_FD fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	struct below below = { scan, path };
-	const struct dirwalk walk = { .visit = visit_link,
-				      .context = &below,
-				      .deepest = DIRWALK_DEPTH };
-	struct error err;
-
-	if (fd < 0 || scan->nested >= MOST_NESTED)
-		return;
-	scan->nested++;
-	dirwalk_tree(&walk, fd, NULL, &err);
-	scan->nested--;
-}
-
-/* Records a symlink on the way to a protected file, if the command could replace it. */
-static void pass_link(void *context, const char *link, const char *target)
-{
-	struct scan *scan = context;
-
-	if (in_writable_root(scan->plan, link))
-		add_link(scan->plan, link, target);
-}
-
-/* Watches a path that leads to a file, so that the sweep finds a new file there. Returns the real
- * path of the file, which the caller frees, or NULL if the command cannot replace it. */
-static char *watch(struct scan *scan, const char *path)
-{
-	size_t before = scan->plan->link_count;
-	char *end = symlinks_follow(scan->symlinks, path, pass_link, scan);
-
-	if (scan->plan->link_count == before && !in_writable_root(scan->plan, end)) {
-		free(end);
-		return NULL;
-	}
-	add_link(scan->plan, path, ""); /* nothing to restore */
-	return end;
-}
-
-/* Protects a path that the host is told to use, and its target; watches for it if it is missing.
- * secret are the classes of a secret, or NULL. */
-static void protect_path(struct scan *scan, const char *path, const struct names_found *secret)
-{
-	AUTO_FREE char *end = watch(scan, path);
-
-	if (end)
-		protect_target(scan, path, true, secret);
-}
-
-static void protect_named(void *context, const char *path)
-{
-	protect_path(context, path, NULL);
-}
-
-void scan_protect_path(struct fence_plan *plan, struct symlinks *symlinks, const char *path,
-		       bool secret)
-{
-	const struct names_found whatever_it_holds = { .by[NAMES_SECRET] = path };
-	struct scan scan = { .plan = plan, .symlinks = symlinks };
-
-	protect_path(&scan, path, secret ? &whatever_it_holds : NULL);
-}
-
-static int check_count(const struct scan *scan)
-{
-	if (scan->plan->rule_count <= MOST_FOUND && scan->plan->link_count <= MOST_FOUND)
-		return 0;
-	return error_set(scan->err,
-			 "'%s' contains more than %d paths to protect; hide whole folders (--hide)",
-			 scan->root, MOST_FOUND);
-}
-
-static int protect_config(struct scan *scan, const char *git, const char *work_tree)
-{
-	if (gitprograms_each(scan->programs, git, work_tree, protect_named, scan, scan->err) < 0)
-		return -1;
-	return check_count(scan);
-}
-
-/* Remembers the files of a git directory that have other names; skips objects. */
-static void know_git_files(struct scan *scan, const char *git)
-{
-	static const char *const places[] = { "", "hooks", "info" };
-
-	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-		AUTO_FREE char *path = path_join(git, places[i]);
-		DIR *dir = in_writable_root(scan->plan, git) ? opendir(path) : NULL;
-
-		for (struct dirent *entry; dir && (entry = readdir(dir));) {
-			AUTO_FREE char *inner = path_join(path, entry->d_name);
-
-			if (entry->d_type == DT_REG)
-				known_add_inner(scan->plan, inner);
-		}
-		if (dir)
-			closedir(dir);
-	}
-}
-
-/* Protects the parts that git obeys of a git directory that stays writable; watches for missing
- * ones. */
-static void protect_parts(struct scan *scan, const char *git)
-{
-	static const char *const parts[] = { "HEAD",    "config",      "config.worktree",
-					     "hooks",   "info",        "objects",
-					     "refs",    "packed-refs", "commondir",
-					     "modules", "worktrees" };
-
-	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-		AUTO_FREE char *path = path_join(git, parts[i]);
-
-		if (access(path, F_OK) < 0)
-			free(watch(scan, path));
-		else
-			scan_add_existing(scan->plan, path, WIRE_READ, "executed by the host",
-					  false);
-	}
-}
-
-/* Protects the common directory of a git directory. It may be large, so only protect_config()
- * searches it for symlinks. */
-static void protect_common(struct scan *scan, const char *common)
-{
-	AUTO_FREE char *end = watch(scan, common);
-	AUTO_FREE char *real = realpath(common, NULL);
-	struct stat status;
-
-	if (real && strcmp(real, scan->root) == 0) {
-		protect_parts(scan, real);
-	} else if (end && stat(end, &status) == 0 && in_writable_root(scan->plan, end)) {
-		known_add(scan->plan, end);
-		scan_add_rule(scan->plan, end, &status, WIRE_READ, "executed by the host", false);
-	}
-}
-
-/* A git directory reads its configuration and hooks from the folder that its commondir names. */
-static int protect_repository(struct scan *scan, const char *git, const char *work_tree)
-{
-	AUTO_FREE char *common = gitdir_pointer(git, "commondir", "");
-
-	if (common) {
-		protect_common(scan, common);
-		know_git_files(scan, common);
-	}
-	know_git_files(scan, git);
-	return protect_config(scan, git, work_tree);
-}
-
-/* Returns the git directory that git would use in a folder, or NULL. The caller frees it. */
-static char *find_repository(const char *folder)
-{
-	AUTO_FREE char *git = gitdir_find(folder);
-	AUTO_FD fd = git ? -1 : open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
-
-	if (!git && fd >= 0 && gitdir_classify_folder(fd) == GITDIR_WHOLE)
-		return mem_dup(folder);
-	return git ? mem_dup(git) : NULL;
-}
-
-/* Git searches upwards for a repository, so the root may be inside one. */
-static int protect_parent_repository(struct scan *scan)
-{
-	AUTO_FREE char *folder = mem_dup(scan->root);
-	char *git;
-	int result = 0;
-
-	do {
-		*strrchr(folder, '/') = '\0';
-		git = find_repository(*folder ? folder : "/");
-	} while (!git && *folder);
-	if (git)
-		result = protect_repository(scan, git, *folder ? folder : "/");
-	free(git);
-	return result;
-}
-
 /* Records the folders above a protected entry. */
 static void add_witnesses(struct scan *scan, const struct dirwalk_entry *entry)
 {
-	struct fence_plan *plan = scan->plan;
+	struct fence_plan *plan = scan->protection.plan;
 	const char *end = entry->path;
 
 	for (unsigned int level = 0; level <= entry->depth; level++) {
@@ -385,16 +74,12 @@ static void add_witnesses(struct scan *scan, const struct dirwalk_entry *entry)
 			there = plan->witnesses[i].inode == folder->inode &&
 				plan->witnesses[i].device == folder->device;
 		if (!there) {
-			if ((plan->witness_count & (plan->witness_count - 1)) == 0)
-				plan->witnesses = mem_resize(plan->witnesses,
-							     plan->witness_count
-								     ? plan->witness_count * 2
-								     : 16,
-							     sizeof *plan->witnesses);
+			plan->witnesses = mem_extend(plan->witnesses, plan->witness_count,
+						     sizeof *plan->witnesses);
 			plan->witnesses[plan->witness_count++] = (struct fence_witness){
-				.path = size ? mem_format("%s/%.*s", scan->root, (int)size,
-							  entry->path)
-					     : mem_dup(scan->root),
+				.path = size ? mem_format("%s/%.*s", scan->protection.root,
+							  (int)size, entry->path)
+					     : mem_dup(scan->protection.root),
 				.device = folder->device,
 				.inode = folder->inode,
 				.changed = folder->changed,
@@ -436,7 +121,7 @@ static void hide_ignored(struct fence_plan *plan, const char *path, const char *
 {
 	size_t before = plan->rule_count;
 
-	scan_add_existing(plan, path, WIRE_HIDE, origin, false);
+	ruleset_add_existing(plan, path, WIRE_HIDE, origin, false);
 	if (plan->rule_count > before)
 		plan->rules[before].ignored = plan->rules[before].asked = true;
 }
@@ -449,27 +134,15 @@ static int check_room(const struct scan *scan, const char *path)
 			scan->err,
 			"a path of %zu bytes, '%.60s...%.60s', is too long to protect; shorten it",
 			strlen(path), path, path + strlen(path) - 60);
-	return check_count(scan);
+	return protection_check_count(&scan->protection, scan->err);
 }
 
 /* Hides a folder without scanning it. */
 static enum dirwalk_verdict hide_folder(struct fence_plan *plan, const char *path, const char *why)
 {
-	scan_add_existing(plan, path, WIRE_HIDE, why, false);
+	ruleset_add_existing(plan, path, WIRE_HIDE, why, false);
 	known_add_hidden(plan, path);
 	return DIRWALK_PAST;
-}
-
-/* Protects a git directory with another name than .git, given its HEAD. */
-static int protect_bare(struct scan *scan, const char *head)
-{
-	AUTO_FREE char *path = mem_format("%.*s", (int)(path_name(head) - 1 - head), head);
-
-	if (strcmp(path, scan->root) == 0)
-		protect_parts(scan, path);
-	else
-		scan_add_existing(scan->plan, path, WIRE_READ, "executed by the host", false);
-	return protect_repository(scan, path, path);
 }
 
 int scan_seen(const char *root, const struct dirwalk_entry *entry, struct fence_seen *ret_seen)
@@ -499,14 +172,12 @@ int scan_seen(const char *root, const struct dirwalk_entry *entry, struct fence_
 /* Records a file that a tool obeys when it starts, so that the sweep recognizes a changed one. */
 static void add_seen(struct scan *scan, const struct dirwalk_entry *entry)
 {
-	struct fence_plan *plan = scan->plan;
+	struct fence_plan *plan = scan->protection.plan;
 	struct fence_seen seen;
 
-	if (scan_seen(scan->root, entry, &seen) < 0)
+	if (scan_seen(scan->protection.root, entry, &seen) < 0)
 		return;
-	if ((plan->seen_count & (plan->seen_count - 1)) == 0)
-		plan->seen = mem_resize(plan->seen, plan->seen_count ? plan->seen_count * 2 : 16,
-					sizeof *plan->seen);
+	plan->seen = mem_extend(plan->seen, plan->seen_count, sizeof *plan->seen);
 	plan->seen[plan->seen_count++] = seen;
 }
 
@@ -524,7 +195,7 @@ static bool is_secret(struct scan *scan, const struct dirwalk_entry *entry,
 {
 	if (!names_secret(names) || entry->type == DT_LNK)
 		return names_secret(names);
-	return secret_file(names, entry->folder, entry->name, &scan->look_budget);
+	return secret_file(names, entry->folder, entry->name, &scan->protection.look_budget);
 }
 
 static struct special classify(struct scan *scan, const struct dirwalk_entry *entry)
@@ -570,23 +241,23 @@ static bool is_hidden(const struct special *special, const struct dirwalk_entry 
 static enum dirwalk_verdict protect(struct scan *scan, const struct dirwalk_entry *entry,
 				    const struct special *special, const char *path, bool is_git)
 {
-	struct fence_plan *plan = scan->plan;
+	struct fence_plan *plan = scan->protection.plan;
 
 	if (special->executed)
 		known_add(plan, path);
 	else if (special->secret && entry->type == DT_DIR)
 		known_add_hidden(plan, path);
 	if (entry->type == DT_SOCK)
-		scan_add_existing(plan, path, WIRE_HIDE, "socket", false);
+		ruleset_add_existing(plan, path, WIRE_HIDE, "socket", false);
 	else if (special->ignored)
 		hide_ignored(plan, path, special->ignored);
 	else if (special->secret)
-		scan_add_existing(plan, path, WIRE_HIDE, "secret", false);
+		ruleset_add_existing(plan, path, WIRE_HIDE, "secret", false);
 	else if (special->executed && is_head(entry->name)) {
-		if (protect_bare(scan, path) < 0)
+		if (protection_add_bare(&scan->protection, path, scan->err) < 0)
 			return DIRWALK_STOP;
 	} else if (special->executed)
-		scan_add_existing(plan, path, WIRE_READ, "executed by the host", false);
+		ruleset_add_existing(plan, path, WIRE_READ, "executed by the host", false);
 	else
 		return DIRWALK_ON;
 
@@ -598,7 +269,7 @@ static enum dirwalk_verdict protect(struct scan *scan, const struct dirwalk_entr
 static enum dirwalk_verdict visit_entry(void *context, const struct dirwalk_entry *entry)
 {
 	struct scan *scan = context;
-	struct fence_plan *plan = scan->plan;
+	struct fence_plan *plan = scan->protection.plan;
 	const struct special special = classify(scan, entry);
 	bool is_git = special.executed && strcasecmp(entry->name, ".git") == 0;
 
@@ -609,7 +280,7 @@ static enum dirwalk_verdict visit_entry(void *context, const struct dirwalk_entr
 	if (is_ordinary(scan, &special, entry) && !is_inner_file(scan, entry))
 		return DIRWALK_ON;
 
-	AUTO_FREE char *path = path_join(scan->root, entry->path);
+	AUTO_FREE char *path = path_join(scan->protection.root, entry->path);
 
 	if (is_ordinary(scan, &special, entry)) {
 		known_add_inner(plan, path);
@@ -628,19 +299,19 @@ static enum dirwalk_verdict visit_entry(void *context, const struct dirwalk_entr
 		AUTO_FREE char *work_tree = path_absolute("..", path);
 		AUTO_FREE char *git = gitdir_find(work_tree);
 
-		if (git && protect_repository(scan, git, work_tree) < 0)
+		if (git &&
+		    protection_add_repository(&scan->protection, git, work_tree, scan->err) < 0)
 			return DIRWALK_STOP;
 	}
 	if (entry->type == DT_LNK) {
-		if (protect_link(scan, path, special.executed || !special.secret,
-				 special.secret ? &special.names : NULL))
+		if (protection_add_link(&scan->protection, path,
+					special.executed || !special.secret,
+					special.secret ? &special.names : NULL))
 			known_add_secret(plan, entry->folder, entry->name);
 		return DIRWALK_ON;
 	}
-	if (special.executed && is_named_by_user(plan, path)) {
-		exempt(plan, path, special.executed);
+	if (special.executed && protection_exempts(plan, path, special.executed))
 		return DIRWALK_ON;
-	}
 	return protect(scan, entry, &special, path, is_git);
 }
 
@@ -683,6 +354,28 @@ static void undo_to(struct fence_plan *plan, const struct mark *mark)
 	plan->seen_count = mark->seen;
 }
 
+/* Scans once. *ret_changed is whether the tree changed in the meantime. */
+static int scan_once(struct scan *scan, int root, bool *ret_changed)
+{
+	struct protection *protection = &scan->protection;
+	const struct dirwalk walk = { .visit = visit_entry,
+				      .context = scan,
+				      .deepest = DIRWALK_DEPTH };
+	struct symlinks symlinks = { 0 };
+	int result;
+
+	scan->names = (struct names_walk){ .root = protection->root };
+	protection->look_budget = SECRET_BUDGET;
+	protection->programs = gitprograms_new(protection->plan->identity.home);
+	protection->symlinks = &symlinks;
+	result = protection_add_parent_repository(protection, scan->err);
+	if (result == 0)
+		result = dirwalk_tree(&walk, root, ret_changed, scan->err);
+	gitprograms_free(protection->programs);
+	symlinks_release(&symlinks);
+	return result;
+}
+
 int scan_tree(struct fence_plan *plan, size_t rule, struct error *err)
 {
 	enum { TRIES = 8 };
@@ -691,7 +384,7 @@ int scan_tree(struct fence_plan *plan, size_t rule, struct error *err)
 	AUTO_FREE char *path = mem_dup(plan->rules[rule].path); /* adding rules moves them */
 	struct stat status;
 	AUTO_FD root = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	struct scan scan = { .plan = plan, .root = path, .err = err };
+	struct scan scan = { .protection = { .plan = plan, .root = path }, .err = err };
 	const struct mark before = mark(plan);
 	bool changed = true;
 
@@ -707,24 +400,8 @@ int scan_tree(struct fence_plan *plan, size_t rule, struct error *err)
 		scan.pattern_count = plan->spec->patterns.count;
 	}
 	for (int i = 0; i < TRIES && changed; i++) {
-		struct symlinks symlinks = { 0 };
-
 		undo_to(plan, &before);
-		scan.names = (struct names_walk){ .root = path };
-		scan.look_budget = SECRET_BUDGET;
-		scan.programs = gitprograms_new(plan->identity.home);
-		scan.symlinks = &symlinks;
-
-		const struct dirwalk walk = { .visit = visit_entry,
-					      .context = &scan,
-					      .deepest = DIRWALK_DEPTH };
-		int result = protect_parent_repository(&scan) < 0
-				     ? -1
-				     : dirwalk_tree(&walk, root, &changed, err);
-
-		gitprograms_free(scan.programs);
-		symlinks_release(&symlinks);
-		if (result < 0)
+		if (scan_once(&scan, root, &changed) < 0)
 			return -1;
 	}
 	if (scan.pattern_count && !scan.steps)

@@ -5,7 +5,6 @@
 #include "fence/fence_plan.h"
 #include "fence/plan/names.h"
 #include "util/file/dirwalk.h"
-#include "util/file/symlinks.h"
 
 /* Name prefix of what a sweep puts aside within a tree, because it cannot move it to another file
  * system. Scans skip such folders. */
@@ -25,24 +24,7 @@ int scan_tree(struct fence_plan *plan, size_t rule, struct error *err);
  * bare git repositories. */
 const char *scan_executed(const struct names_found *names, const struct dirwalk_entry *entry);
 
-/*
- * Protects the file that a path leads to, if the command could write it: read-only, or hidden if it
- * is a secret. If the command could create it, lets the sweep watch for it.
- */
-void scan_protect_path(struct fence_plan *plan, struct symlinks *symlinks, const char *path,
-		       bool secret);
-
-struct stat;
-
 /* Describes a file that a tool obeys when it starts. Returns 0, or -1 with errno. */
 int scan_seen(const char *root, const struct dirwalk_entry *entry, struct fence_seen *ret_seen);
-
-/* Adds a rule for a real path with the given status. */
-void scan_add_rule(struct fence_plan *plan, const char *path, const struct stat *status,
-		   enum wire_access access, const char *origin, bool exact);
-
-/* Stats the path and adds a rule for it, unless it is missing or a symlink. */
-void scan_add_existing(struct fence_plan *plan, const char *path, enum wire_access access,
-		       const char *origin, bool exact);
 
 #endif

@@ -376,7 +376,7 @@ static int inherit_one(struct fence_plan *plan, int folder, const char *name, st
 	struct error damaged;
 	int result = 0;
 
-	if (name[0] == '.' || list_after_prefix(&plan->ended, name) ||
+	if (name[0] == '.' || list_has(&plan->ended, name) ||
 	    fd_read_file(folder, name, &record) < 0 ||
 	    baseline_read(record.data, record.used, &other, &damaged) < 0)
 		return 0; /* a draft; or gone; or damaged, which recovery has reported */

@@ -183,9 +183,9 @@ int cassette_look(const char *path, bool record, struct tape *ret_tape, struct e
 	AUTO_FD fd = -1;
 
 	if (record && access(path, F_OK) < 0 && errno == ENOENT) {
-		AUTO_FREE char *folder = strndup(path, (size_t)(path_name(path) - path));
+		AUTO_FREE char *folder = path_folder(path);
 
-		if (access(folder ? folder : "", W_OK) < 0)
+		if (access(folder, W_OK) < 0)
 			return error_sys(err, "create the tape '%s'", path);
 		*ret_tape = (struct tape){ 0 };
 		return 0;

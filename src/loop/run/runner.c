@@ -49,8 +49,8 @@ static void fill(const struct fenced *run, struct runner_result *ret)
 static void write_report(const char *path, const struct fenced *run)
 {
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(64 << 20);
-	AUTO_FREE char *above = strndup(path, (size_t)(path_name(path) - path));
-	AUTO_FD folder = open(above ? above : "", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	AUTO_FREE char *above = path_folder(path);
+	AUTO_FD folder = open(above, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
 	fenced_report(run, false, &text);
 	if (folder >= 0)

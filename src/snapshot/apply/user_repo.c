@@ -297,16 +297,16 @@ static void add_path(const struct obeyed *obeyed, const char *path)
 			 strcmp(path, user->work) == 0 ? "." : path + strlen(user->work) + 1);
 }
 
-static void add_link(void *context, const char *link, const char *target)
+static void pass_entry(void *context, const char *path, const char *target)
 {
-	(void)target;
-	add_path(context, link);
+	if (target)
+		add_path(context, path);
 }
 
 static void add_obeyed(void *context, const char *named)
 {
 	struct obeyed *obeyed = context;
-	AUTO_FREE char *end = symlinks_follow(&obeyed->symlinks, named, add_link, obeyed);
+	AUTO_FREE char *end = symlinks_follow(&obeyed->symlinks, named, pass_entry, obeyed);
 
 	add_path(context, named);
 	add_path(context, end);

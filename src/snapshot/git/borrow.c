@@ -83,9 +83,8 @@ static void find_lenders(struct borrow *borrow, const char *objects, int nested)
 			refuse(borrow, "it has no objects folder");
 		return; /* git also ignores missing alternates */
 	}
-	for (size_t i = 0; i < borrow->lenders.count; i++)
-		if (strcmp(borrow->lenders.items[i], real) == 0)
-			return;
+	if (list_has(&borrow->lenders, real))
+		return;
 	if (borrow->lenders.count == BORROW_LENDERS || nested > MOST_NESTED) {
 		refuse(borrow, "it borrows objects from too many repositories");
 		return;

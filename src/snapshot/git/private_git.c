@@ -97,7 +97,7 @@ static int copy_index(const struct borrow *borrow, int git, struct error *err)
 static int write_symbolic(int git, const struct refs_entry *ref, struct error *err)
 {
 	AUTO_FREE char *text = mem_format("ref: %s\n", ref->target);
-	AUTO_FREE char *above = strndup(ref->name, (size_t)(path_name(ref->name) - ref->name));
+	AUTO_FREE char *above = path_folder(ref->name);
 	AUTO_FD folder = -1;
 
 	if (refs_make_folders(git, ref->name, 0700) < 0)

@@ -54,9 +54,7 @@ static void add_line(struct ignore_rules *rules, const char *base, const char *l
 		return;
 	rule.base = mem_dup(base);
 	rule.line = mem_dup(line);
-	if ((rules->count & (rules->count - 1)) == 0)
-		rules->items = mem_resize(rules->items, rules->count ? 2 * rules->count : 1,
-					  sizeof *rules->items);
+	rules->items = mem_extend(rules->items, rules->count, sizeof *rules->items);
 	rules->items[rules->count++] = rule;
 }
 

@@ -380,8 +380,7 @@ static int check_tree(const char *bytes, size_t size, fsck_fn *found, void *cont
 		link.attributes = link.attributes && link.type == FSCK_BLOB && !entry.is_link;
 		if (count && compare(&entries[count - 1], &entry) >= 0)
 			return error_set(err, "an unsorted tree");
-		if ((count & (count - 1)) == 0)
-			entries = mem_resize(entries, count ? 2 * count : 16, sizeof *entries);
+		entries = mem_extend(entries, count, sizeof *entries);
 		entries[count++] = entry;
 		memcpy(link.id, stop + 1, FSCK_ID);
 		if (memcmp(link.id, zero, FSCK_ID) == 0)

@@ -359,8 +359,7 @@ int packread_find(const struct packread *pack, const unsigned char id[FSCK_ID],
 		if (count == DEEPEST)
 			return error_set(err, "an object with a chain of more than %d deltas",
 					 DEEPEST);
-		if ((count & (count - 1)) == 0)
-			chain = mem_resize(chain, count ? 2 * count : 8, sizeof *chain);
+		chain = mem_extend(chain, count, sizeof *chain);
 		if (!read_piece(pack, place, &chain[count]))
 			return error_set(err, "a damaged object");
 		if (chain[count].type < OFFSET_DELTA)

@@ -77,9 +77,7 @@ static int add_ref(struct refs *refs, const char *name, const char *hex, const c
 	}
 	if (refs->count == REFS_MOST)
 		return error_set(err, "there are more than %d branches and tags", REFS_MOST);
-	if ((refs->count & (refs->count - 1)) == 0)
-		refs->items = mem_resize(refs->items, refs->count ? 2 * refs->count : 16,
-					 sizeof *refs->items);
+	refs->items = mem_extend(refs->items, refs->count, sizeof *refs->items);
 	ref = &refs->items[refs->count++];
 	*ref = (struct refs_entry){ .name = mem_dup(name),
 				    .target = target ? mem_dup(target) : NULL,

@@ -44,10 +44,7 @@ void node_release(struct node *node)
 
 struct node *node_add(struct node *folder)
 {
-	/* The capacity is the next power of two. */
-	if ((folder->count & (folder->count - 1)) == 0)
-		folder->inner = mem_resize(folder->inner, folder->count ? 2 * folder->count : 1,
-					   sizeof *folder->inner);
+	folder->inner = mem_extend(folder->inner, folder->count, sizeof *folder->inner);
 	folder->inner[folder->count] = (struct node){ 0 };
 	return &folder->inner[folder->count++];
 }
@@ -198,10 +195,7 @@ static int add_linked(void *context, struct node *node, const char *path)
 	node->group = 0;
 	if (node->kind != NODE_FILE || node->links < 2)
 		return 0;
-	if ((gathered->count & (gathered->count - 1)) == 0)
-		gathered->items = mem_resize(gathered->items,
-					     gathered->count ? 2 * gathered->count : 1,
-					     sizeof *gathered->items);
+	gathered->items = mem_extend(gathered->items, gathered->count, sizeof *gathered->items);
 	gathered->items[gathered->count] = (struct linked){ node, gathered->count };
 	gathered->count++;
 	return 0;

@@ -96,14 +96,6 @@ static uint64_t remove_loop(struct checkpoint_repo *repo, const char *loop)
 	return at.count;
 }
 
-static bool list_has(const struct list *list, const char *text)
-{
-	for (size_t i = 0; i < list->count; i++)
-		if (strcmp(list->items[i], text) == 0)
-			return true;
-	return false;
-}
-
 static bool is_old(struct checkpoint_repo *repo, const struct prune_options *options,
 		   const char *loop)
 {

@@ -28,9 +28,7 @@ static void add_change(struct finding *at, const struct node *old, const struct 
 
 	if (!is_wanted(at, path))
 		return;
-	if ((found->count & (found->count - 1)) == 0)
-		found->items = mem_resize(found->items, found->count ? 2 * found->count : 1,
-					  sizeof *found->items);
+	found->items = mem_extend(found->items, found->count, sizeof *found->items);
 	found->items[found->count++] =
 		(struct changes_item){ .old = old, .new = new, .path = mem_dup(path) };
 }

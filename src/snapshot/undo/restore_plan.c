@@ -209,10 +209,7 @@ static bool differ(const struct node *a, const struct node *b)
 
 static bool is_kept(const struct node *node, const char *path, const struct list *kept)
 {
-	for (size_t i = 0; node->kind == NODE_FOLDER && i < kept->count; i++)
-		if (strcmp(kept->items[i], path) == 0)
-			return true;
-	return false;
+	return node->kind == NODE_FOLDER && list_has(kept, path);
 }
 
 static char *difference(struct node *present, struct node *target, const struct list *kept,

@@ -25,7 +25,7 @@ int durable_name_folder(int above, const char *draft, const char *name)
 
 int durable_sync_name(const char *path)
 {
-	AUTO_FREE char *folder = strndup(path, (size_t)(path_name(path) - path));
+	AUTO_FREE char *folder = path_folder(path);
 	AUTO_FD fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	return fd < 0 ? -1 : fsync(fd);

@@ -4,6 +4,7 @@
 #include "util/buffer.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
+#include "util/file/symlinks.h"
 #include "util/mem.h"
 
 #include <dirent.h>
@@ -18,7 +19,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-enum { MOST_SYMLINKS = 40, OVERFLOW_UID = 65534 };
+enum { OVERFLOW_UID = 65534 };
 
 /* Reads /etc/passwd directly, like the fence: the name service may use the network. Returns whether
  * another user has this primary group; *ret_name is the user's own name, or NULL. */
@@ -121,105 +122,55 @@ static int check_part(const char *path, const struct stat *status, uid_t uid, st
 	return ownership_check_one(path, status, uid, err);
 }
 
-/* A path on its way from the root: what was walked, and what remains. */
-struct walk {
-	char *done; /* "/a/b", or "" for the root */
-	char *rest; /* "c/d" */
-	unsigned int symlinks;
+/* A check of every part of a path, as far as it exists. */
+struct check {
+	uid_t uid;
+	struct error *err;
+	int result;
+	bool ended;
 };
 
-/* Replaces what remains. Takes ownership of rest. */
-static void set_rest(struct walk *walk, char *rest)
+static int check_entry(const struct check *check, const char *path, const char *target,
+		       const struct stat *status)
 {
-	free(walk->rest);
-	walk->rest = rest;
+	if (S_ISLNK(status->st_mode) && !target)
+		return error_with(check->err, ERROR_REFUSED,
+				  "the symlink '%s' cannot be followed, perhaps because it leads "
+				  "through too many others",
+				  path);
+	return check_part(path, status, check->uid, check->err);
 }
 
-static int follow(struct walk *walk, const char *link, const char *after, struct error *err)
+static void pass_entry(void *context, const char *path, const char *target)
 {
-	char target[PATH_MAX];
-	ssize_t size = readlink(link, target, sizeof target - 1);
-
-	if (size < 0)
-		return error_sys(err, "read the symlink '%s'", link);
-	if (++walk->symlinks > MOST_SYMLINKS)
-		return error_with(err, ERROR_REFUSED, "'%s' leads through too many symlinks", link);
-	target[size] = '\0';
-	if (target[0] == '/')
-		walk->done[0] = '\0';
-	set_rest(walk, mem_format("%s/%s", target, after));
-	return 0;
-}
-
-/* Takes the next name off the rest. Returns false at the end. */
-static bool next_name(struct walk *walk, char **ret_name, char **ret_after)
-{
-	const char *start = walk->rest + strspn(walk->rest, "/");
-	size_t size = strcspn(start, "/");
-
-	if (size == 0)
-		return false;
-	*ret_name = mem_format("%.*s", (int)size, start);
-	*ret_after = mem_dup(start + size);
-	return true;
-}
-
-static void step_up(struct walk *walk)
-{
-	char *slash = strrchr(walk->done, '/');
-
-	if (slash)
-		*slash = '\0';
-}
-
-/* Walks one step. Returns 1, or 0 at the end of the path or of what exists, or -1 with err set. */
-static int step(struct walk *walk, uid_t uid, struct error *err)
-{
-	AUTO_FREE char *name = NULL;
-	AUTO_FREE char *after = NULL;
-	AUTO_FREE char *path = NULL;
+	struct check *check = context;
 	struct stat status;
 
-	if (!next_name(walk, &name, &after))
-		return 0;
-	path = mem_format("%s/%s", walk->done, name);
-	if (strcmp(name, "..") == 0)
-		step_up(walk);
-	if (strcmp(name, "..") == 0 || strcmp(name, ".") == 0) {
-		set_rest(walk, mem_dup(after));
-		return 1;
-	}
-	if (lstat(path, &status) < 0)
-		return errno == ENOENT || errno == ENOTDIR || errno == EACCES
-			       ? 0
-			       : error_sys(err, "examine '%s'", path);
-	if (check_part(path, &status, uid, err) < 0)
-		return -1;
-	if (S_ISLNK(status.st_mode))
-		return follow(walk, path, after, err) < 0 ? -1 : 1;
-	free(walk->done);
-	walk->done = mem_dup(path);
-	set_rest(walk, mem_dup(after));
-	return 1;
+	if (check->ended)
+		return;
+	if (lstat(path, &status) == 0)
+		check->result = check_entry(check, path, target, &status);
+	else if (errno == ENOENT || errno == ENOTDIR || errno == EACCES)
+		check->ended = true;
+	else
+		check->result = error_sys(check->err, "examine '%s'", path);
+	check->ended |= check->result < 0;
 }
 
 int ownership_check(const char *path, uid_t uid, struct error *err)
 {
-	struct walk walk = { .done = mem_dup(""), .rest = mem_dup(path) };
+	struct check check = { .uid = uid, .err = err };
+	struct symlinks symlinks = { 0 };
+	AUTO_FREE char *end = NULL;
 	struct stat status;
-	int result;
 
-	if (stat("/", &status) == 0 && check_part("/", &status, uid, err) < 0)
-		result = -1;
-	else
-		while ((result = step(&walk, uid, err)) > 0)
-			;
+	pass_entry(&check, "/", NULL);
+	end = symlinks_follow(&symlinks, path, pass_entry, &check);
+	symlinks_release(&symlinks);
 	/* Everything exists: the sticky bit does not help any more. */
-	if (result == 0 && !walk.rest[strspn(walk.rest, "/")] && lstat(walk.done, &status) == 0)
-		result = ownership_check_one(walk.done, &status, uid, err);
-	free(walk.done);
-	free(walk.rest);
-	return result;
+	if (!check.ended && lstat(end, &status) == 0)
+		check.result = ownership_check_one(end, &status, uid, err);
+	return check.result;
 }
 
 int ownership_check_entries(const char *folder, uid_t uid, struct error *err)

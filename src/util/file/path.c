@@ -70,3 +70,8 @@ const char *path_name(const char *path)
 
 	return slash ? slash + 1 : path;
 }
+
+char *path_folder(const char *path)
+{
+	return mem_format("%.*s", (int)(path_name(path) - path), path);
+}

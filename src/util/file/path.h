@@ -22,4 +22,7 @@ char *path_absolute(const char *path, const char *base);
 /* Returns the part after the last slash. */
 const char *path_name(const char *path);
 
+/* Returns the part up to the last slash, with the slash; empty without one. The caller frees it. */
+char *path_folder(const char *path);
+
 #endif

@@ -66,6 +66,7 @@ static void step(struct following *at, symlinks_fn *passed, void *context)
 		free(path);
 		return;
 	}
+	passed(context, path, NULL);
 	free(at->real);
 	at->real = path;
 	free(at->rest);

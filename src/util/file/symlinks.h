@@ -10,14 +10,15 @@ struct symlinks {
 	struct textset folders;
 };
 
-/* Called with the real path of a symlink and with its target, as it is written. */
-typedef void symlinks_fn(void *context, const char *link, const char *target);
+/* Called with the real path of an entry and, if it is a symlink that is followed, with its target
+ * as it is written; else with NULL. */
+typedef void symlinks_fn(void *context, const char *path, const char *target);
 
 /*
  * Returns the real path of the file that an absolute path leads to. Unlike with realpath(), the
- * file may be missing, also if a symlink leads to it. Calls `passed` for every symlink on the way,
- * at any place in the path. Follows at most 40 symlinks, as the kernel does. The caller frees the
- * result.
+ * file may be missing, also if a symlink leads to it. Calls `passed` for every entry on the way,
+ * from the first name to the file, whether or not it exists. Follows at most 40 symlinks, as the
+ * kernel does. The caller frees the result.
  */
 char *symlinks_follow(struct symlinks *symlinks, const char *path, symlinks_fn *passed,
 		      void *context);
