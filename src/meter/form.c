@@ -21,6 +21,11 @@ void form_word(const struct jsonscan_value *value, char *ret_word, size_t size)
 	ret_word[kept] = '\0';
 }
 
+void form_frame(struct usage_reader *reader, const struct jsonscan_value *value)
+{
+	reader->usage.framed |= value->kind == JSONSCAN_OBJECT || value->kind == JSONSCAN_LIST;
+}
+
 bool form_says(const struct jsonscan_value *value, const char *word)
 {
 	return value->kind == JSONSCAN_STRING && strcmp(value->text, word) == 0;

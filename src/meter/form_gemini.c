@@ -58,6 +58,9 @@ static void on_gemini(void *context, const struct jsonscan_value *value)
 	case g_thoughts:
 		form_number(value, &reader->thoughts);
 		break;
+	case g_candidates:
+		form_frame(reader, value);
+		break;
 	case g_finish:
 		usage->ended |= value->kind == JSONSCAN_STRING;
 		break;

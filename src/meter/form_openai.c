@@ -100,6 +100,7 @@ static void on_chat(void *context, const struct jsonscan_value *value)
 		usage->use.fast |= form_says(value, "priority");
 		break;
 	case c_choices:
+		form_frame(reader, value);
 		if (value->kind == JSONSCAN_END)
 			break;
 		reader->has_choices = reader->empty_choices = value->kind == JSONSCAN_LIST;
@@ -177,8 +178,12 @@ static void on_responses(void *context, const struct jsonscan_value *value)
 	case r_in_written:
 		form_number(value, &reader->written);
 		break;
+	case r_response:
+		form_frame(reader, value);
+		break;
 	case r_items:
 	case r_in_items: /* each list is complete and replaces the last */
+		form_frame(reader, value);
 		if (value->kind != JSONSCAN_END)
 			usage->use.searches = 0;
 		break;

@@ -26,6 +26,7 @@ struct usage {
 	/* the output tokens so far are known; later numbers replace them */
 	bool has_output;
 	bool ended;                  /* the response is complete, successful or not */
+	bool framed;                 /* an object or list that only a model's answer has */
 	uint64_t text_bytes;         /* of text, thoughts and tool arguments so far */
 	uint64_t deltas;             /* pieces of text so far */
 	char model[PRICE_NAME];      /* that answered, or empty */
@@ -53,6 +54,12 @@ struct usage_reader {
 /* Initialises *reader, which must not move afterwards. */
 void usage_init(struct usage_reader *reader, enum usage_format format, bool stream);
 void usage_feed(struct usage_reader *reader, const char *bytes, size_t size);
+
+/* Returns true if anything was read that only a model's answer has. */
+bool usage_began(const struct usage_reader *reader);
+
+/* Returns true if a part of the answer was made or counted, so that it may be billed. */
+bool usage_billable(const struct usage_reader *reader);
 
 /* Returns a lower bound for the output tokens until final numbers are known: one token per two
  * bytes of text, and at least one per piece. */

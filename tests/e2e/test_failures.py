@@ -1,5 +1,9 @@
 """A provider that refuses requests, through the gateway: the loop's response is the same for every kind of agent."""
 
+import json
+import socket
+import struct
+
 from harness import cases, contains, equal
 from harness.loop import Loop
 from harness.provider import Provider, message, respond
@@ -99,6 +103,30 @@ def test_a_failure_that_passes_is_waited_for_and_uses_up_no_iteration(t, status,
     contains(said["reason"], "waiting until ", "the reason")
     check_first_iteration(world.loop, failure, "wait")
     equal(said["used"], 0, "iterations", said)
+    world.loop.ringfence("abort")
+    world.loop.ended("aborted")
+
+
+def reset(request, connection):
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+
+# Servers that do not answer as a model, and what is said.
+STRANGERS = {
+    "reset": (reset, "did not respond: "),
+    "captive portal": (lambda request, _: respond(b"<html>Log in to this network</html>", kind="text/html"),
+                       "did not respond: its answer is not a model's"),
+}
+
+
+@cases(*((stranger, agent) for stranger in STRANGERS for agent in KINDS))
+def test_a_server_that_does_not_answer_as_a_model_is_waited_for_and_costs_nothing(t, stranger, agent):
+    answer, words = STRANGERS[stranger]
+    world = World(t, answer, agent)
+    equal(world.run("--detach").code, 0, "exit status")
+    contains(world.loop.waiting()["reason"], words, "the reason")
+    check_first_iteration(world.loop, "unreachable", "wait")
+    equal(json.loads(world.loop.ringfence("cost", "--json").out)["total"]["cost_nusd"], 0, "the cost")
     world.loop.ringfence("abort")
     world.loop.ended("aborted")
 

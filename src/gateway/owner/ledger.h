@@ -108,6 +108,7 @@ struct ledger_news {
 	uint64_t free_requests;       /* those to local models */
 	uint64_t tokens[PRICE_KINDS];
 	uint64_t cost_nusd;
+	uint64_t estimated_nusd;  /* the estimated part of the cost */
 	bool replay;              /* nobody was paid */
 	char stray[LEDGER_STRAY]; /* how a replay diverged from its tape, or empty */
 	char tape[LEDGER_TAPE];   /* why the recording is incomplete, or empty */

@@ -114,10 +114,11 @@ static int64_t reset_of(const struct agent_summary *heard, int64_t now_ms)
 /* The gateway's own count. */
 static json_t *metered_json(const struct ledger_news *news)
 {
-	return json_pack("{s:I, s:I, s:I, s:I, s:b}", "requests", (json_int_t)news->requests,
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:b}", "requests", (json_int_t)news->requests,
 			 "free_requests", (json_int_t)news->free_requests, "input",
 			 (json_int_t)ledger_input(news), "output",
-			 (json_int_t)news->tokens[PRICE_OUTPUT], "replay", news->replay);
+			 (json_int_t)news->tokens[PRICE_OUTPUT], "estimated_nusd",
+			 (json_int_t)news->estimated_nusd, "replay", news->replay);
 }
 
 json_t *judge_end(const struct runner_result *result, const struct judge_end_facts *facts,
