@@ -356,6 +356,10 @@ static bool needs_person(const struct decision_input *in, struct decision *d)
 
 	if (d->failure == FAILURE_REFUSED && in->unreached)
 		reason(d, "%s: %s. Then run ringfence resume", row->what, in->unreached);
+	else if (d->failure == FAILURE_MODEL_NOT_FOUND && in->unreached)
+		reason(d,
+		       "the provider does not know the model '%.120s': %s, then ringfence resume",
+		       in->unreached, row->remedy);
 	else if (row->response == FAILURE_PAUSE)
 		reason(d, "%s: %s, then ringfence resume", row->what, row->remedy);
 	else if (d->failure == FAILURE_UNREACHABLE && in->waits >= DECISION_UNREACHABLE_WAITS)

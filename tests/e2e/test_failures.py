@@ -26,7 +26,7 @@ except urllib.error.HTTPError:
 AGENTS = {
     "plain": ("python3 ask.py", ()),
     "events": ("python3 ask.py || event error; exit 1", ("--agent-format", "events")),
-    "builtin": (None, ("--agent", "builtin")),
+    "builtin": (None, ("--agent", "builtin", "--model", "claude-opus-5-5")),
     "plain, exit status 0": ("python3 ask.py; exit 0", ()),
     "plain, with an edit": ("python3 ask.py; edit a $N; say 'I did what I could'", ()),
     "events, but none": ("python3 ask.py; exit 0", ("--agent-format", "events")),
@@ -40,7 +40,7 @@ REFUSALS = {
     402: ("billing_error", "pay your bill", "billing", "the provider's account has no credit left"),
     400: ("invalid_request_error", "Your credit balance is too low to access the Anthropic API.", "billing",
           "the provider's account has no credit left"),
-    404: ("not_found_error", "model: claude-opus-5-5", "model not found", "the provider does not know this model"),
+    404: ("not_found_error", "model: claude-opus-5-5", "model not found", "the provider does not know the model 'claude-opus-5-5'"),
 }
 PASSING = {
     429: ("rate_limit_error", "slow down", "provider limit", "the provider's limit is reached"),
@@ -141,6 +141,16 @@ def test_after_the_cause_is_removed_resume_goes_on_from_there(t, agent):
     world.loop.write("script/all", "python3 ask.py && edit done yes")
     result = world.loop.ringfence("resume", "--follow", env=world.env)
     equal((result.code, world.loop.status()["used"]), (0, 1), "exit status and iterations", result)
+
+
+@cases((400, "crash"), (200, "denial"))
+def test_a_denial_does_not_explain_a_crash_that_a_failed_request_explains(t, status, failure):
+    """The control: with a good answer, the denial is the explanation."""
+    refused = refusal(400, "invalid_request_error", "prompt is too long")
+    world = World(t, lambda request, _: refused if status == 400 else message(), "plain")
+    world.loop.write("script/all", "edit /etc/out x; python3 ask.py; exit 1")
+    equal(world.run("-m", "1").code, 2, "exit status")
+    equal(world.loop.history()[0]["failure"], failure, "the class")
 
 
 def test_a_provider_without_a_key_pauses_the_loop_at_once(t):

@@ -525,6 +525,17 @@ def test_a_providers_own_no_is_passed_on_and_not_billed(t, code):
         expect(before - 1 <= line["retry_at_ms"] - 60000 <= after + 1, "when to try again", (before, line, after))
 
 
+@cases(("API_KEY_INVALID", "authentication"), ("BILLING_DISABLED", "billing"), ("SERVICE_DISABLED", "permission"),
+       ("FIELD_UNKNOWN", "other"))
+def test_googles_reason_for_an_invalid_request_is_its_class(t, reason, failure):
+    error = {"code": 400, "message": "no", "status": "INVALID_ARGUMENT",
+             "details": [{"@type": "type.googleapis.com/google.rpc.Help"}, {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": reason}]}
+    models = Models(t, lambda request, _: respond({"error": error}, "400 Bad Request"), tls=False)
+    models.ask("/v1beta/models/gemini-2.5-pro:generateContent", {"contents": []})
+    (line,) = models.ledger(1)
+    equal((line["failure"], line["cost_nusd"]), (failure, 0), "the class", line)
+
+
 def test_an_error_within_a_stream_is_seen(t):
     events = [message_events(input=10)[0],
               event({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}, "error")]

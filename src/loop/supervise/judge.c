@@ -144,11 +144,13 @@ json_t *judge_end(const struct runner_result *result, const struct judge_end_fac
 		json_object_set_new(data, "refused_requests",
 				    json_integer((json_int_t)result->news.refused));
 		json_object_set_new(data, "metered", metered_json(&result->news));
+		json_object_set_new(data, "request_failed",
+				    json_boolean(result->news.failure != FAILURE_NONE));
 	}
 	if (result->metered && result->news.tape[0])
 		json_object_set_new(data, "not_recorded", loop_report_text(result->news.tape));
 	json_object_set_new(data, "error", json_string(failure_row(error)->stream_name));
-	if (error == FAILURE_UNREACHABLE || error == FAILURE_REFUSED)
+	if (result->news.unreached[0] && (uint32_t)error == result->news.failure)
 		json_object_set_new(data, "unreached", loop_report_text(result->news.unreached));
 	json_object_set_new(data, "over_budget", json_boolean(facts->over_budget));
 	if (result->metered && result->news.over)
