@@ -91,9 +91,9 @@ struct model_request {
 	bool foreign; /* neither text nor JSON: an answer in it would not be recognised */
 };
 
-/* Handles a complete head that is not a proxy request. Returns true if the connection made
+/* Handles the complete head of a request to the gateway itself. Returns true if the connection made
  * progress. */
-bool model_request_head(struct connection *connection, size_t head);
+bool model_request_head(struct connection *connection, enum http_form form, size_t head);
 
 void model_request_begin(struct connection *connection); /* the head was consumed: read the body */
 void model_request_from_client(struct connection *connection);
