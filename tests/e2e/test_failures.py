@@ -3,10 +3,11 @@
 import json
 import socket
 import struct
+import threading
 
 from harness import cases, contains, equal
 from harness.loop import Loop
-from harness.provider import Provider, message, respond
+from harness.provider import Provider, event, message, respond, stream
 
 KEY = "sk-ant-real-0123456789abcdef"
 
@@ -151,6 +152,25 @@ def test_a_denial_does_not_explain_a_crash_that_a_failed_request_explains(t, sta
     world.loop.write("script/all", "edit /etc/out x; python3 ask.py; exit 1")
     equal(world.run("-m", "1").code, 2, "exit status")
     equal(world.loop.history()[0]["failure"], failure, "the class")
+
+
+SLEEP = '{"command": "sleep 1000", "timeout_s": 1000}'
+
+
+@cases("the model", "a command")
+def test_the_builtin_agent_that_waits_for_something_silent_is_stopped_as_a_hang(t, what):
+    """The time is above that between its heartbeats, which tell that something arrives."""
+    over = threading.Event()
+    t.cleanups.append(over.set)
+    call = stream([event({"type": "message_start", "message": {"model": "claude-opus-5-5", "usage": {"input_tokens": 1, "output_tokens": 1}}}),
+                   event({"type": "content_block_start", "index": 0, "content_block": {"type": "tool_use", "id": "toolu_1", "name": "shell", "input": {}}}),
+                   event({"type": "content_block_delta", "index": 0, "delta": {"type": "input_json_delta", "partial_json": SLEEP}}),
+                   event({"type": "content_block_stop", "index": 0}),
+                   event({"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": {"output_tokens": 9}}),
+                   event({"type": "message_stop"})])
+    world = World(t, lambda request, _: over.wait() and b"" if what == "the model" else call, "builtin")
+    equal(world.run("-m", "1", "--idle-timeout", "8s").code, 2, "exit status")
+    equal(world.loop.history()[0]["failure"], "hang", "the class")
 
 
 def test_a_provider_without_a_key_pauses_the_loop_at_once(t):
