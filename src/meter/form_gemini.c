@@ -24,7 +24,8 @@
 	X(g_error_message, g_error, "message")               \
 	X(g_error_details, g_error, "details")               \
 	X(g_error_detail, g_error_details, "[]")             \
-	X(g_error_reason, g_error_detail, "reason")
+	X(g_error_reason, g_error_detail, "reason")          \
+	X(g_error_delay, g_error_detail, "retryDelay")
 
 #define NAME(name, parent, key) name,
 #define ROW(name, parent, key)  [name] = JSONSCAN_NODE(parent, key),
@@ -78,6 +79,9 @@ static void on_gemini(void *context, const struct jsonscan_value *value)
 	case g_error_reason: /* after the status, which may only call the request invalid */
 		if (strcmp(usage->error, "INVALID_ARGUMENT") == 0)
 			form_word(value, usage->error, sizeof usage->error);
+		break;
+	case g_error_delay:
+		form_time(value, usage->resets_in);
 		break;
 	case g_error_message:
 		form_word(value, usage->message, sizeof usage->message);

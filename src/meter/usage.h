@@ -18,7 +18,7 @@
 
 enum usage_format { USAGE_ANTHROPIC, USAGE_CHAT, USAGE_RESPONSES, USAGE_GEMINI, USAGE_FORMATS };
 
-enum { USAGE_ERROR = 64, USAGE_MESSAGE = JSONSCAN_TEXT };
+enum { USAGE_ERROR = 64, USAGE_MESSAGE = JSONSCAN_TEXT, USAGE_TIME = 40 };
 
 struct usage {
 	struct price_use use;
@@ -32,6 +32,8 @@ struct usage {
 	char model[PRICE_NAME];      /* that answered, or empty */
 	char error[USAGE_ERROR];     /* "overloaded_error", "insufficient_quota", or empty */
 	char message[USAGE_MESSAGE]; /* the error's message: untrusted text */
+	char resets_at[USAGE_TIME];  /* when a limit ends, and in how long; as sent, or empty */
+	char resets_in[USAGE_TIME];
 };
 
 struct usage_reader {

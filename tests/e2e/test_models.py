@@ -536,6 +536,35 @@ def test_googles_reason_for_an_invalid_request_is_its_class(t, reason, failure):
     equal((line["failure"], line["cost_nusd"]), (failure, 0), "the class", line)
 
 
+def openai_limit(**more):
+    return {"error": {"type": "usage_limit_reached", "message": "The usage limit has been reached", **more}}
+
+
+# Limits whose end is only in the body, by path: the seconds from now, and the body at this time.
+LIMITS = {
+    "resets_at": ("/v1/responses", 7200, lambda now: openai_limit(resets_at=int(now) + 7200)),
+    "resets_in_seconds": ("/v1/chat/completions", 4320, lambda now: openai_limit(resets_in_seconds=4320)),
+    "in words": ("/v1/messages", 4320, lambda now: {"type": "error", "error": {"type": "rate_limit_error", "message": "Please try again in 1h12m."}}),
+    "retryDelay": ("/v1beta/models/gemini-2.5-pro:streamGenerateContent?alt=sse", 34, lambda now: {
+        "error": {"code": 429, "status": "RESOURCE_EXHAUSTED", "message": "no", "details": [{"retryDelay": "34s"}]}}),
+    "in a month": ("/v1/responses", 30 * 86400, lambda now: openai_limit(resets_at=int(now) + 30 * 86400)),
+    "never": ("/v1/responses", None, lambda now: openai_limit(resets_at="soon", message="try again in a while")),
+}
+
+
+@cases(*LIMITS)
+def test_a_limits_end_in_the_body_is_read(t, where):
+    path, after, made = LIMITS[where]
+    models = Models(t, lambda request, _: respond(made(time.time()), "429 Too Many Requests"), tls=False)
+    before = time.time()
+    equal(models.ask(path, question(path))[0], 429, "the status")
+    (line,) = models.ledger(1)
+    equal(line["failure"], "rate limit", "the class", line)
+    equal("retry_at_ms" in line, after is not None, "a time", line)
+    if after:
+        expect(before - 2 <= line["retry_at_ms"] / 1000 - after <= time.time() + 2, "when to try again", (before, line))
+
+
 def test_an_error_within_a_stream_is_seen(t):
     events = [message_events(input=10)[0],
               event({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}, "error")]

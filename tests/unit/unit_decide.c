@@ -430,7 +430,13 @@ static void waiting(void)
 	CHECK("without a total time it is waited out", decided(&in).wait_until == NOW + 7 * 86400);
 	in.facts.reset_at = INT64_MAX;
 	d = decided(&in);
-	CHECK("an impossible time is ignored", d.wait_until == NOW + 30);
+	CHECK("an impossible time is ignored",
+	      d.wait_until == NOW + 30 && says(&d, "did not state until when"));
+	in.facts.reset_at = NOW + 30 * 86400;
+	d = decided(&in);
+	CHECK("a time far ahead is named, and the loop tries again before",
+	      d.wait_until == NOW + 30 && says(&d, "2026-12-18 12:20:00 UTC") &&
+		      says(&d, "more than 8 days ahead"));
 	in.facts.reset_at = NOW - 5;
 	d = decided(&in);
 	CHECK("after a time in the past the loop waits briefly",

@@ -2,6 +2,7 @@
 #include "gateway/model/model_request.h"
 
 #include "failure/failure.h"
+#include "util/clock.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -106,6 +107,7 @@ static void fill(struct model_request *request, struct ledger_row *row)
 			snprintf(row->error, sizeof row->error, "other");
 		row->failure = failure_from_http(request->status, request->reader.usage.error,
 						 request->reader.usage.message);
+		shape_limit_body(&request->limit, &request->reader.usage, clock_wall_ms());
 		row->retry_at_ms = row->failure == FAILURE_RATE_LIMIT ||
 						   row->failure == FAILURE_OVERLOADED
 					   ? request->limit.at_ms
