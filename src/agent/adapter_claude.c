@@ -29,6 +29,7 @@ static const struct {
 	{ "authentication_failed", FAILURE_AUTHENTICATION },
 	{ "oauth_org_not_allowed", FAILURE_PERMISSION },
 	{ "billing_error", FAILURE_BILLING },
+	{ "model_not_found", FAILURE_MODEL_NOT_FOUND },
 	{ "unknown", FAILURE_NETWORK },
 };
 
@@ -218,9 +219,11 @@ static enum failure error_of_result(const struct claude *claude, struct jsonline
 				    struct jsonline subtype, const char *message)
 {
 	int64_t code = jsonline_count(status);
+	enum failure by_status = code > 0 ? failure_from_http((unsigned int)code, NULL, message)
+					  : FAILURE_NONE;
 
-	if (code > 0)
-		return failure_from_http((unsigned int)code, NULL, message);
+	if (!failure_row(by_status)->vague)
+		return by_status;
 	if (claude->refused != FAILURE_NONE)
 		return claude->refused;
 	return jsonline_is(subtype, "error_max_budget_usd") ? FAILURE_BUDGET : FAILURE_OTHER;

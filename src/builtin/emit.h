@@ -19,7 +19,7 @@ void emit_result(bool ok, const char *text, size_t size);
 void emit_file(const char *path);
 void emit_tokens(const char *model, const struct usage *usage);
 
-/* Prints a line without content, so that a long wait is not mistaken for a hang. */
+/* Prints a line without content: something arrives that is not shown yet, so this is not a hang. */
 void emit_heartbeat(void);
 void emit_retry(int64_t delay_ms, const char *why);
 

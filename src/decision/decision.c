@@ -317,6 +317,22 @@ static struct cause cause(const struct decision_input *in, enum failure failure)
 	return c;
 }
 
+/* Adds the cause of a wait. A time that is too far ahead is named, but not waited for in one go.
+ * More than a year ahead is a mistake. */
+static void explain_wait(const struct decision_input *in, struct decision *d, bool stated)
+{
+	int64_t at = in->facts.reset_at;
+	struct cause why = cause(in, d->failure);
+
+	if (d->failure != FAILURE_RATE_LIMIT || stated)
+		reason(d, "%s", why.text);
+	else if (at > in->now && at <= lines_add(in->now, (int64_t)366 * 86400))
+		reason(d, "%s until %s, more than 8 days ahead; the loop tries again before",
+		       why.text, utc_time(at).text);
+	else
+		reason(d, "%s, and it did not state until when", why.text);
+}
+
 /* Decides to wait, or to stop if the wait would exceed the total time. */
 static bool must_wait(const struct decision_input *in, struct decision *d)
 {
@@ -343,9 +359,7 @@ static bool must_wait(const struct decision_input *in, struct decision *d)
 	d->action = DECISION_WAIT;
 	d->wait_until = until;
 	d->waits = in->waits < UINT32_MAX ? in->waits + 1 : in->waits;
-	reason(d, "%s%s", cause(in, d->failure).text,
-	       d->failure == FAILURE_RATE_LIMIT && !stated ? ", and it did not state until when"
-							   : "");
+	explain_wait(in, d, stated);
 	reason(d, "waiting until %s", utc_time(until).text);
 	return true;
 }
@@ -356,6 +370,10 @@ static bool needs_person(const struct decision_input *in, struct decision *d)
 
 	if (d->failure == FAILURE_REFUSED && in->unreached)
 		reason(d, "%s: %s. Then run ringfence resume", row->what, in->unreached);
+	else if (d->failure == FAILURE_MODEL_NOT_FOUND && in->unreached)
+		reason(d,
+		       "the provider does not know the model '%.120s': %s, then ringfence resume",
+		       in->unreached, row->remedy);
 	else if (row->response == FAILURE_PAUSE)
 		reason(d, "%s: %s, then ringfence resume", row->what, row->remedy);
 	else if (d->failure == FAILURE_UNREACHABLE && in->waits >= DECISION_UNREACHABLE_WAITS)

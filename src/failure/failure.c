@@ -105,6 +105,9 @@ static const struct {
 	{ "authentication_error", FAILURE_AUTHENTICATION },
 	{ "invalid_api_key", FAILURE_AUTHENTICATION },
 	{ "UNAUTHENTICATED", FAILURE_AUTHENTICATION },
+	{ "API_KEY_INVALID", FAILURE_AUTHENTICATION }, /* Google's reasons for a 400 */
+	{ "BILLING_DISABLED", FAILURE_BILLING },
+	{ "SERVICE_DISABLED", FAILURE_PERMISSION },
 	{ "permission_error", FAILURE_PERMISSION },
 	{ "PERMISSION_DENIED", FAILURE_PERMISSION },
 };
@@ -116,6 +119,7 @@ static const struct {
 } sentences[] = {
 	{ "credit balance is too low", FAILURE_BILLING }, /* Anthropic, with 400 */
 	{ "API key not valid", FAILURE_AUTHENTICATION },  /* Google, with 400 */
+	{ "API_KEY_INVALID", FAILURE_AUTHENTICATION },    /* Google's reason, as agents repeat it */
 	{ "API key expired", FAILURE_AUTHENTICATION },    /* Google, with 400 */
 };
 
@@ -222,7 +226,8 @@ static enum failure from_limits(const struct failure_facts *facts)
 
 static enum failure from_fence(const struct failure_facts *facts)
 {
-	return facts->denials > 0 && failed(facts) ? FAILURE_DENIAL : FAILURE_NONE;
+	return facts->denials > 0 && !facts->request_failed && failed(facts) ? FAILURE_DENIAL
+									     : FAILURE_NONE;
 }
 
 static enum failure from_exit(const struct failure_facts *facts)

@@ -108,6 +108,7 @@ struct failure_facts {
 	uint64_t output_bytes;
 	uint32_t files_changed;
 	uint32_t denials;
+	bool request_failed;     /* the last request to a model: explains more than a denial */
 	uint32_t checks;         /* configured and run */
 	uint32_t checks_passed;  /* exited 0, including vacuous ones */
 	uint32_t checks_vacuous; /* passed without running anything */

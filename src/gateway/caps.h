@@ -15,6 +15,8 @@
 	X(connect_ms, 15000, 100, 3600000,                                                        \
 	  "milliseconds until a name is resolved and a server responds")                          \
 	X(idle_ms, 900000, 100, 86400000, "milliseconds without traffic in either direction")     \
+	X(unanswered_ms, 30000, 0, 3600000,                                                       \
+	  "milliseconds in which a model server that breaks off without an answer costs nothing") \
 	X(bytes_in, 0, 0, UINT64_MAX, "bytes from one host (0: no limit)")                        \
 	X(bytes_out, 0, 0, UINT64_MAX, "bytes to one host (0: no limit)")
 

@@ -21,6 +21,20 @@ void form_word(const struct jsonscan_value *value, char *ret_word, size_t size)
 	ret_word[kept] = '\0';
 }
 
+void form_time(const struct jsonscan_value *value, char ret_time[USAGE_TIME])
+{
+	if ((value->kind != JSONSCAN_STRING && value->kind != JSONSCAN_NUMBER) ||
+	    value->kept >= USAGE_TIME)
+		return;
+	memcpy(ret_time, value->text, value->kept);
+	ret_time[value->kept] = '\0';
+}
+
+void form_frame(struct usage_reader *reader, const struct jsonscan_value *value)
+{
+	reader->usage.framed |= value->kind == JSONSCAN_OBJECT || value->kind == JSONSCAN_LIST;
+}
+
 bool form_says(const struct jsonscan_value *value, const char *word)
 {
 	return value->kind == JSONSCAN_STRING && strcmp(value->text, word) == 0;

@@ -18,6 +18,8 @@ extern const struct form form_anthropic, form_chat, form_responses, form_gemini;
 void form_text(struct usage_reader *reader, const struct jsonscan_value *value);
 void form_word(const struct jsonscan_value *value, char *ret_word, size_t size);
 bool form_says(const struct jsonscan_value *value, const char *word);
+void form_time(const struct jsonscan_value *value, char ret_time[USAGE_TIME]);
+void form_frame(struct usage_reader *reader, const struct jsonscan_value *value);
 void form_number(const struct jsonscan_value *value, uint64_t *ret_number);
 void form_prompt(struct usage_reader *reader, const struct jsonscan_value *value);
 void form_answer(struct usage_reader *reader, const struct jsonscan_value *value);

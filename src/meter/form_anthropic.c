@@ -121,6 +121,11 @@ static void on_anthropic(void *context, const struct jsonscan_value *value)
 	case a_block_thinking:
 		form_text(reader, value);
 		break;
+	case a_message:
+	case a_delta:
+	case a_content:
+		form_frame(reader, value);
+		break;
 	case a_error_type:
 		form_word(value, usage->error, sizeof usage->error);
 		break;

@@ -1,6 +1,8 @@
 /* Responses of Gemini: see form.h. */
 #include "meter/form.h"
 
+#include <string.h>
+
 /* X(name, parent, key). The scanner reserves the first two rows. */
 #define GEMINI(X)                                            \
 	X(g_model, JSONSCAN_ROOT, "modelVersion")            \
@@ -19,7 +21,11 @@
 	X(g_text, g_part, "text")                            \
 	X(g_error, JSONSCAN_ROOT, "error")                   \
 	X(g_error_status, g_error, "status")                 \
-	X(g_error_message, g_error, "message")
+	X(g_error_message, g_error, "message")               \
+	X(g_error_details, g_error, "details")               \
+	X(g_error_detail, g_error_details, "[]")             \
+	X(g_error_reason, g_error_detail, "reason")          \
+	X(g_error_delay, g_error_detail, "retryDelay")
 
 #define NAME(name, parent, key) name,
 #define ROW(name, parent, key)  [name] = JSONSCAN_NODE(parent, key),
@@ -58,6 +64,9 @@ static void on_gemini(void *context, const struct jsonscan_value *value)
 	case g_thoughts:
 		form_number(value, &reader->thoughts);
 		break;
+	case g_candidates:
+		form_frame(reader, value);
+		break;
 	case g_finish:
 		usage->ended |= value->kind == JSONSCAN_STRING;
 		break;
@@ -66,6 +75,13 @@ static void on_gemini(void *context, const struct jsonscan_value *value)
 		break;
 	case g_error_status:
 		form_word(value, usage->error, sizeof usage->error);
+		break;
+	case g_error_reason: /* after the status, which may only call the request invalid */
+		if (strcmp(usage->error, "INVALID_ARGUMENT") == 0)
+			form_word(value, usage->error, sizeof usage->error);
+		break;
+	case g_error_delay:
+		form_time(value, usage->resets_in);
 		break;
 	case g_error_message:
 		form_word(value, usage->message, sizeof usage->message);

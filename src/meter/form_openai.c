@@ -26,7 +26,9 @@
 	X(c_error, JSONSCAN_ROOT, "error")             \
 	X(c_error_type, c_error, "type")               \
 	X(c_error_code, c_error, "code")               \
-	X(c_error_message, c_error, "message")
+	X(c_error_message, c_error, "message")         \
+	X(c_error_at, c_error, "resets_at")            \
+	X(c_error_in, c_error, "resets_in_seconds")
 
 #define RESPONSES(X)                                        \
 	X(r_type, JSONSCAN_ROOT, "type")                    \
@@ -58,10 +60,14 @@
 	X(r_in_error, r_response, "error")                  \
 	X(r_in_error_code, r_in_error, "code")              \
 	X(r_in_error_message, r_in_error, "message")        \
+	X(r_in_error_at, r_in_error, "resets_at")           \
+	X(r_in_error_in, r_in_error, "resets_in_seconds")   \
 	X(r_error, JSONSCAN_ROOT, "error")                  \
 	X(r_error_type, r_error, "type")                    \
 	X(r_error_code, r_error, "code")                    \
 	X(r_error_message, r_error, "message")              \
+	X(r_error_at, r_error, "resets_at")                 \
+	X(r_error_in, r_error, "resets_in_seconds")         \
 	X(r_code, JSONSCAN_ROOT, "code")                    \
 	X(r_message, JSONSCAN_ROOT, "message")
 
@@ -100,6 +106,7 @@ static void on_chat(void *context, const struct jsonscan_value *value)
 		usage->use.fast |= form_says(value, "priority");
 		break;
 	case c_choices:
+		form_frame(reader, value);
 		if (value->kind == JSONSCAN_END)
 			break;
 		reader->has_choices = reader->empty_choices = value->kind == JSONSCAN_LIST;
@@ -122,6 +129,12 @@ static void on_chat(void *context, const struct jsonscan_value *value)
 	case c_error_type:
 		if (!usage->error[0])
 			form_word(value, usage->error, sizeof usage->error);
+		break;
+	case c_error_at:
+		form_time(value, usage->resets_at);
+		break;
+	case c_error_in:
+		form_time(value, usage->resets_in);
 		break;
 	case c_error_message:
 		form_word(value, usage->message, sizeof usage->message);
@@ -177,8 +190,12 @@ static void on_responses(void *context, const struct jsonscan_value *value)
 	case r_in_written:
 		form_number(value, &reader->written);
 		break;
+	case r_response:
+		form_frame(reader, value);
+		break;
 	case r_items:
 	case r_in_items: /* each list is complete and replaces the last */
+		form_frame(reader, value);
 		if (value->kind != JSONSCAN_END)
 			usage->use.searches = 0;
 		break;
@@ -194,6 +211,14 @@ static void on_responses(void *context, const struct jsonscan_value *value)
 	case r_error_type:
 		if (!usage->error[0])
 			form_word(value, usage->error, sizeof usage->error);
+		break;
+	case r_error_at:
+	case r_in_error_at:
+		form_time(value, usage->resets_at);
+		break;
+	case r_error_in:
+	case r_in_error_in:
+		form_time(value, usage->resets_in);
 		break;
 	case r_message:
 	case r_error_message:

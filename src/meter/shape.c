@@ -184,6 +184,47 @@ static bool ends_with(const char *name, size_t size, const char *end)
 	return size > strlen(end) && is(name + size - strlen(end), strlen(end), end);
 }
 
+/* All limits have passed at the latest of the reset times. Over a year ahead is a mistake. */
+static void note_limit(struct shape_limit *limit, int64_t ms, int64_t now_ms)
+{
+	if (ms > limit->at_ms && ms >= now_ms - 60000 && ms - now_ms < INT64_C(366) * 86400000)
+		limit->at_ms = ms;
+}
+
+/* Reads the time in "Please try again in 1h12m." */
+static bool read_words(const char *message, int64_t *ret_ms)
+{
+	static const char words[] = "try again in ";
+	const char *at = strstr(message, words);
+	char span[USAGE_TIME];
+	size_t size;
+
+	if (!at)
+		return false;
+	at += sizeof words - 1;
+	size = strspn(at, "0123456789.dhms");
+	while (size > 0 && at[size - 1] == '.')
+		size--;
+	if (size == 0 || size >= sizeof span)
+		return false;
+	memcpy(span, at, size);
+	span[size] = '\0';
+	return read_span(span, ret_ms);
+}
+
+void shape_limit_body(struct shape_limit *limit, const struct usage *usage, int64_t now_ms)
+{
+	int64_t ms;
+
+	if (read_date(usage->resets_at, &ms) || read_thousandths(usage->resets_at, &ms))
+		note_limit(limit, ms, now_ms);
+	if (usage->resets_in[0] &&
+	    (read_thousandths(usage->resets_in, &ms) || read_span(usage->resets_in, &ms)))
+		note_limit(limit, now_ms + ms, now_ms);
+	if (read_words(usage->message, &ms))
+		note_limit(limit, now_ms + ms, now_ms);
+}
+
 void shape_limit_line(struct shape_limit *limit, const char *name, size_t name_size,
 		      const char *value, size_t value_size, int64_t now_ms)
 {
@@ -213,9 +254,6 @@ void shape_limit_line(struct shape_limit *limit, const char *name, size_t name_s
 		found = read_span(text, &ms);
 		ms = found ? now_ms + ms : 0;
 	}
-	/* All limits have passed at the latest of the reset times. Ignore times over eight days
-	 * ahead. */
-	if (found && ms > limit->at_ms && ms >= now_ms - 60000 &&
-	    ms - now_ms < INT64_C(8) * 86400000)
-		limit->at_ms = ms;
+	if (found)
+		note_limit(limit, ms, now_ms);
 }

@@ -37,7 +37,7 @@ void shape_refuse(struct buffer *out, enum usage_format format, enum shape_reaso
  * and appends nothing, if the client handles a plain cut better. */
 bool shape_stream_end(struct buffer *out, enum usage_format format, const char *text);
 
-/* The reset time found in a response's headers. */
+/* The reset time found in a response. */
 struct shape_limit {
 	int64_t at_ms; /* when to retry, or 0 if unknown */
 };
@@ -45,5 +45,8 @@ struct shape_limit {
 /* Processes one header of a response. now_ms is since the epoch. */
 void shape_limit_line(struct shape_limit *limit, const char *name, size_t name_size,
 		      const char *value, size_t value_size, int64_t now_ms);
+
+/* Processes the error in its body. */
+void shape_limit_body(struct shape_limit *limit, const struct usage *usage, int64_t now_ms);
 
 #endif

@@ -18,7 +18,7 @@
 
 enum usage_format { USAGE_ANTHROPIC, USAGE_CHAT, USAGE_RESPONSES, USAGE_GEMINI, USAGE_FORMATS };
 
-enum { USAGE_ERROR = 64, USAGE_MESSAGE = JSONSCAN_TEXT };
+enum { USAGE_ERROR = 64, USAGE_MESSAGE = JSONSCAN_TEXT, USAGE_TIME = 40 };
 
 struct usage {
 	struct price_use use;
@@ -26,11 +26,14 @@ struct usage {
 	/* the output tokens so far are known; later numbers replace them */
 	bool has_output;
 	bool ended;                  /* the response is complete, successful or not */
+	bool framed;                 /* an object or list that only a model's answer has */
 	uint64_t text_bytes;         /* of text, thoughts and tool arguments so far */
 	uint64_t deltas;             /* pieces of text so far */
 	char model[PRICE_NAME];      /* that answered, or empty */
 	char error[USAGE_ERROR];     /* "overloaded_error", "insufficient_quota", or empty */
 	char message[USAGE_MESSAGE]; /* the error's message: untrusted text */
+	char resets_at[USAGE_TIME];  /* when a limit ends, and in how long; as sent, or empty */
+	char resets_in[USAGE_TIME];
 };
 
 struct usage_reader {
@@ -53,6 +56,12 @@ struct usage_reader {
 /* Initialises *reader, which must not move afterwards. */
 void usage_init(struct usage_reader *reader, enum usage_format format, bool stream);
 void usage_feed(struct usage_reader *reader, const char *bytes, size_t size);
+
+/* Returns true if anything was read that only a model's answer has. */
+bool usage_began(const struct usage_reader *reader);
+
+/* Returns true if a part of the answer was made or counted, so that it may be billed. */
+bool usage_billable(const struct usage_reader *reader);
 
 /* Returns a lower bound for the output tokens until final numbers are known: one token per two
  * bytes of text, and at least one per piece. */

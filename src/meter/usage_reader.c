@@ -48,12 +48,28 @@ void usage_feed(struct usage_reader *reader, const char *bytes, size_t size)
 		jsonscan_feed(&reader->scan, bytes, size);
 }
 
+static uint64_t text_bytes(const struct usage_reader *reader)
+{
+	return reader->usage.text_bytes +
+	       jsonscan_pending(&reader->scan, forms[reader->format]->text);
+}
+
+bool usage_billable(const struct usage_reader *reader)
+{
+	const struct usage *usage = &reader->usage;
+
+	return usage->has_input || usage->has_output || usage->deltas > 0 || text_bytes(reader) > 0;
+}
+
+bool usage_began(const struct usage_reader *reader)
+{
+	return reader->usage.framed || reader->usage.model[0] || usage_billable(reader);
+}
+
 uint64_t usage_estimate(const struct usage_reader *reader)
 {
 	const struct usage *usage = &reader->usage;
-	uint64_t bytes = usage->text_bytes +
-			 jsonscan_pending(&reader->scan, forms[reader->format]->text);
-	uint64_t tokens = (bytes + 1) / 2;
+	uint64_t tokens = (text_bytes(reader) + 1) / 2;
 
 	return tokens > usage->deltas ? tokens : usage->deltas;
 }

@@ -339,7 +339,7 @@ def test_a_local_server_and_nothing_else_is_enough(t):
     equal((server.requests[-1].json["model"], loop.status()["spent_nusd"]), ("small-local-model", 0), "the model, and what it cost")
     contains(result.out, "  a local model, at no cost: 2 requests, 100 tokens in, 10 out\n", "what is said of that")
     lacks(result.out, "US$ 0.0", "what is said of that")
-    equal(loop.history()[0]["metered"], {"requests": 2, "free_requests": 2, "input": 100, "output": 10, "replay": False}, "the history")
+    equal(loop.history()[0]["metered"], {"requests": 2, "free_requests": 2, "input": 100, "output": 10, "estimated_nusd": 0, "replay": False}, "the history")
 
 
 def test_a_local_server_that_is_not_running_is_refused_and_not_waited_for(t):

@@ -1,8 +1,13 @@
 """A provider that refuses requests, through the gateway: the loop's response is the same for every kind of agent."""
 
+import json
+import socket
+import struct
+import threading
+
 from harness import cases, contains, equal
 from harness.loop import Loop
-from harness.provider import Provider, message, respond
+from harness.provider import Provider, event, message, respond, stream
 
 KEY = "sk-ant-real-0123456789abcdef"
 
@@ -22,7 +27,7 @@ except urllib.error.HTTPError:
 AGENTS = {
     "plain": ("python3 ask.py", ()),
     "events": ("python3 ask.py || event error; exit 1", ("--agent-format", "events")),
-    "builtin": (None, ("--agent", "builtin")),
+    "builtin": (None, ("--agent", "builtin", "--model", "claude-opus-5-5")),
     "plain, exit status 0": ("python3 ask.py; exit 0", ()),
     "plain, with an edit": ("python3 ask.py; edit a $N; say 'I did what I could'", ()),
     "events, but none": ("python3 ask.py; exit 0", ("--agent-format", "events")),
@@ -36,7 +41,7 @@ REFUSALS = {
     402: ("billing_error", "pay your bill", "billing", "the provider's account has no credit left"),
     400: ("invalid_request_error", "Your credit balance is too low to access the Anthropic API.", "billing",
           "the provider's account has no credit left"),
-    404: ("not_found_error", "model: claude-opus-5-5", "model not found", "the provider does not know this model"),
+    404: ("not_found_error", "model: claude-opus-5-5", "model not found", "the provider does not know the model 'claude-opus-5-5'"),
 }
 PASSING = {
     429: ("rate_limit_error", "slow down", "provider limit", "the provider's limit is reached"),
@@ -103,6 +108,30 @@ def test_a_failure_that_passes_is_waited_for_and_uses_up_no_iteration(t, status,
     world.loop.ended("aborted")
 
 
+def reset(request, connection):
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+
+# Servers that do not answer as a model, and what is said.
+STRANGERS = {
+    "reset": (reset, "did not respond: "),
+    "captive portal": (lambda request, _: respond(b"<html>Log in to this network</html>", kind="text/html"),
+                       "did not respond: its answer is not a model's"),
+}
+
+
+@cases(*((stranger, agent) for stranger in STRANGERS for agent in KINDS))
+def test_a_server_that_does_not_answer_as_a_model_is_waited_for_and_costs_nothing(t, stranger, agent):
+    answer, words = STRANGERS[stranger]
+    world = World(t, answer, agent)
+    equal(world.run("--detach").code, 0, "exit status")
+    contains(world.loop.waiting()["reason"], words, "the reason")
+    check_first_iteration(world.loop, "unreachable", "wait")
+    equal(json.loads(world.loop.ringfence("cost", "--json").out)["total"]["cost_nusd"], 0, "the cost")
+    world.loop.ringfence("abort")
+    world.loop.ended("aborted")
+
+
 @cases("plain", "events")
 def test_after_the_cause_is_removed_resume_goes_on_from_there(t, agent):
     """The control: the same agent, the same provider, and a key that the provider accepts."""
@@ -113,6 +142,35 @@ def test_after_the_cause_is_removed_resume_goes_on_from_there(t, agent):
     world.loop.write("script/all", "python3 ask.py && edit done yes")
     result = world.loop.ringfence("resume", "--follow", env=world.env)
     equal((result.code, world.loop.status()["used"]), (0, 1), "exit status and iterations", result)
+
+
+@cases((400, "crash"), (200, "denial"))
+def test_a_denial_does_not_explain_a_crash_that_a_failed_request_explains(t, status, failure):
+    """The control: with a good answer, the denial is the explanation."""
+    refused = refusal(400, "invalid_request_error", "prompt is too long")
+    world = World(t, lambda request, _: refused if status == 400 else message(), "plain")
+    world.loop.write("script/all", "edit /etc/out x; python3 ask.py; exit 1")
+    equal(world.run("-m", "1").code, 2, "exit status")
+    equal(world.loop.history()[0]["failure"], failure, "the class")
+
+
+SLEEP = '{"command": "sleep 1000", "timeout_s": 1000}'
+
+
+@cases("the model", "a command")
+def test_the_builtin_agent_that_waits_for_something_silent_is_stopped_as_a_hang(t, what):
+    """The time is above that between its heartbeats, which tell that something arrives."""
+    over = threading.Event()
+    t.cleanups.append(over.set)
+    call = stream([event({"type": "message_start", "message": {"model": "claude-opus-5-5", "usage": {"input_tokens": 1, "output_tokens": 1}}}),
+                   event({"type": "content_block_start", "index": 0, "content_block": {"type": "tool_use", "id": "toolu_1", "name": "shell", "input": {}}}),
+                   event({"type": "content_block_delta", "index": 0, "delta": {"type": "input_json_delta", "partial_json": SLEEP}}),
+                   event({"type": "content_block_stop", "index": 0}),
+                   event({"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": {"output_tokens": 9}}),
+                   event({"type": "message_stop"})])
+    world = World(t, lambda request, _: over.wait() and b"" if what == "the model" else call, "builtin")
+    equal(world.run("-m", "1", "--idle-timeout", "8s").code, 2, "exit status")
+    equal(world.loop.history()[0]["failure"], "hang", "the class")
 
 
 def test_a_provider_without_a_key_pauses_the_loop_at_once(t):

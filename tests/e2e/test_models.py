@@ -354,21 +354,139 @@ def test_a_client_that_goes_away_is_charged_for_what_it_saw(t):
     expect(gone.wait(60), "the provider is told to stop", "")
 
 
-@cases("before its head", "in its stream")
-def test_a_provider_that_breaks_off_is_not_free(t, when):
+def reset(connection):
+    """Ends a connection with a reset, when it is closed."""
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+
+def ask_anyhow(models, *words, **more):
+    """A request whose answer may break off; returns its status, or None."""
+    try:
+        return models.ask(*words, **more)[0]
+    except (http.client.HTTPException, ConnectionError):
+        return None
+
+
+# The first event of a streamed answer, by path: it names the model or the tokens.
+BEGINNINGS = {
+    "/v1/messages": message_events(input=50)[0],
+    "/v1/chat/completions": event({"model": "gpt-5.5", "choices": [{"delta": {"role": "assistant"}, "finish_reason": None}]}),
+    "/v1/responses": event({"type": "response.created", "response": {"model": "gpt-5.5", "status": "in_progress", "usage": None}}),
+    "/v1beta/models/gemini-2.5-pro:streamGenerateContent?alt=sse": event({"candidates": [{"content": {"parts": [{"text": "a"}]}}]}),
+}
+QUESTIONS = {
+    "/v1/messages": {"model": "claude-opus-5-5", "max_tokens": 100, "messages": []},
+    "/v1/chat/completions": {"model": "gpt-5.5", "messages": []},
+    "/v1/responses": {"model": "gpt-5.5", "input": []},
+    "/v1beta/models/gemini-2.5-pro:streamGenerateContent?alt=sse": {"contents": []},
+}
+
+
+def question(path, streamed=True):
+    return {**QUESTIONS[path], **({} if "gemini" in path else {"stream": streamed})}
+
+
+@cases(*BEGINNINGS)
+def test_a_stream_that_began_and_broke_off_is_charged_by_estimate(t, path):
     def answer(request, connection):
-        if when == "in its stream":
-            connection.sendall(STREAM + chunk(message_events(input=50)[0]))
-        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        connection.sendall(STREAM + chunk(BEGINNINGS[path]))
+        reset(connection)
 
     models = Models(t, answer, tls=False)
-    try:
-        status = models.ask(body=body(stream=True))[0]
-        equal(status, 502, "the status")
-    except (http.client.IncompleteRead, ConnectionResetError):
-        equal(when, "in its stream", "a cut is a cut")
+    ask_anyhow(models, path, question(path))
     (line,) = models.ledger(1)
     expect(line["estimated"] and line["cost_nusd"] > 0, "an estimate", line)
+
+
+# Answers with nothing in them that a model made: bytes, or what is done with the connection.
+NO_ANSWERS = {
+    "a reset": reset,
+    "an end": lambda connection: None,
+    "a head that is cut off": b"HTTP/1.1 200 OK\r\nContent-",
+    "another protocol": b"SSH-2.0-OpenSSH_9.2\r\n\r\n",
+    "a redirect": respond(b"", "302 Found", "text/html", "Location: http://login.example/"),
+    "a captive portal": respond(b"<html><body>Please log in to this network.</body></html>", kind="text/html"),
+    "a portal with JSON": respond({"login": "required", "message": "accept our terms"}),
+    "an empty body": respond(b""),
+    "broken JSON": respond(b'{"oops": '),
+    "an empty stream": stream([]),
+    "a stream of nothing known": stream([event({"hello": "world"}), b": ping\n\n"]),
+    "a stream that is cut before its first event": lambda connection: (connection.sendall(STREAM), reset(connection)),
+}
+
+
+@cases(*((what, path) for what in NO_ANSWERS for path in QUESTIONS), *((what, "/v1/messages", False) for what in NO_ANSWERS))
+def test_a_server_that_does_not_answer_as_a_model_costs_nothing(t, what, path, streamed=True):
+    def answer(request, connection):
+        made = NO_ANSWERS[what]
+        if isinstance(made, bytes):
+            connection.sendall(made)
+        else:
+            made(connection)
+
+    models = Models(t, answer, tls=False)
+    ask_anyhow(models, path, question(path, streamed))
+    (line,) = models.ledger(1)
+    equal((line["cost_nusd"], line["estimated"], line["failure"]), (0, False, "unreachable"), "the ledger", line)
+    contains(line["error"], f"127.0.0.1:{models.provider.port} ", "the reason")
+
+
+@cases(True, False)
+def test_a_server_that_was_silent_for_long_before_it_broke_off_may_have_worked(t, streamed):
+    """unanswered_ms: until then, a lost connection costs nothing."""
+    models = Models(t, lambda request, connection: reset(connection), tls=False, caps={"unanswered_ms": 0})
+    ask_anyhow(models, body=body(stream=streamed))
+    (line,) = models.ledger(1)
+    expect(line["estimated"] and line["cost_nusd"] > 0, "an estimate", line)
+
+
+def test_an_answer_in_an_unknown_encoding_is_charged_by_estimate(t):
+    models = Models(t, lambda request, _: respond(b"\x0a\x05hello", kind="application/x-protobuf"), tls=False)
+    models.ask("/v1beta/models/gemini-2.5-pro:generateContent", {"contents": []}, headers={"accept": "application/x-protobuf"})
+    (line,) = models.ledger(1)
+    expect(line["estimated"] and line["cost_nusd"] > 0, "an estimate", line)
+
+
+def failed_response(*between):
+    """A stream of OpenAI's Responses that fails with a rate limit after these events."""
+    failed = {"model": "gpt-5.5", "status": "failed", "usage": None, "error": {"code": "rate_limit_exceeded", "message": "slow down"}}
+    return stream([BEGINNINGS["/v1/responses"], *between, event({"type": "response.failed", "response": failed})])
+
+
+def test_an_error_instead_of_an_answer_costs_nothing_within_a_stream_either(t):
+    models = Models(t, lambda request, _: failed_response(), tls=False)
+    models.ask("/v1/responses", question("/v1/responses"))
+    (line,) = models.ledger(1)
+    equal((line["cost_nusd"], line["estimated"], line["failure"]), (0, False, "rate limit"), "the ledger", line)
+
+
+def test_an_error_after_a_part_of_the_answer_is_charged_by_estimate(t):
+    text = event({"type": "response.output_text.delta", "delta": "hello"})
+    models = Models(t, lambda request, _: failed_response(text), tls=False)
+    models.ask("/v1/responses", question("/v1/responses"))
+    (line,) = models.ledger(1)
+    equal(line["failure"], "rate limit", "the class")
+    expect(line["estimated"] and line["cost_nusd"] > 0, "an estimate", line)
+
+
+def test_an_estimate_is_called_so_at_the_end(t):
+    def answer(request, connection):
+        connection.sendall(STREAM + chunk(message_events(input=50)[0]))
+        reset(connection)
+
+    models = Models(t, answer, tls=False)
+    ask_anyhow(models, body=body(stream=True))
+    models.ledger(1)
+    models.process.send_signal(signal.SIGINT)
+    contains(models.process.communicate(timeout=60)[1].decode(), " (estimated): 1 request", "the notice")
+
+
+@cases("200 OK", "429 Too Many Requests")
+def test_a_compressed_error_costs_nothing(t, status):
+    packed = gzip.compress(b'{"type":"error","error":{"type":"rate_limit_error","message":"no"}}')
+    models = Models(t, lambda request, _: respond(packed, status, "application/json", "Content-Encoding: gzip"), tls=False)
+    equal(models.ask()[0], 502, "the status")
+    equal(models.ledger(1)[0]["cost_nusd"] > 0, status == "200 OK", "a charge: only for what may be an answer")
 
 
 def test_a_provider_that_cannot_be_reached_costs_nothing(t):
@@ -405,6 +523,46 @@ def test_a_providers_own_no_is_passed_on_and_not_billed(t, code):
     equal(line["failure"], {429: "rate limit", 529: "overloaded", 401: "authentication"}[code], "the class")
     if code != 401:
         expect(before - 1 <= line["retry_at_ms"] - 60000 <= after + 1, "when to try again", (before, line, after))
+
+
+@cases(("API_KEY_INVALID", "authentication"), ("BILLING_DISABLED", "billing"), ("SERVICE_DISABLED", "permission"),
+       ("FIELD_UNKNOWN", "other"))
+def test_googles_reason_for_an_invalid_request_is_its_class(t, reason, failure):
+    error = {"code": 400, "message": "no", "status": "INVALID_ARGUMENT",
+             "details": [{"@type": "type.googleapis.com/google.rpc.Help"}, {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": reason}]}
+    models = Models(t, lambda request, _: respond({"error": error}, "400 Bad Request"), tls=False)
+    models.ask("/v1beta/models/gemini-2.5-pro:generateContent", {"contents": []})
+    (line,) = models.ledger(1)
+    equal((line["failure"], line["cost_nusd"]), (failure, 0), "the class", line)
+
+
+def openai_limit(**more):
+    return {"error": {"type": "usage_limit_reached", "message": "The usage limit has been reached", **more}}
+
+
+# Limits whose end is only in the body, by path: the seconds from now, and the body at this time.
+LIMITS = {
+    "resets_at": ("/v1/responses", 7200, lambda now: openai_limit(resets_at=int(now) + 7200)),
+    "resets_in_seconds": ("/v1/chat/completions", 4320, lambda now: openai_limit(resets_in_seconds=4320)),
+    "in words": ("/v1/messages", 4320, lambda now: {"type": "error", "error": {"type": "rate_limit_error", "message": "Please try again in 1h12m."}}),
+    "retryDelay": ("/v1beta/models/gemini-2.5-pro:streamGenerateContent?alt=sse", 34, lambda now: {
+        "error": {"code": 429, "status": "RESOURCE_EXHAUSTED", "message": "no", "details": [{"retryDelay": "34s"}]}}),
+    "in a month": ("/v1/responses", 30 * 86400, lambda now: openai_limit(resets_at=int(now) + 30 * 86400)),
+    "never": ("/v1/responses", None, lambda now: openai_limit(resets_at="soon", message="try again in a while")),
+}
+
+
+@cases(*LIMITS)
+def test_a_limits_end_in_the_body_is_read(t, where):
+    path, after, made = LIMITS[where]
+    models = Models(t, lambda request, _: respond(made(time.time()), "429 Too Many Requests"), tls=False)
+    before = time.time()
+    equal(models.ask(path, question(path))[0], 429, "the status")
+    (line,) = models.ledger(1)
+    equal(line["failure"], "rate limit", "the class", line)
+    equal("retry_at_ms" in line, after is not None, "a time", line)
+    if after:
+        expect(before - 2 <= line["retry_at_ms"] / 1000 - after <= time.time() + 2, "when to try again", (before, line))
 
 
 def test_an_error_within_a_stream_is_seen(t):

@@ -69,6 +69,43 @@ def test_an_agent_reaches_its_model_without_a_key_and_without_a_network(t):
                 lacks(file.read().decode("latin-1"), KEY, name)
 
 
+# One request through the proxy, as clients do that ignore NO_PROXY: a full URI, or a tunnel. Arguments: form, port's offset, key.
+ASK_BY_PROXY = """
+import http.client, json, os, sys
+form, offset, key = sys.argv[1], int(sys.argv[2]), sys.argv[3] or os.environ["ANTHROPIC_API_KEY"]
+base = os.environ["ANTHROPIC_BASE_URL"].removeprefix("http://")
+host, port = base.split(":")
+connection = http.client.HTTPConnection(*os.environ["http_proxy"].removeprefix("http://").split(":"))
+if form == "tunnel":
+    connection.set_tunnel(host, int(port) + offset)
+body = json.dumps({"model": "claude-opus-5-5", "max_tokens": 100, "messages": []})
+start = "" if form == "tunnel" else f"http://{host}:{int(port) + offset}"
+try:
+    for _ in range(2):
+        connection.request("POST", start + "/v1/messages", body, {"x-api-key": key})
+        answer = connection.getresponse()
+        answer.read()
+        print(answer.status)
+except OSError as error:
+    print(error)
+"""
+
+
+@cases("URI", "tunnel")
+def test_a_client_that_asks_the_proxy_for_the_gateway_itself_gets_it(t, form):
+    """As directly: with the token, and no other address of this machine."""
+    world = World(t, lambda request, _: message(input=10, output=5), all=(
+        f"python3 proxy.py {form} 0 '' >right; python3 proxy.py {form} 0 sk-wrong >wrong; python3 proxy.py {form} 1 '' >other; edit done yes; event final"))
+    world.loop.write("proxy.py", ASK_BY_PROXY)
+    result = world.run("-m", "1")
+    equal(result.code, 0, "exit status", result)
+    equal(world.loop.tree()["right"], "200\n200\n", "the agent's requests")
+    contains(world.loop.tree()["wrong"], "401", "without the token")
+    contains(world.loop.tree()["other"], "403", "another port of this machine")
+    equal([request.headers["x-api-key"] for request in world.provider.requests], [KEY, KEY], "the provider got the key")
+    equal(len(world.ledger()), 2, "the ledger")
+
+
 def test_a_budget_ends_the_iteration_on_the_wire(t):
     world = World(t, lambda request, _: message(input=10, output=5), all=(
         "i=0; while [ $i -lt 50 ]; do python3 ask.py 1000 >>asked || break; i=$((i + 1)); done; edit a $N; event error; exit 1"))

@@ -63,6 +63,9 @@ static const struct {
 	{ "a failure after a denial is a denial",
 	  { .exit_code = 1, .denials = 2, .output_bytes = 9 },
 	  FAILURE_DENIAL },
+	{ "a request to a model that failed explains a failure better than a denial",
+	  { .exit_code = 1, .denials = 2, .request_failed = true, .output_bytes = 9 },
+	  FAILURE_CRASH },
 	{ "a denial that the agent worked around is not a failure",
 	  { .denials = 2, .has_result = true, .output_bytes = 9 },
 	  FAILURE_NONE },
@@ -427,7 +430,13 @@ static void waiting(void)
 	CHECK("without a total time it is waited out", decided(&in).wait_until == NOW + 7 * 86400);
 	in.facts.reset_at = INT64_MAX;
 	d = decided(&in);
-	CHECK("an impossible time is ignored", d.wait_until == NOW + 30);
+	CHECK("an impossible time is ignored",
+	      d.wait_until == NOW + 30 && says(&d, "did not state until when"));
+	in.facts.reset_at = NOW + 30 * 86400;
+	d = decided(&in);
+	CHECK("a time far ahead is named, and the loop tries again before",
+	      d.wait_until == NOW + 30 && says(&d, "2026-12-18 12:20:00 UTC") &&
+		      says(&d, "more than 8 days ahead"));
 	in.facts.reset_at = NOW - 5;
 	d = decided(&in);
 	CHECK("after a time in the past the loop waits briefly",

@@ -120,6 +120,26 @@ static void test_claude(void)
 	CHECK("claude: an API error is not a final message", !seen.summary.final);
 	agent_summary_release(&seen.summary);
 
+	read_text(
+		"claude",
+		"{\"type\":\"assistant\",\"error\":\"billing_error\",\"message\":{\"content\":[]}}\n"
+		"{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":true,\"api_error_status\":400,"
+		"\"result\":\"Your account has run dry\"}\n",
+		&seen);
+	CHECK("claude: its own name for an error is clearer than the status 400",
+	      seen.summary.error == FAILURE_BILLING);
+	agent_summary_release(&seen.summary);
+
+	read_text(
+		"claude",
+		"{\"type\":\"assistant\",\"error\":\"unknown\",\"message\":{\"content\":[]}}\n"
+		"{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":true,\"api_error_status\":401,"
+		"\"result\":\"no\"}\n",
+		&seen);
+	CHECK("claude: a clear status is clearer than an unknown error",
+	      seen.summary.error == FAILURE_AUTHENTICATION);
+	agent_summary_release(&seen.summary);
+
 	read_text("claude",
 		  "{\"type\":\"result\",\"subtype\":\"error_max_budget_usd\",\"is_error\":true}\n",
 		  &seen);

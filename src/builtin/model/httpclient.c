@@ -90,7 +90,7 @@ void httpclient_release(struct httpclient *client)
 	fd_close(&client->fd);
 }
 
-/* Called whether data arrives or not. */
+/* Called when data arrives: a silent server is not told from a hang. */
 static void tick(struct httpclient *client)
 {
 	int64_t now = (int64_t)clock_steady_ms();
@@ -115,8 +115,9 @@ static int await(struct httpclient *client, short events, int most_ms, struct er
 		if (left <= 0)
 			return error_set(err, "the model server sent nothing for %d s",
 					 most_ms / 1000);
-		n = poll(&poll_fd, 1, left < HTTPCLIENT_TICK_MS ? (int)left : HTTPCLIENT_TICK_MS);
-		tick(client);
+		n = poll(&poll_fd, 1, (int)left);
+		if (n > 0 && (poll_fd.revents & POLLIN))
+			tick(client);
 		if (n > 0)
 			return 0;
 		if (n < 0 && errno != EINTR)

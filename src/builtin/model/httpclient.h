@@ -22,8 +22,8 @@ enum {
 	HTTPCLIENT_ANSWER = 256 << 20, /* bytes of a response */
 	HTTPCLIENT_CONNECT_MS = 10000, /* to connect */
 	HTTPCLIENT_SILENT_MS =
-		600000,             /* without a byte; slow machines need long for a large prompt */
-	HTTPCLIENT_TICK_MS = 30000, /* between calls of `tick` while waiting */
+		600000,            /* without a byte; slow machines need long for a large prompt */
+	HTTPCLIENT_TICK_MS = 5000, /* at least, between calls of `tick` while data arrives */
 };
 
 struct httpclient_place {

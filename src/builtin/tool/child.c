@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -16,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { TICK_MS = 30000 };
+enum { TICK_MS = 5000 };
 
 /* Output kept: the head as it is, the tail in a ring. */
 struct kept {
@@ -87,13 +88,14 @@ static void wait_for_end(const struct child_work *work, int pidfd, int output, s
 		struct pollfd fds[] = { { .fd = pidfd, .events = POLLIN },
 					{ .fd = open ? output : -1, .events = POLLIN } };
 		int64_t left = stop - (int64_t)clock_steady_ms();
-		int n = left > 0 ? poll(fds, 2, left < TICK_MS ? (int)left : TICK_MS) : 0;
+		int n = left > 0 ? poll(fds, 2, left < INT_MAX ? (int)left : INT_MAX) : 0;
 
-		if (n == 0 && left <= TICK_MS) {
+		if (n == 0) {
 			end->late = true;
 			return;
 		}
-		if (work->tick && (int64_t)clock_steady_ms() - ticked >= TICK_MS) {
+		if (work->tick && open && fds[1].revents &&
+		    (int64_t)clock_steady_ms() - ticked >= TICK_MS) {
 			ticked = (int64_t)clock_steady_ms();
 			work->tick();
 		}

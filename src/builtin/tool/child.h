@@ -21,7 +21,7 @@ struct child_work {
 	uint64_t most_ms;
 	uint64_t most_bytes; /* most output */
 	size_t head, tail;   /* bytes to keep */
-	void (*tick)(void);  /* called now and then while waiting, or NULL */
+	void (*tick)(void);  /* called now and then while output arrives, or NULL */
 };
 
 struct child_end {

@@ -353,7 +353,7 @@ static void print_text(const struct sums *sums)
 {
 	print_table(sums);
 	if (sums->total.estimated_nusd)
-		printf("\n~ partly estimated: an answer was cut off, or a gateway was killed.\n");
+		printf("\n~ partly estimated: an answer was cut off or never came, or a gateway was killed.\n");
 	if (sums->replayed_nusd) {
 		AUTO_BUFFER struct buffer line = BUFFER_INIT(256);
 

@@ -9,9 +9,9 @@
 
 /* Model usage as the gateway counted it. */
 struct cost_text_use {
-	uint64_t requests, free_requests; /* all, and those to local models */
-	uint64_t input, output;           /* tokens */
-	uint64_t cost_nusd;
+	uint64_t requests, free_requests;   /* all, and those to local models */
+	uint64_t input, output;             /* tokens */
+	uint64_t cost_nusd, estimated_nusd; /* all, and the part that is estimated */
 	bool replay;
 };
 

@@ -101,6 +101,7 @@ static void print_cost(struct event_text *view, const json_t *data)
 		.input = (uint64_t)jsonget_number(metered, "input"),
 		.output = (uint64_t)jsonget_number(metered, "output"),
 		.cost_nusd = (uint64_t)jsonget_number(data, "cost_nusd"),
+		.estimated_nusd = (uint64_t)jsonget_number(metered, "estimated_nusd"),
 		.replay = jsonget_flag(metered, "replay")
 	};
 	AUTO_FREE char *words = metered ? cost_text(&use) : NULL;

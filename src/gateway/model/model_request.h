@@ -46,7 +46,7 @@ struct model_request {
 	const struct price_model *model; /* NULL: unknown */
 	char child[64];
 	uint64_t reserved;
-	uint64_t began_ms, first_ms;
+	uint64_t began_ms, sent_ms, first_ms;
 
 	/* the request */
 	struct buffer lines; /* its headers to be forwarded */
@@ -55,7 +55,7 @@ struct model_request {
 	struct buffer memory; /* its body; a large one is in `spool` */
 	uint64_t size;        /* of the body as received */
 	struct upstream_link *link;
-	char unreached[LEDGER_ERROR]; /* why there is no response, or empty */
+	char unreached[LEDGER_ERROR]; /* why the provider gave no answer of a model, or empty */
 	struct buffer head;           /* as sent */
 	size_t head_at;
 	uint64_t body_at;
@@ -88,11 +88,12 @@ struct model_request {
 	bool strip;   /* remove an event that the client did not request */
 	bool metered; /* the response is read by the meter */
 	bool opaque;  /* unreadable: charge the whole reservation */
+	bool foreign; /* neither text nor JSON: an answer in it would not be recognised */
 };
 
-/* Handles a complete head that is not a proxy request. Returns true if the connection made
+/* Handles the complete head of a request to the gateway itself. Returns true if the connection made
  * progress. */
-bool model_request_head(struct connection *connection, size_t head);
+bool model_request_head(struct connection *connection, enum http_form form, size_t head);
 
 void model_request_begin(struct connection *connection); /* the head was consumed: read the body */
 void model_request_from_client(struct connection *connection);

@@ -7,10 +7,31 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Returns true if nothing has come that only a model, or an API in its error, sends. */
+static bool lacks_answer(const struct model_request *request)
+{
+	if (request->state != MODEL_REQUEST_ANSWERED)
+		return true;
+	return request->priced && request->status < 300 && !request->reader.usage.error[0] &&
+	       !usage_began(&request->reader);
+}
+
+/* Records why there is no answer by a model. */
+static void name_reason(struct model_request *request, const char *why)
+{
+	char target[GATEWAY_TEXT];
+
+	rule_target_text(&request->upstream->provider->place.target, target);
+	snprintf(request->unreached, sizeof request->unreached, "%.140s did not respond: %.140s",
+		 target, why);
+}
+
 void model_request_broken(struct model_request *request, const char *why)
 {
 	char text[600];
 
+	if (!request->unreached[0] && lacks_answer(request))
+		name_reason(request, why);
 	if (request->state == MODEL_REQUEST_ANSWERED) {
 		/* a normal close would look like the end of the response */
 		connection_reset(request->connection);
@@ -80,7 +101,7 @@ static void hold_rest(struct model_request *request, size_t size)
 	buffer_add(&request->event, request->piece + request->piece_at, rest);
 }
 
-/* Meters and forwards bytes. Returns 0, or -1 if the client is on_provider_gone. */
+/* Meters and forwards bytes. Returns 0, or -1 if the client is gone. */
 static int pass(struct model_request *request, const char *bytes, size_t size)
 {
 	AUTO_BUFFER struct buffer scratch = BUFFER_INIT(ENGINE_SCRATCH + MASK_LONGEST);
@@ -130,6 +151,8 @@ static void end_answer(struct model_request *request)
 
 	reel_record_bytes(request, bytes, size);
 	reel_record_whole(request);
+	if (lacks_answer(request) && !request->foreign)
+		name_reason(request, "its answer is not a model's");
 	if (size > 0)
 		result = request->strip ? (buffer_add(&request->event, bytes, size), 0)
 					: send_piece(request, bytes, size);
@@ -145,12 +168,11 @@ static void end_answer(struct model_request *request)
 
 /* --- the head */
 
-static bool is_stream(struct http_text type)
+static bool begins_with(struct http_text type, const char *word)
 {
-	static const char events[] = "text/event-stream";
+	size_t size = strlen(word);
 
-	return type.size >= sizeof events - 1 &&
-	       http_text_is((struct http_text){ type.at, sizeof events - 1 }, events);
+	return type.size >= size && http_text_is((struct http_text){ type.at, size }, word);
 }
 
 /* Returns true if a header is meant for the client, not for us. */
@@ -196,13 +218,16 @@ static const char *read_lines(struct model_request *request, const struct http_r
 
 	*ret_stream = false;
 	while (http_line_next(&lines, &name, &value)) {
-		request->opaque |= http_text_is(name, "content-encoding") &&
-				   !http_text_is(value, "identity");
-		if (request->opaque)
+		if (http_text_is(name, "content-encoding") && !http_text_is(value, "identity")) {
+			request->opaque = response->status < 300;
 			return "its response is compressed although that was not requested, and "
 			       "cannot be metered";
-		if (http_text_is(name, "content-type"))
-			*ret_stream = is_stream(value);
+		}
+		if (http_text_is(name, "content-type")) {
+			*ret_stream = begins_with(value, "text/event-stream");
+			request->foreign = !begins_with(value, "text/") &&
+					   !begins_with(value, "application/json");
+		}
 		shape_limit_line(&request->limit, name.at, name.size, value.at, value.size, now);
 	}
 	return NULL;
@@ -283,7 +308,11 @@ static int handle_body(struct model_request *request, const char *bytes, size_t 
 			request->answer_left -= data.size;
 			request->answer_done = request->answer_left == 0;
 		}
-		if (taken < 0 || (data.size > 0 && pass(request, data.at, data.size) < 0)) {
+		if (taken < 0) {
+			model_request_broken(request, "invalid chunked encoding in its response");
+			return -1;
+		}
+		if (data.size > 0 && pass(request, data.at, data.size) < 0) {
 			connection_reset(request->connection);
 			return -1;
 		}
@@ -328,18 +357,6 @@ static int handle_first(struct model_request *request, const char *bytes, size_t
 	return result;
 }
 
-/* The provider closed the connection. */
-static void on_provider_gone(struct model_request *request, const char *why)
-{
-	char target[GATEWAY_TEXT];
-
-	rule_target_text(&request->upstream->provider->place.target, target);
-	if (request->state != MODEL_REQUEST_ANSWERED)
-		snprintf(request->unreached, sizeof request->unreached,
-			 "%.140s did not respond: %.140s", target, why);
-	model_request_broken(request, why);
-}
-
 static void lost(struct model_request *request, ssize_t n)
 {
 	/* Forward what arrived before that. */
@@ -352,7 +369,7 @@ static void lost(struct model_request *request, ssize_t n)
 	    request->answer_kind == HTTP_UNTIL_CLOSE)
 		end_answer(request);
 	else
-		on_provider_gone(
+		model_request_broken(
 			request,
 			n == 0 ? "it closed the connection before its response was complete"
 			       : upstream_wrong(request->link));

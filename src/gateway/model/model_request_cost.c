@@ -2,6 +2,7 @@
 #include "gateway/model/model_request.h"
 
 #include "failure/failure.h"
+#include "util/clock.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -92,7 +93,10 @@ static void fill(struct model_request *request, struct ledger_row *row)
 	row->free = request->upstream->provider->free;
 	row->duration_ms = (uint32_t)(engine->loop.now_ms - request->began_ms);
 	row->first_ms = request->first_ms ? (uint32_t)(request->first_ms - request->began_ms) : 0;
-	if (request->state == MODEL_REQUEST_ANSWERED) {
+	if (request->unreached[0]) {
+		memcpy(row->error, request->unreached, sizeof row->error);
+		row->failure = FAILURE_UNREACHABLE;
+	} else if (request->state == MODEL_REQUEST_ANSWERED) {
 		/* Only plain words, as all error types are: never something that could be a key
 		 * in disguise. */
 		if (!request->reader.usage.error[strspn(
@@ -103,14 +107,30 @@ static void fill(struct model_request *request, struct ledger_row *row)
 			snprintf(row->error, sizeof row->error, "other");
 		row->failure = failure_from_http(request->status, request->reader.usage.error,
 						 request->reader.usage.message);
+		shape_limit_body(&request->limit, &request->reader.usage, clock_wall_ms());
 		row->retry_at_ms = row->failure == FAILURE_RATE_LIMIT ||
 						   row->failure == FAILURE_OVERLOADED
 					   ? request->limit.at_ms
 					   : 0;
-	} else if (request->unreached[0]) {
-		memcpy(row->error, request->unreached, sizeof row->error);
-		row->failure = FAILURE_UNREACHABLE;
 	}
+}
+
+/* Returns true if the provider cannot have charged for it: the request was incomplete, it was
+ * refused, or nothing of an answer came before the provider soon broke off. A client that leaves
+ * first is not free: the provider goes on without it. */
+static bool is_unbilled(const struct model_request *request)
+{
+	const struct engine *engine = request->engine;
+	uint64_t waited = request->sent ? engine->loop.now_ms - request->sent_ms : 0;
+
+	if (request->state != MODEL_REQUEST_ANSWERED && !request->sent)
+		return true;
+	if (request->state == MODEL_REQUEST_ANSWERED && request->status >= 300)
+		return !request->reader.usage.has_output;
+	if (request->state == MODEL_REQUEST_ANSWERED && request->reader.usage.error[0])
+		return !usage_billable(&request->reader);
+	return request->unreached[0] && !request->opaque && !request->foreign &&
+	       waited < engine->config.caps.unanswered_ms;
 }
 
 void model_request_settle(struct model_request *request)
@@ -121,7 +141,6 @@ void model_request_settle(struct model_request *request)
 	struct price_use use = { 0 };
 	const struct price_model *as = NULL;
 	bool answered = request->state == MODEL_REQUEST_ANSWERED;
-	bool refused = answered && request->status >= 300;
 	bool exact = answered && usage->has_input && usage->has_output && usage->ended;
 
 	if (!request->priced) {
@@ -133,10 +152,7 @@ void model_request_settle(struct model_request *request)
 	request->priced = false;
 	if (answered)
 		use = usage->use;
-	/* The provider does not charge for a request that was incomplete or that it refused. */
-	if (refused && !usage->has_output)
-		exact = true;
-	else if (!request->sent && !answered)
+	if (!exact && is_unbilled(request))
 		exact = true;
 	else if (!exact)
 		estimate(request, &use);

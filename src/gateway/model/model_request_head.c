@@ -251,14 +251,14 @@ static bool check_head(struct connection *connection, const struct http_request 
 	return true;
 }
 
-bool model_request_head(struct connection *connection, size_t head)
+bool model_request_head(struct connection *connection, enum http_form form, size_t head)
 {
 	struct engine *engine = connection->engine;
 	struct request_target target = { 0 };
 	struct traits traits = { 0 };
 	struct http_request http;
 	enum usage_format format;
-	const char *wrong = http_request_read(connection->input.data, head, HTTP_ORIGIN, &http);
+	const char *wrong = http_request_read(connection->input.data, head, form, &http);
 
 	if (wrong) {
 		connection_access_fail(connection, 400, SOCKS_FAILED, "bad request: %s", wrong);

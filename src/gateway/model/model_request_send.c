@@ -100,6 +100,7 @@ static void join_small(struct model_request *request)
 static void finish_sending(struct model_request *request)
 {
 	request->sent = true;
+	request->sent_ms = request->engine->loop.now_ms;
 	if (request->head.used > 0) /* a tape gets no head */
 		explicit_bzero(request->head.data, request->head.used);
 	buffer_release(&request->head);

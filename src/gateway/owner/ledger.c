@@ -291,6 +291,7 @@ int ledger_add(struct ledger *ledger, const struct ledger_row *row, struct error
 	ledger->booked += row->cost_nusd;
 	ledger->fresh += row->cost_nusd;
 	ledger->news.requests += row->provider[0] != '\0'; /* a lost grant is not a request */
+	ledger->news.estimated_nusd += row->estimated ? row->cost_nusd : 0;
 	ledger->news.free_requests += row->provider[0] && row->free;
 	for (size_t i = 0; i < PRICE_KINDS; i++)
 		ledger->news.tokens[i] += row->tokens[i];
@@ -299,6 +300,8 @@ int ledger_add(struct ledger *ledger, const struct ledger_row *row, struct error
 	ledger->news.unreached[0] = '\0';
 	if (row->failure == FAILURE_UNREACHABLE)
 		add_text(ledger->news.unreached, LEDGER_ERROR, row->error);
+	if (row->failure == FAILURE_MODEL_NOT_FOUND)
+		add_text(ledger->news.unreached, LEDGER_ERROR, row->model);
 	ledger->torn = fd_write_all(ledger->lines_fd, buffer_text(&line), line.used) < 0;
 	if (ledger->torn)
 		return error_sys(err, "write the ledger beside '%s'", ledger->loop.path);

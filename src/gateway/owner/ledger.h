@@ -97,17 +97,19 @@ uint64_t ledger_spent(const struct ledger *ledger);
 
 /* The results of a run. */
 struct ledger_news {
-	bool over;                    /* the budget was used up: a request was refused or cut */
-	enum ledger_scope scope;      /* the limit that was reached */
-	char why[LEDGER_WHY];         /* the same as a sentence */
-	uint32_t failure;             /* how the last request ended: enum failure */
-	int64_t retry_at_ms;          /* when that provider accepts requests again, or 0 */
-	char unreached[LEDGER_ERROR]; /* why it got no response or was refused, or empty */
-	uint32_t refused;             /* requests refused because the budget was used up */
-	uint64_t requests;            /* requests that were sent */
-	uint64_t free_requests;       /* those to local models */
+	bool over;               /* the budget was used up: a request was refused or cut */
+	enum ledger_scope scope; /* the limit that was reached */
+	char why[LEDGER_WHY];    /* the same as a sentence */
+	uint32_t failure;        /* how the last request ended: enum failure */
+	int64_t retry_at_ms;     /* when that provider accepts requests again, or 0 */
+	/* why it got no response or was refused, or the model that is unknown; or empty */
+	char unreached[LEDGER_ERROR];
+	uint32_t refused;       /* requests refused because the budget was used up */
+	uint64_t requests;      /* requests that were sent */
+	uint64_t free_requests; /* those to local models */
 	uint64_t tokens[PRICE_KINDS];
 	uint64_t cost_nusd;
+	uint64_t estimated_nusd;  /* the estimated part of the cost */
 	bool replay;              /* nobody was paid */
 	char stray[LEDGER_STRAY]; /* how a replay diverged from its tape, or empty */
 	char tape[LEDGER_TAPE];   /* why the recording is incomplete, or empty */

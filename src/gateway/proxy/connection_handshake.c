@@ -4,6 +4,7 @@
 #include "gateway/model/model_request.h"
 #include "util/text/consttime.h"
 
+#include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -197,6 +198,50 @@ static bool find_target(struct connection *connection, const struct http_request
 	return true;
 }
 
+/* Returns true if this is the address at which the client reached the gateway, and models are
+ * there. Clients that ignore NO_PROXY ask the proxy for it. */
+static bool is_gateway(const struct connection *connection, const struct rule_target *target)
+{
+	struct sockaddr_storage here;
+	socklen_t size = sizeof here;
+	struct address address;
+
+	return !connection->within && connection->engine->config.models.active &&
+	       getsockname(connection->client.source.fd, (struct sockaddr *)&here, &size) == 0 &&
+	       address_from((const struct sockaddr *)&here, &address) == 0 &&
+	       address_equal(&address, &target->address) &&
+	       ntohs(((const struct sockaddr_in *)&here)->sin_port) == target->port;
+}
+
+/* A request elsewhere cannot use the server connection of an earlier one. */
+static void leave_server(struct connection *connection)
+{
+	connection_drop_server(connection);
+	connection_exchange_free(connection->exchange);
+	connection->exchange = NULL;
+}
+
+/* Handles a request through the proxy to the gateway itself, which is treated like a direct one. A
+ * tunnel to it leads to the next head of the same connection. */
+static bool handle_gateway(struct connection *connection, const struct http_request *request,
+			   size_t head)
+{
+	struct engine *engine = connection->engine;
+
+	leave_server(connection);
+	if (!request->connect)
+		return model_request_head(connection, HTTP_PROXY, head);
+	connection_consume(connection, head);
+	connection->scanned = 0;
+	if (connection_side_say(&connection->client,
+				"HTTP/1.1 200 Connection established\r\n\r\n") < 0) {
+		connection_end(connection);
+		return false;
+	}
+	event_loop_alarm_start(&engine->loop, &engine->header, &connection->alarm);
+	return true;
+}
+
 /* Handles a complete head. Returns true if the connection made progress. */
 static bool handle_head(struct connection *connection, const struct http_request *request,
 			size_t head)
@@ -205,11 +250,10 @@ static bool handle_head(struct connection *connection, const struct http_request
 
 	if (!check_token(connection, request) || !find_target(connection, request, &target))
 		return false;
+	if (is_gateway(connection, &target))
+		return handle_gateway(connection, request, head);
 	if (request->connect) {
-		/* A tunnel cannot use the server connection of an earlier request. */
-		connection_drop_server(connection);
-		connection_exchange_free(connection->exchange);
-		connection->exchange = NULL;
+		leave_server(connection);
 		connection->target = target;
 		connection_consume(connection, head);
 		connection_access_check(connection);
@@ -275,7 +319,7 @@ bool connection_handshake_head(struct connection *connection)
 	/* A path instead of a full URI: a request to a model, not to the proxy. */
 	if (head > 0 && !connection->within && connection->engine->config.models.active &&
 	    has_path(input))
-		return model_request_head(connection, (size_t)head);
+		return model_request_head(connection, HTTP_ORIGIN, (size_t)head);
 	wrong = head < 0 ? "a line does not end in CR LF"
 			 : http_request_read(input->data, (size_t)head,
 					     connection->within ? HTTP_ORIGIN : HTTP_PROXY,

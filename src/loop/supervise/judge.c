@@ -114,10 +114,11 @@ static int64_t reset_of(const struct agent_summary *heard, int64_t now_ms)
 /* The gateway's own count. */
 static json_t *metered_json(const struct ledger_news *news)
 {
-	return json_pack("{s:I, s:I, s:I, s:I, s:b}", "requests", (json_int_t)news->requests,
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:b}", "requests", (json_int_t)news->requests,
 			 "free_requests", (json_int_t)news->free_requests, "input",
 			 (json_int_t)ledger_input(news), "output",
-			 (json_int_t)news->tokens[PRICE_OUTPUT], "replay", news->replay);
+			 (json_int_t)news->tokens[PRICE_OUTPUT], "estimated_nusd",
+			 (json_int_t)news->estimated_nusd, "replay", news->replay);
 }
 
 json_t *judge_end(const struct runner_result *result, const struct judge_end_facts *facts,
@@ -143,11 +144,13 @@ json_t *judge_end(const struct runner_result *result, const struct judge_end_fac
 		json_object_set_new(data, "refused_requests",
 				    json_integer((json_int_t)result->news.refused));
 		json_object_set_new(data, "metered", metered_json(&result->news));
+		json_object_set_new(data, "request_failed",
+				    json_boolean(result->news.failure != FAILURE_NONE));
 	}
 	if (result->metered && result->news.tape[0])
 		json_object_set_new(data, "not_recorded", loop_report_text(result->news.tape));
 	json_object_set_new(data, "error", json_string(failure_row(error)->stream_name));
-	if (error == FAILURE_UNREACHABLE || error == FAILURE_REFUSED)
+	if (result->news.unreached[0] && (uint32_t)error == result->news.failure)
 		json_object_set_new(data, "unreached", loop_report_text(result->news.unreached));
 	json_object_set_new(data, "over_budget", json_boolean(facts->over_budget));
 	if (result->metered && result->news.over)
