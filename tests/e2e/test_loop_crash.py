@@ -482,24 +482,26 @@ def test_a_loop_whose_folder_became_read_only_can_be_seen(t):
     os.chmod(folder, 0o700)
 
 
-@root_only
-def test_a_loop_on_a_read_only_disk_can_be_seen(t):
+def completed_on_its_own_disk(t):
+    """A loop that has completed, with its state on a disk of 24 MB."""
     t.own_mounts()
     t.tmpfs(t.state, "24m")
     loop = Loop(t, scripts=SPOKEN)
     equal(loop.run().code, 0, "exit status of run")
     loop.id = loop.status()["id"]
+    return loop
+
+
+@root_only
+def test_a_loop_on_a_read_only_disk_can_be_seen(t):
+    loop = completed_on_its_own_disk(t)
     kernel.mount("tmpfs", t.state, "tmpfs", kernel.MS_REMOUNT | kernel.MS_RDONLY, None)
     shown_as_before(loop, "can only be read: its disk is read-only")
 
 
 @root_only
 def test_a_loop_on_a_full_disk_can_be_seen(t):
-    t.own_mounts()
-    t.tmpfs(t.state, "24m")
-    loop = Loop(t, scripts=SPOKEN)
-    equal(loop.run().code, 0, "exit status of run")
-    loop.id = loop.status()["id"]
+    loop = completed_on_its_own_disk(t)
     fill_disk(t)
     shown_as_before(loop, "can only be read: its disk is full")
 

@@ -129,7 +129,7 @@ def test_the_notice_names_each_tool_once(t):
         contains(text, part, "the notice")
 
 
-def test_a_loop_tells_what_tools_obey(t):
+def test_a_loop_shows_files_that_tools_obey(t):
     loop = Loop(t, scripts={"all": "mkdir .cargo a; touch .cargo/config.toml conftest.py a/conftest.py; edit done yes"})
     result = loop.run()
     equal(result.code, 0, "exit status", result)
@@ -230,7 +230,7 @@ def test_a_secret_that_the_user_names_can_be_read(t, name):
 
 @cases("mkfifo .npmrc; mkfifo server.pem", "ln -s /dev/tty .npmrc; ln -s /dev/zero ca.pem", "ln -s .npmrc .npmrc",
        "mkdir .npmrc ca.pem")
-def test_a_look_never_blocks(t, script):
+def test_looking_at_content_never_blocks(t, script):
     t.run(["sh", "-c", script])
     equal(t.works("echo", "fine"), "fine\n", "the command")
 
@@ -254,7 +254,7 @@ def test_a_file_that_is_too_large_for_a_look_is_hidden_and_a_hard_one_is_quick(t
 
 
 @timeout(120)
-def test_a_file_that_could_be_a_secret_but_is_none_stays_readable(t):
+def test_a_file_that_could_be_a_secret_but_is_not_stays_readable(t):
     paths = {}
     for name, text in (("secret-if-key", "-----BEGIN PGP PUBLIC KEY BLOCK-----\n"), ("secret-or-certificate", CERTIFICATE),
                        ("secret-if-found", "registry=https://example.org/\ntoken=${TOKEN}\npassword =\nmax_tokens: 4096\n")):

@@ -444,7 +444,7 @@ def test_13_a_link_that_passes_through_the_project_leads_where_it_did(t):
     equal(os.path.islink(t.path("door")) and os.readlink(t.path("door")), "../own", "the link is restored")
 
 
-def test_13_a_home_with_too_many_folders_is_told(t):
+def test_13_a_home_with_too_many_folders_is_reported(t):
     for i in range(50):
         for j in range(100):
             os.makedirs(os.path.join(t.home, f".config/nvim/{i}/{j}"))

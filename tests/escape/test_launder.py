@@ -60,7 +60,7 @@ def test_a_file_that_is_writable_inside_is_not_known(t, how):
     expect(not t.exists(".envrc"), "it must not stay", result)
 
 
-def test_a_number_that_is_used_again_is_not_known(t):
+def test_an_inode_number_that_is_used_again_is_not_known(t):
     """The host removes a protected file, and its inode number goes to a plant."""
     t.write(".vimrc", "mine")
     agent = Agent(t)
@@ -75,7 +75,7 @@ def test_a_number_that_is_used_again_is_not_known(t):
 
 
 @needs("git")
-def test_a_folder_gets_no_trust_from_the_number_of_a_certificate(t):
+def test_a_folder_gets_no_trust_from_the_inode_number_of_a_certificate(t):
     t.write("ca.pem", CERTIFICATE)
     result = t.sh("rm ca.pem; mkdir .git .vscode; echo evil > .vscode/tasks.json")
     expect(not t.exists(".git") and not t.exists(".vscode"), "they must not stay", result)

@@ -316,10 +316,10 @@ static void search_place(struct search *search, const struct home *home, const s
 /* Searches the folder that replaces ~/.config, for those who have one. */
 static void search_settings(struct search *search)
 {
-	const char *settings = env_get("XDG_CONFIG_HOME");
+	AUTO_FREE char *settings = env_config_folder("", false); /* only XDG_CONFIG_HOME */
 	AUTO_FREE char *usual = path_join(search->home, ".config");
 
-	if (!settings || settings[0] != '/' || strcmp(settings, usual) == 0)
+	if (!settings || strcmp(settings, usual) == 0)
 		return;
 	search->secret = false;
 	search->place = NULL;
