@@ -50,6 +50,7 @@ static const struct key {
 	KEY("message", TEXT, worktree.message),
 	KEY("log", TEXT, apply.log),
 	KEY("tree", TEXT, apply.tree),
+	KEY("theirs", TEXT, apply.theirs),
 	KEY("here", FLAG, apply.here),
 	KEY("squash", FLAG, apply.squash),
 	KEY("dry", FLAG, apply.dry),
