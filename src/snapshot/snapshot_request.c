@@ -44,6 +44,7 @@ static const struct key {
 	KEY("most_bytes", NUMBER, prune.most_bytes),
 	KEY("most_bytes", NUMBER, git.import.most_bytes),
 	KEY("folder", TEXT, git.import.folder),
+	KEY("hidden", LIST, git.hidden),
 	KEY("folder", TEXT, worktree.folder),
 	KEY("branch", TEXT, apply.branch),
 	KEY("message", TEXT, apply.message),
