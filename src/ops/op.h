@@ -59,8 +59,8 @@ enum op_question_kind {
 /* One thing that the user agrees to. Any member may be NULL. */
 struct op_item {
 	char *name;  /* a setting's key, a loop's id, or a path in the project */
-	char *value; /* a setting's value, or the status of a loop or path */
-	char *where; /* where a setting is defined, or a loop's project */
+	char *value; /* a setting's value, the status of a loop or path; a file: see op_apply.h */
+	char *where; /* where a setting is defined, a loop's project, or the result with a file */
 	char *why;   /* what a setting means, or why a file will be executed */
 };
 

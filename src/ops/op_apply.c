@@ -26,7 +26,7 @@ static char *commit_message(const struct op_apply_request *request, const struct
 struct job {
 	const char *name;
 	bool dry;
-	const char *tree; /* the result that was previewed, or NULL */
+	const json_t *previewed; /* the answer of the preview, or NULL */
 	int output;
 	bool terminal;
 };
@@ -48,8 +48,10 @@ static int perform(const struct op_apply_request *request, const struct client_l
 	snapshot_tell_number(&work, "here", !loop->state.options.work_tree);
 	snapshot_tell_number(&work, "dry", job->dry);
 	snapshot_tell_number(&work, "terminal", job->terminal);
-	if (job->tree)
-		snapshot_tell(&work, "tree", job->tree);
+	if (job->previewed) {
+		snapshot_tell(&work, "tree", jsonget_text(job->previewed, "tree"));
+		snapshot_tell(&work, "theirs", jsonget_text(job->previewed, "theirs"));
+	}
 	result = snapshot_run(&work, job->output, ret_answer, err);
 	snapshot_release(&work);
 	return result;
@@ -107,26 +109,36 @@ static char *why_executed(const json_t *answer, const json_t *change, const stru
 		       : fence_quarantine_reason(path);
 }
 
-/* The token covers these files in this result only. */
-static void make_question(const json_t *answer, struct op_question *question)
+/* Adds those of a list of files. The token covers them in this result, or history, only. */
+static void add_executed(const json_t *answer, const char *key, const char *where,
+			 const struct list *linked, struct op_question *question)
 {
-	const char *work_tree = jsonget_text(answer, "work_tree");
-	struct list linked = { 0 };
 	size_t index;
 	json_t *change;
 
-	if (*work_tree)
-		fence_quarantine_linked(work_tree, &linked);
-	json_array_foreach(json_object_get(answer, "changes"), index, change)
+	json_array_foreach(json_object_get(answer, key), index, change)
 	{
-		AUTO_FREE char *why = why_executed(answer, change, &linked);
+		AUTO_FREE char *why = why_executed(answer, change, linked);
 		const struct op_item item = { .name = (char *)jsonget_text(change, "path"),
-					      .where = (char *)jsonget_text(answer, "tree"),
+					      .value = (char *)json_string_value(
+						      json_object_get(change, "commit")),
+					      .where = (char *)jsonget_text(answer, where),
 					      .why = why };
 
 		if (item.why)
 			op_question_add(question, &item);
 	}
+}
+
+static void make_question(const json_t *answer, struct op_question *question)
+{
+	const char *work_tree = jsonget_text(answer, "work_tree");
+	struct list linked = { 0 };
+
+	if (*work_tree)
+		fence_quarantine_linked(work_tree, &linked);
+	add_executed(answer, "changes", "tree", &linked, question);
+	add_executed(answer, "history", "theirs", &linked, question);
 	list_release(&linked);
 	op_question_set(question, OP_QUESTION_EXECUTED, mem_dup("Apply these files as well?"));
 }
@@ -217,6 +229,7 @@ static enum op_status preview(const struct op_apply_request *request,
 		return OP_REFUSED;
 	}
 	make_question(result->details, &result->question);
+	json_object_del(result->details, "history"); /* the question has what counts */
 	if (request->dry)
 		return OP_UNCHANGED;
 	if (result->question.count && !op_agreed(&request->answer, &result->question))
@@ -228,13 +241,12 @@ static enum op_status preview(const struct op_apply_request *request,
 static enum op_status apply_result(const struct op_apply_request *request,
 				   struct op_apply_result *result, struct error *err)
 {
-	const struct job job = { .name = "apply",
-				 .tree = jsonget_text(result->details, "tree"),
-				 .output = -1 };
+	const struct job job = { .name = "apply", .previewed = result->details, .output = -1 };
 	json_t *answer = NULL;
 
 	if (perform(request, &result->loop, &job, &answer, err) < 0)
 		return op_status_of(err);
+	json_object_del(answer, "history");
 	json_decref(result->details);
 	result->details = answer;
 	return OP_DONE;

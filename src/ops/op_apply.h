@@ -33,8 +33,10 @@ struct op_apply_result {
 	struct client_loop loop;
 	enum op_apply_leftovers leftovers;
 	enum op_apply_kind kind;
-	struct op_question question; /* files that this machine will execute unasked */
-	json_t *details;             /* the branch, commits and files, for JSON output, or NULL */
+	/* Files that this machine will execute unasked. An item's value is the commit that brings a
+	 * file which the result does not have, or else NULL. Those come last. */
+	struct op_question question;
+	json_t *details; /* the branch, commits and files, for JSON output, or NULL */
 };
 
 /* Returns OP_UNCHANGED if there is nothing to do or `dry` is set, OP_REFUSED for the reason in

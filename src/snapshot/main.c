@@ -198,5 +198,6 @@ int main(int argc, char **argv)
 	buffer_release(&request.answer);
 	list_release(&request.differ.paths);
 	list_release(&request.prune.loops);
+	list_release(&request.git.hidden);
 	return result < 0;
 }

@@ -954,3 +954,131 @@ def test_folders_that_are_not_git_directories_need_no_yes(t):
                          "web/hooks/use.js": "", "web/refs/x.js": "", "web/config/x.js": "", "web/HEAD/x": "", "web/commondir": ""})
     result = loop.ringfence("apply")
     equal(result.code, 0, "exit status", result)
+
+
+# Files that only the history has
+
+PASSING = {
+    "a hook": ({".husky/pre-commit": "evil\n"}, ".husky/pre-commit", "husky"),
+    "a workflow": ({".github/workflows/x.yml": "evil\n"}, ".github/workflows/x.yml", "after a push"),
+    "an obeyed file": ({"tools/hooks/pre-commit": "evil\n"}, "tools/hooks/pre-commit", "your git configuration uses it"),
+    "a git directory": ({"docs/HEAD": REF, "docs/refs/k": "", "docs/config": "x"}, "docs/HEAD", "a git directory under another name"),
+}
+
+
+def asks_about_history(loop, repo, name, commit, why):
+    """Only ways that bring the commits ask, and they change nothing before."""
+    before = repo.state()
+    result = loop.ringfence("apply")
+    equal(result.code, 125, "exit status", result)
+    line = next((line for line in result.err.splitlines() if f"only in the history: {name} " in line), "")
+    for part in (f"(commit {commit[:10]}): ", why, "; --squash leaves it out"):
+        contains(line, part, "the line about the file")
+    contains(result.err, "then use --yes or --squash", "stderr")
+    equal(repo.state(), before, "the repository")
+
+
+@needs("git")
+@cases(*[(name, way) for name in PASSING for way in ("forward", "merge")])
+def test_a_file_that_only_the_history_has_needs_a_yes_too(t, name, way):
+    """A checkout, bisect or rebase would put it into the folder later. The control: --squash does not bring it."""
+    files, path, why = PASSING[name]
+    loop, repo, branch = looped(t)
+    repo.git("config", "core.hooksPath", "tools/hooks")
+    evil = repo.commit(branch, {**files, "a": text(l3="three")})
+    repo.commit(branch, {name: None for name in files}, base=branch)
+    if way == "merge":
+        repo.commit("main", {"b": "ours\n"})
+        repo.git("reset", "-q", "--hard")
+    start = repo.head()
+    asks_about_history(loop, repo, path, evil, why)
+    answer = json.loads(loop.ringfence("apply", "--dry-run", "--json").out)
+    equal([(item["path"], item["commit"]) for item in answer["executed"] if item["path"] == path], [(path, evil)], "as JSON")
+    lacks(answer, "history", "the answer")
+    result = loop.ringfence("apply", "--squash")
+    equal((result.code, result.err), (0, ""), "exit status and stderr with --squash", result)
+    expect(evil not in repo.git("log", "--format=%H"), "the squash does not have the commit")
+    repo.git("reset", "-q", "--hard", start)
+    equal(loop.ringfence("apply", "--yes").code, 0, "exit status with --yes")
+    contains(repo.git("log", "--format=%H"), evil, "the history")
+
+
+@needs("git")
+def test_another_version_in_the_history_is_named_beside_that_of_the_result(t):
+    loop, repo, branch = looped(t)
+    evil = repo.commit(branch, {".envrc": "evil\n"})
+    repo.commit(branch, {".envrc": "harmless\n"}, base=branch)
+    asks_about_history(loop, repo, ".envrc", evil, "direnv")
+    contains(loop.ringfence("apply").err, "[ringfence] .envrc: this machine executes it", "stderr")
+
+
+@needs("git")
+def test_the_parts_of_a_git_directory_may_come_with_several_commits_of_the_history(t):
+    """One part was the user's own, and the result has none. The control: parts that are never together."""
+    loop, repo, branch = looped(t, **{"docs/refs/k": ""})
+    first = repo.head()
+    repo.commit("main", {"docs/refs/k": None})
+    repo.git("reset", "-q", "--hard")
+    evil = repo.commit(branch, {"docs/HEAD": REF}, base=first)
+    repo.commit(branch, {"docs/HEAD": None, "docs/refs/k": None}, base=branch)
+    asks_about_history(loop, repo, "docs/HEAD", evil, "a git directory under another name")
+    repo.commit(branch, {"docs/HEAD": REF}, base=first)
+    repo.commit(branch, {"docs/refs/k": None}, base=branch)
+    asks_about_history(loop, repo, "docs/HEAD", repo.git("rev-parse", f"{branch}~1"), "a git directory under another name")
+    repo.commit(branch, {"docs/refs/k": None, "docs/x": "x"}, base=first)
+    repo.commit(branch, {"docs/HEAD": REF}, base=branch)
+    repo.commit(branch, {"docs/HEAD": None}, base=branch)
+    equal(loop.ringfence("apply").code, 0, "exit status of the control")
+
+
+@needs("git")
+def test_what_a_merge_in_the_history_brings_needs_a_yes(t):
+    """The file may be in the merge alone, or in a side that it drops."""
+    loop, repo, branch = looped(t)
+    side = repo.commit("side", {".envrc": "evil\n"})
+    repo.commit(branch, {"a": text(l3="three")})
+    tree = repo.git("rev-parse", f"{branch}^{{tree}}")
+    both = repo.git("commit-tree", tree, "-p", branch, "-p", "side", "-m", "without the side's file")
+    repo.git("update-ref", f"refs/heads/{branch}", both)
+    asks_about_history(loop, repo, ".envrc", side, "direnv")
+    evil = repo.commit("evil", {".envrc": "evil\n", "a": text(l3="three")})
+    one = repo.commit("one", {"a": text(l3="three")})
+    both = repo.git("commit-tree", f"{evil}^{{tree}}", "-p", one, "-p", "main", "-m", "with a file of its own")
+    repo.git("update-ref", f"refs/heads/{branch}", both)
+    repo.commit(branch, {".envrc": None}, base=branch)
+    asks_about_history(loop, repo, ".envrc", both, "direnv")
+
+
+@needs("git")
+def test_what_the_user_has_committed_already_is_not_asked_about(t):
+    """Source files that come and go do not count, nor does the user's own file that the loop deletes and restores."""
+    loop, repo, branch = looped(t, **{".envrc": "mine\n"})
+    repo.commit(branch, {".envrc": None, "new.c": "x\n"})
+    repo.commit(branch, {".envrc": "mine\n", "new.c": "y\n"}, base=branch)
+    repo.commit(branch, {".envrc": None, "new.c": None}, base=branch)
+    result = loop.ringfence("apply")
+    equal((result.code, result.err), (0, ""), "exit status and stderr", result)
+
+
+@needs("git")
+def test_a_branch_that_moves_after_the_look_is_not_applied(t):
+    """Also if its tree is the same: its history is not what was shown."""
+    repo, program = begin(t)
+    repo.commit(RESULT, {"a": text(l3="three")})
+    seen = apply(program, dry=1)
+    repo.commit(RESULT, {".envrc": "evil\n"}, base=RESULT)
+    repo.commit(RESULT, {".envrc": None}, base=RESULT)
+    refused(repo, program, "a branch moved in the meantime", tree=seen["tree"], theirs=seen["theirs"])
+    seen = apply(program, dry=1)
+    equal(apply(program, tree=seen["tree"], theirs=seen["theirs"])["kind"], "forward", "the control")
+
+
+@needs("git")
+def test_a_history_that_is_too_long_to_be_judged_is_refused(t):
+    repo, program = begin(t)
+    stream = [f"commit refs/heads/{RESULT}\ncommitter A <a@example.org> {1700000000 + number} +0000\ndata 1\nx\n"
+              + (f"from {repo.head()}\n" if number == 0 else "") + f"M 100644 inline a\ndata {len(str(number))}\n{number}\n"
+              for number in range(10001)]
+    repo.git("fast-import", "--quiet", input="".join(stream))
+    refused(repo, program, "brings more than 10000 commits, too many to judge (use --squash)")
+    equal(apply(program, squash=1)["kind"], "squash", "the control")

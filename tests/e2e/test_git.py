@@ -683,3 +683,41 @@ def test_locks_of_a_killed_git_do_not_block_the_next_iteration(t, end):
     equal(repo.git("show", f"{branch(loop)}:new.txt"), "hello", "what was committed")
     equal(t.read(elsewhere), "mine", "a file elsewhere")
     contains(loop.result.out, "lock files that a killed git left", "what is said")
+
+
+@needs("git")
+@cases("", "--worktree")
+def test_hidden_files_that_are_tracked_do_not_keep_the_agent_from_committing(t, how):
+    """They stay in the commits as they are. So do those that are hidden by a rule, or in a hidden folder."""
+    texts = {".env.example": "NAME=value\n", ".env": "PASSWORD=hunter2hunter2\n", ".npmrc": "//example.org/:_authToken=hunter2\n",
+             "secrets/a b": "hunter2\n", "by-rule": "hunter2\n"}
+    loop = Loop(t, scripts={"1": "cat .env.example > seen; cat .env > denied; git status --porcelain > status; edit new x; "
+                                 "git add -A && git diff --cached --name-only > /dev/null && git commit -q -m one && "
+                                 "echo two > new && git commit -q -am two && git diff --exit-code && edit done yes"})
+    repo = Repository(t, loop.project).filled()
+    os.mkdir(loop.path("secrets"))
+    for name, text in texts.items():
+        loop.write(name, text)
+    repo.git("add", "-Af")
+    repo.git("commit", "-qm", "with secrets")
+    result = loop.run(*how.split(), "--hide", "by-rule")
+    equal(result.code, 0, "exit status of run", result)
+    contains(repo.git("log", "--format=%s", branch(loop)), "two\none\nwith secrets", "the commits")
+    changed = repo.git("diff", "--name-only", "HEAD", f"{branch(loop)}").split("\n")
+    equal([name for name in texts if name in changed], [], "hidden files that the commits change")
+    equal(repo.git("show", f"{branch(loop)}:seen"), "NAME=value", "what is read of a file without a credential")
+    equal(repo.git("show", f"{branch(loop)}:denied"), "", "what is read of a secret")
+    lacks(repo.git("show", f"{branch(loop)}:status"), ".npmrc", "git status inside")
+    equal({name: loop.tree()[name] for name in texts}, texts, "the user's files")
+
+
+@needs("git")
+def test_hidden_files_that_are_not_tracked_do_not_keep_the_agent_from_committing(t):
+    loop = Loop(t, scripts={"1": "edit new x; git add -A && git commit -q -m one && edit done yes"})
+    repo = Repository(t, loop.project).filled()
+    for name in (".env", "#odd [name]*\\ .key", "!x.key"):
+        loop.write(name, "hunter2\n")
+    result = loop.run()
+    equal(result.code, 0, "exit status of run", result)
+    contains(repo.git("diff", "--name-only", "HEAD", branch(loop)).split("\n"), "new", "the commit")
+    lacks(repo.git("diff", "--name-only", "HEAD", branch(loop)), "key", "the commit")

@@ -70,6 +70,9 @@ static void names(void)
 							!secret("keys.txt", false));
 	CHECK("environment files are secret",
 	      secret(".env", false) && secret(".env.local", false) && secret(".envrc", false));
+	CHECK("an example of an environment file is not secret by its name, but its folder is",
+	      !secret(".env.example", false) && !secret(".ENV.Sample", false) &&
+		      secret(".env.example.local", false) && secret(".env.example", true));
 	CHECK("keys and credential folders are secret",
 	      secret("a.pem", false) && secret("id.key", false) && secret("secrets", true) &&
 		      secret("credentials", true));

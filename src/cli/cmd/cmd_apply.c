@@ -87,8 +87,21 @@ static void notice_lists(const json_t *answer)
 
 static void show_executed(const struct op_question *question)
 {
-	for (size_t i = 0; i < question->count; i++)
-		notice_format("%s: %s", question->items[i].name, question->items[i].why);
+	for (size_t i = 0; i < question->count; i++) {
+		const struct op_item *item = &question->items[i];
+
+		if (item->value)
+			notice_format(
+				"only in the history: %s (commit %.*s): %s; --squash leaves it out",
+				item->name, SHORT_ID, item->value, item->why);
+		else
+			notice_format("%s: %s", item->name, item->why);
+	}
+}
+
+static bool asks_about_history(const struct op_question *question)
+{
+	return question->count && question->items[question->count - 1].value;
 }
 
 static void notice_leftovers(const struct op_apply_result *result)
@@ -185,9 +198,12 @@ static json_t *question_json(const struct op_question *question)
 {
 	json_t *list = json_array();
 
-	for (size_t i = 0; i < question->count; i++)
-		json_array_append_new(list, json_pack("{s:s, s:s}", "path", question->items[i].name,
-						      "why", question->items[i].why));
+	for (size_t i = 0; i < question->count; i++) {
+		const struct op_item *item = &question->items[i];
+
+		json_array_append_new(list, json_pack("{s:s, s:s, s:s*}", "path", item->name, "why",
+						      item->why, "commit", item->value));
+	}
 	return list;
 }
 
@@ -227,13 +243,15 @@ static int report_refusal(const struct loops_options *opts, const struct op_appl
 static int ask(const struct loops_options *opts, const struct op_apply_result *result,
 	       struct error *err)
 {
+	bool history = asks_about_history(&result->question);
 	struct error unused;
 
 	if (opts->json || !confirm_possible("use --yes", &unused)) {
 		error_set(err,
 			  "this machine would execute %zu of the files unasked: review them "
-			  "(git diff HEAD...ringfence/%s), then use --yes",
-			  result->question.count, result->loop.id);
+			  "(git %s HEAD..%sringfence/%s), then use --yes%s",
+			  result->question.count, history ? "log -p" : "diff", history ? "" : ".",
+			  result->loop.id, history ? " or --squash" : "");
 		return cli_fail(err);
 	}
 	if (confirm(&result->question))

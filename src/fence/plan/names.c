@@ -125,6 +125,7 @@ struct subject {
 	const char *name;
 	size_t size; /* of the name */
 	unsigned char type;
+	bool named; /* a line about secrets has this very name */
 	char *full;
 };
 
@@ -166,13 +167,28 @@ static bool row_matches(const struct row *row, struct subject *subject)
 	return folders_match(row->above, strlen(row->above), full, above);
 }
 
+/* Of the lines about secrets, those without `*` beat the others: .env.example is not like .env*. */
+static void add_secret(const struct row *row, struct subject *subject, struct names_found *found)
+{
+	bool named = !strchr(row->name, '*');
+
+	if (named && !subject->named)
+		memset(&found->by[NAMES_SECRET], 0,
+		       (NAMES_CLASSES - NAMES_SECRET) * sizeof *found->by);
+	subject->named = subject->named || named;
+	if (named == subject->named && !found->by[row->class])
+		found->by[row->class] = row->by;
+}
+
 static void find_in(const struct table *table, uint16_t at, struct subject *subject,
 		    struct names_found *found)
 {
 	for (; at; at = table->next[at - 1]) {
 		const struct row *row = &rows[at - 1];
 
-		if (!found->by[row->class] && row_matches(row, subject))
+		if (row->class >= NAMES_SECRET && row_matches(row, subject))
+			add_secret(row, subject, found);
+		else if (!found->by[row->class] && row_matches(row, subject))
 			found->by[row->class] = row->by;
 	}
 }

@@ -15,6 +15,8 @@
 #include <string.h>
 #include <sys/wait.h>
 
+enum { HIDDEN_BYTES = 1 << 19 }; /* the arguments of a program are limited */
+
 static void begin(const struct supervisor *sup, const char *name, struct snapshot_work *work)
 {
 	AUTO_FREE char *state = loop_folder_state(sup->folder);
@@ -130,8 +132,8 @@ static bool await(struct supervisor *sup)
 	return !sup->leaving;
 }
 
-void loop_checkpoint_ask(struct supervisor *sup, const char *name, json_t **ret_answer,
-			 char **ret_failed)
+void loop_checkpoint_ask(struct supervisor *sup, const char *name, const struct list *hidden,
+			 json_t **ret_answer, char **ret_failed)
 {
 	struct snapshot_work work;
 	struct error why;
@@ -142,6 +144,10 @@ void loop_checkpoint_ask(struct supervisor *sup, const char *name, json_t **ret_
 	begin(sup, name, &work);
 	snapshot_tell(&work, "folder", sup->folder);
 	snapshot_tell_number(&work, "most_bytes", sup->state.options.git_bytes);
+	for (size_t i = 0, bytes = 0; hidden && i < hidden->count && bytes < HIDDEN_BYTES; i++) {
+		snapshot_tell(&work, "hidden", hidden->items[i]);
+		bytes += strlen(hidden->items[i]) + sizeof "hidden=" + sizeof(char *);
+	}
 	result = snapshot_start(&work, -1, sup->lock, &sup->checkpoint.job, &why);
 	snapshot_release(&work);
 	if (result == 0 && !await(sup))
@@ -156,7 +162,7 @@ static int sync_work(struct supervisor *sup)
 	AUTO_FREE char *failed = NULL;
 	json_t *answer = NULL;
 
-	loop_checkpoint_ask(sup, "sync", &answer, &failed);
+	loop_checkpoint_ask(sup, "sync", NULL, &answer, &failed);
 	json_decref(answer);
 	if (failed)
 		fprintf(stderr, "%s\n", failed);

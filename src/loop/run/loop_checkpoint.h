@@ -18,11 +18,12 @@ int loop_checkpoint_take(struct supervisor *sup, const char *kind, uint32_t iter
 
 /*
  * Runs other work of ringfence-snapshot on this loop ("git-open", "git-import") and waits for it.
+ * hidden: paths in the project that the fence hides, or NULL.
  * Returns its answer, or why it failed; the caller owns both. Neither is set if the supervisor is
  * leaving.
  */
-void loop_checkpoint_ask(struct supervisor *sup, const char *name, json_t **ret_answer,
-			 char **ret_failed);
+void loop_checkpoint_ask(struct supervisor *sup, const char *name, const struct list *hidden,
+			 json_t **ret_answer, char **ret_failed);
 
 /*
  * Makes the supervisor take checkpoints periodically while an agent runs, and handle finished ones.

@@ -1,6 +1,7 @@
 /* Git for the agent: see loop_git.h. */
 #include "loop/run/loop_git.h"
 
+#include "fence/fence_hidden.h"
 #include "loop/run/git_locks.h"
 #include "loop/run/loop_checkpoint.h"
 #include "loop/state/loop_report.h"
@@ -87,16 +88,33 @@ static bool is_configured(const struct supervisor *sup)
 	return false;
 }
 
+/*
+ * Lists the paths in the project that the fence hides, for a new directory. Later a killed run may
+ * have left something, which belongs into the report of the next run.
+ */
+static void list_hidden(const struct supervisor *sup, struct list *ret_paths)
+{
+	AUTO_FREE char *git = path_join(sup->folder, "git");
+	struct fence_spec spec = sup->fence;
+
+	spec.project = sup->state.options.project;
+	if (access(git, F_OK) < 0)
+		fence_hidden_list(&spec, ret_paths);
+}
+
 int loop_git_open(struct supervisor *sup, struct error *err)
 {
 	AUTO_FREE char *failed = NULL;
+	struct list hidden = { 0 };
 	json_t *answer = NULL;
 	int result = 0;
 
 	if (sup->git.open || !sup->state.options.git || is_decided(sup) || is_configured(sup) ||
 	    sup->fence.accepted_weaker & FENCE_WEAKER_NO_FENCE)
 		return 0;
-	loop_checkpoint_ask(sup, "git-open", &answer, &failed);
+	list_hidden(sup, &hidden);
+	loop_checkpoint_ask(sup, "git-open", &hidden, &answer, &failed);
+	list_release(&hidden);
 	if (!sup->leaving) {
 		const char *why = jsonget_text(answer, "why");
 
@@ -179,7 +197,7 @@ int loop_git_import(struct supervisor *sup, struct error *err)
 		return -1;
 	if (!has_objects(sup))
 		return 0;
-	loop_checkpoint_ask(sup, "git-import", &answer, &failed);
+	loop_checkpoint_ask(sup, "git-import", NULL, &answer, &failed);
 	if (failed)
 		data = json_pack("{s:o}", "error", loop_report_text(failed));
 	else if (answer && is_news(sup, answer))

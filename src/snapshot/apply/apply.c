@@ -6,6 +6,7 @@
 #include "snapshot/apply/mail.h"
 #include "snapshot/apply/memory_objects.h"
 #include "snapshot/apply/merge.h"
+#include "snapshot/apply/past.h"
 #include "snapshot/base/libgit.h"
 #include "snapshot/look/look_walk.h"
 #include "snapshot/object/vet.h"
@@ -25,13 +26,17 @@ struct finding {
 	struct memory_objects *objects;
 	struct merge merge;
 	struct delta_set deltas;
-	struct list own; /* obstacles: the user's own files */
+	struct bare bare; /* finds git directories in the result */
+	struct past past; /* unless the commits are squashed */
+	struct list own;  /* obstacles: the user's own files */
 	git_index *index;
 };
 
 static void release(struct finding *finding)
 {
 	git_index_free(finding->index);
+	past_release(&finding->past);
+	bare_release(&finding->bare);
 	delta_release(&finding->deltas);
 	merge_release(&finding->merge);
 	list_release(&finding->own);
@@ -68,6 +73,28 @@ static int check_depth(git_repository *repository, const git_oid *theirs, struct
 	return result < 0 ? error_set(err, "the loop's branch has %s", why.text) : 0;
 }
 
+/* The changes may bring git directories under other names. */
+static void begin_bare(struct finding *at)
+{
+	at->bare = (struct bare){ .repository = at->user.repository,
+				  .tree = at->merge.tree,
+				  .work = at->user.work_fd };
+	for (size_t i = 0; i < at->deltas.count; i++)
+		if (at->deltas.items[i].new_mode)
+			bare_add(&at->bare, at->deltas.items[i].path);
+}
+
+static int find_past(struct finding *at, struct error *err)
+{
+	const struct past_options options = { .ours = at->user.unborn ? NULL : &at->user.head,
+					      .theirs = &at->theirs,
+					      .old = &at->old_tree,
+					      .new = &at->merge.tree,
+					      .bare = &at->bare };
+
+	return past_find(at->user.repository, &options, &at->past, err);
+}
+
 static int find_changes(struct finding *at, const struct apply_options *options, struct error *err)
 {
 	const struct user_repo *user = &at->user;
@@ -86,6 +113,9 @@ static int find_changes(struct finding *at, const struct apply_options *options,
 		return error_set(err, "the index has unresolved conflicts (see: git status)");
 	if (libgit_tree(user->repository, &user->head, &at->old_tree, err) < 0 ||
 	    delta_list(user->repository, &at->old_tree, &at->merge.tree, &at->deltas, err) < 0)
+		return -1;
+	begin_bare(at);
+	if (!options->squash && find_past(at, err) < 0)
 		return -1;
 	return delta_classify(user, at->index, options->here && at->merge.kind == MERGE_FORWARD,
 			      &at->deltas, &at->own, err);
@@ -124,21 +154,15 @@ static void open_change(struct json *json, struct bare *bare, const char *path)
 	json_flag(json, "git", bare_contains(bare, path));
 }
 
-static void write_changes(struct json *json, const struct finding *at)
+static void write_changes(struct json *json, struct finding *at)
 {
-	struct bare bare = { .repository = at->user.repository,
-			     .tree = at->merge.tree,
-			     .work = at->user.work_fd };
 	size_t there = 0;
 
-	for (size_t i = 0; i < at->deltas.count; i++)
-		if (at->deltas.items[i].new_mode)
-			bare_add(&bare, at->deltas.items[i].path);
 	json_open(json, "changes", '[');
 	for (size_t i = 0; i < at->deltas.count; i++) {
 		const struct delta *delta = &at->deltas.items[i];
 
-		open_change(json, &bare, delta->path);
+		open_change(json, &at->bare, delta->path);
 		json_text(json, "status",
 			  !delta->old_mode   ? "added"
 			  : !delta->new_mode ? "deleted"
@@ -149,8 +173,20 @@ static void write_changes(struct json *json, const struct finding *at)
 		there += delta->place == DELTA_NEW;
 	}
 	json_close(json);
-	bare_release(&bare);
 	json_number(json, "there", there);
+}
+
+static void write_past(struct json *json, const struct past *past)
+{
+	json_open(json, "history", '[');
+	for (size_t i = 0; i < past->count; i++) {
+		json_open(json, NULL, '{');
+		json_text(json, "path", past->files[i].path);
+		json_flag(json, "git", past->files[i].git);
+		write_id(json, "commit", &past->files[i].commit);
+		json_close(json);
+	}
+	json_close(json);
 }
 
 /* Lists files that git would pass through a filter; here they are written as they are stored. */
@@ -181,8 +217,8 @@ static int write_obeyed(struct json *json, const struct finding *at, struct erro
 	return 0;
 }
 
-static int write_answer(struct json *json, const struct finding *at,
-			const struct apply_options *options, struct error *err)
+static int write_answer(struct json *json, struct finding *at, const struct apply_options *options,
+			struct error *err)
 {
 	json_text(json, "kind", kind_name(at, options));
 	json_text(json, "branch", at->user.branch + strlen("refs/heads/"));
@@ -204,6 +240,7 @@ static int write_answer(struct json *json, const struct finding *at,
 	json_close(json);
 	json_list(json, "in_the_way", &at->own);
 	write_changes(json, at);
+	write_past(json, &at->past);
 	write_filtered(json, at);
 	return write_obeyed(json, at, err);
 }
@@ -245,6 +282,12 @@ end:
 	return result < 0 ? -1 : 0;
 }
 
+/* The caller was shown nothing else, or nothing at all. */
+static bool is_shown(const char *shown, const git_oid *id)
+{
+	return !shown || git_oid_streq(id, shown) == 0;
+}
+
 static int perform(struct finding *at, const struct apply_options *options, struct json *json,
 		   struct error *err)
 {
@@ -253,11 +296,9 @@ static int perform(struct finding *at, const struct apply_options *options, stru
 				   .branch = at->user.branch,
 				   .log = options->log ? options->log : "ringfence apply" };
 	struct landing_result result = { 0 };
-	char id[GIT_OID_HEXSZ + 1];
 	int outcome = 0;
 
-	git_oid_tostr(id, sizeof id, &at->merge.tree);
-	if (options->tree && strcmp(options->tree, id) != 0)
+	if (!is_shown(options->tree, &at->merge.tree) || !is_shown(options->theirs, &at->theirs))
 		return error_set(err, "a branch moved in the meantime (try again)");
 	if ((options->squash || at->merge.kind == MERGE_TRUE) &&
 	    commit(at, options, &landing.new, err) < 0)

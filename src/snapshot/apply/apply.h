@@ -22,6 +22,7 @@ struct apply_options {
 	const char *message; /* of a commit, if one is created */
 	const char *log;     /* reflog message for the user's branch */
 	const char *tree;    /* the resulting tree that the caller was shown, or NULL */
+	const char *theirs;  /* the loop's commit that the caller was shown, or NULL */
 	bool here;   /* the loop ran in this work tree: its files may be newer than its commits */
 	bool squash; /* create one commit whose only parent is the user's */
 	bool dry;
@@ -29,8 +30,8 @@ struct apply_options {
 };
 
 /*
- * Applies the branch, and adds the result to the answer: kind, branch, old, new, tree, commits,
- * conflicts, in_the_way, changes, left. Returns 0, or -1 with err set.
+ * Applies the branch, and adds the result to the answer: kind, branch, old, new, tree, theirs,
+ * commits, conflicts, in_the_way, changes, history, left. Returns 0, or -1 with err set.
  */
 int apply_branch(const struct apply_options *options, struct json *json, struct error *err);
 

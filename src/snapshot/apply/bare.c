@@ -98,6 +98,15 @@ bool bare_contains(struct bare *bare, const char *path)
 	return bare->answer;
 }
 
+void bare_set_tree(struct bare *bare, const git_oid *tree)
+{
+	if (git_oid_equal(&bare->tree, tree))
+		return;
+	bare->tree = *tree;
+	free(bare->folder);
+	bare->folder = NULL;
+}
+
 void bare_release(struct bare *bare)
 {
 	textset_release(&bare->coming);

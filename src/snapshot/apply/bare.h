@@ -12,7 +12,7 @@
 
 struct bare {
 	git_repository *repository;
-	git_oid tree;          /* the tree to be applied */
+	git_oid tree;          /* the tree to be applied; see also bare_set_tree() */
 	int work;              /* descriptor of the work tree */
 	struct textset coming; /* paths of bare_add() that could be parts of a git directory */
 	char *folder;          /* the last folder that was checked, and the answer */
@@ -28,6 +28,9 @@ void bare_add(struct bare *bare, const char *path);
  * added and the existing files.
  */
 bool bare_contains(struct bare *bare, const char *path);
+
+/* Considers another tree from now on. */
+void bare_set_tree(struct bare *bare, const git_oid *tree);
 void bare_release(struct bare *bare);
 
 #endif

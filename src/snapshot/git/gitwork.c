@@ -23,6 +23,9 @@ static int open_private(const struct gitwork *work, struct borrow *borrow, struc
 			struct error *err)
 {
 	const char *const places[] = { work->import.folder, NULL };
+	const struct private_git_options options = { .folder = work->import.folder,
+						     .loop = work->import.loop,
+						     .hidden = &work->hidden };
 	bool again;
 
 	if (borrow->git && !*borrow->why)
@@ -34,7 +37,7 @@ static int open_private(const struct gitwork *work, struct borrow *borrow, struc
 		return 0;
 	}
 	if (snapshot_confine_writes(places, err) < 0 ||
-	    private_git_make(work->import.folder, work->import.loop, borrow, &again, err) < 0)
+	    private_git_make(&options, borrow, &again, err) < 0)
 		return -1;
 	json_text(json, "mode", "private");
 	if (again)

@@ -7,6 +7,7 @@
 struct gitwork {
 	const char *project;
 	struct import_options import;
+	struct list hidden; /* paths in the project that do not exist for the agent */
 };
 
 /*

@@ -3,6 +3,7 @@
 
 #include "snapshot/base/fault.h"
 #include "snapshot/base/libgit.h"
+#include "snapshot/git/hidden_paths.h"
 #include "snapshot/object/refs.h"
 #include "util/file/dirwalk.h"
 #include "util/file/durable.h"
@@ -258,8 +259,8 @@ static int write_alternates(const struct borrow *borrow, int git, struct error *
 	return write_file(info, "alternates", text.data, text.used, err);
 }
 
-static int fill(const struct borrow *borrow, const struct beginning *from, const char *path,
-		int git, int own, struct error *err)
+static int fill(const struct private_git_options *options, const struct borrow *borrow,
+		const struct beginning *from, int git, int own, struct error *err)
 {
 	static const char *const folders[] = {
 		"objects",    "objects/info", "objects/pack", "refs",
@@ -267,7 +268,7 @@ static int fill(const struct borrow *borrow, const struct beginning *from, const
 	};
 	static const char *const commons[] = { "info/exclude", "info/attributes", "shallow" };
 	AUTO_FREE char *file = mem_format("gitdir: %s\n", PRIVATE_GIT_PLACE);
-	AUTO_FREE char *index = mem_format("%s/" TEMPORARY "/index", path);
+	AUTO_FREE char *index = mem_format("%s/" TEMPORARY "/index", options->folder);
 
 	for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
 		if (mkdirat(git, folders[i], 0700) < 0)
@@ -279,6 +280,8 @@ static int fill(const struct borrow *borrow, const struct beginning *from, const
 	if (copy_file(borrow->git, "info/sparse-checkout", git, err) < 0 ||
 	    (*from->commit ? write_index(borrow, from->commit, index, err)
 			   : copy_index(borrow, git, err)) < 0 ||
+	    hidden_paths_ignore(options->hidden, git, err) < 0 ||
+	    hidden_paths_skip(options->hidden, index, err) < 0 ||
 	    write_alternates(borrow, git, err) < 0 ||
 	    write_file(git, "config", borrow->config.data, borrow->config.used, err) < 0 ||
 	    write_file(own, "file", file, strlen(file), err) < 0 ||
@@ -322,9 +325,10 @@ static int make_way(int above, struct error *err)
 }
 
 /* Makes the directory at its temporary name. */
-static int draft(const char *folder, const char *loop, const struct borrow *borrow, int above,
+static int draft(const struct private_git_options *options, const struct borrow *borrow, int above,
 		 struct error *err)
 {
+	const char *folder = options->folder;
 	struct beginning from = { 0 };
 	AUTO_FD git = -1;
 	AUTO_FD own = -1;
@@ -338,28 +342,29 @@ static int draft(const char *folder, const char *loop, const struct borrow *borr
 	if (git < 0 || own < 0)
 		return error_sys(err, "open the private git directory in '%s'", folder);
 	fault_point();
-	result = read_user(borrow, &from, err) < 0 || read_imported(&from, loop, own, err) < 0 ||
-				 fill(borrow, &from, folder, git, own, err) < 0
+	result = read_user(borrow, &from, err) < 0 ||
+				 read_imported(&from, options->loop, own, err) < 0 ||
+				 fill(options, borrow, &from, git, own, err) < 0
 			 ? -1
 			 : 0;
 	beginning_release(&from);
 	return result;
 }
 
-int private_git_make(const char *folder, const char *loop, const struct borrow *borrow,
+int private_git_make(const struct private_git_options *options, const struct borrow *borrow,
 		     bool *ret_again, struct error *err)
 {
-	AUTO_FD above = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	AUTO_FD above = open(options->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	*ret_again = false;
 	if (above < 0)
-		return error_sys(err, "open '%s'", folder);
+		return error_sys(err, "open '%s'", options->folder);
 	if (is_folder(above, "git")) {
 		*ret_again = private_git_is_damaged(above);
 		if (!*ret_again)
 			return make_modules(borrow, above, err);
 	}
-	if (make_way(above, err) < 0 || draft(folder, loop, borrow, above, err) < 0)
+	if (make_way(above, err) < 0 || draft(options, borrow, above, err) < 0)
 		return -1;
 	fault_point();
 	if (durable_name_folder(above, TEMPORARY, "git") < 0)

@@ -21,12 +21,19 @@
 #define PRIVATE_GIT_PLACE   "/run/ringfence/git"
 #define PRIVATE_GIT_OBJECTS "/run/ringfence/objects"
 
+struct private_git_options {
+	const char *folder, *loop;
+	/* Paths in the project that the fence hides. Git inside treats them as unchanged if they
+	 * are tracked, and ignores them otherwise. */
+	const struct list *hidden;
+};
+
 /*
  * Creates the directory of a loop unless it exists. A killed process leaves a temporary folder,
  * which the next one replaces. A damaged directory becomes FOLDER/git.damaged, *ret_again is set,
  * and the new one continues from the commits that were imported. Returns 0, or -1 with err set.
  */
-int private_git_make(const char *folder, const char *loop, const struct borrow *borrow,
+int private_git_make(const struct private_git_options *options, const struct borrow *borrow,
 		     bool *ret_again, struct error *err);
 
 /*
