@@ -172,6 +172,7 @@ static int load_and_run(struct exec_options *opts, struct error *err)
 	    effective_models_ledger(effective, &ledger, &folder, &day, err) < 0)
 		return cli_fail(err);
 	notice_config(&effective->config, false);
+	notice_part(effective);
 	fenced_run(&(struct fenced_request){ .spec = &effective->spec,
 					     .ledger = &ledger,
 					     .planned = report_plan,

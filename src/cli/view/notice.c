@@ -2,6 +2,7 @@
 #include "cli/view/notice.h"
 
 #include "cli/view/page.h"
+#include "settings/hint.h"
 #include "util/buffer.h"
 #include "util/mem.h"
 #include "util/text/text.h"
@@ -115,4 +116,12 @@ void notice_config(const struct config *config, bool loop)
 
 		notice(text);
 	}
+}
+
+void notice_part(const struct effective *effective)
+{
+	AUTO_FREE char *text = effective->spec.project ? NULL : hint_part(&effective->place);
+
+	if (text)
+		notice(text);
 }
