@@ -60,6 +60,6 @@ char *hint_part(const struct fence_place *place)
 	if (!root || strcmp(root, place->identity.home) == 0)
 		return NULL;
 	return mem_format(
-		"the project is only %s/ of the repository %s (use --project %s for all of it)",
+		"the project is only %s/ of the repository %s (for the whole repository: --project %s)",
 		place->project + strlen(root) + 1, root, root);
 }

@@ -1,4 +1,4 @@
-/* Hints for a program that is not in the fence, and for a project that is a part of a repository. */
+/* Hints for a program that the fence hides, and for a project that is a part of a repository. */
 #ifndef SETTINGS_HINT_H
 #define SETTINGS_HINT_H
 

@@ -266,7 +266,7 @@ def test_a_subfolder_of_a_repository_is_the_project_and_has_no_git(t, mode):
     repo = Repository(t, os.path.dirname(loop.project)).filled()
     result = loop.run("--git", mode)
     equal(result.code, 0, "exit status", result)
-    sentence = f"the project is only part/ of the repository {repo.path} (use --project {repo.path} for all of it)"
+    sentence = f"the project is only part/ of the repository {repo.path} (for the whole repository: --project {repo.path})"
     equal(result.err.replace("\n", " ").count(sentence), 1, "how often it is told", result.err)
     contains(loop.tree()["seen"], "not a git repository", "what git says inside")
     with open(os.path.join(loop.folder, "iterations/1/prompt.md"), encoding="utf-8") as file:
