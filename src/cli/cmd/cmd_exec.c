@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 
 struct exec_options {
 	struct effective effective;
@@ -97,10 +98,23 @@ static char *hint_found(const struct fence_plan *plan)
 		    : NULL;
 }
 
+/* Returns a hint if the disk of the state folder is full, or NULL. */
+static char *hint_full(const struct fence_plan *plan)
+{
+	struct statvfs disk;
+
+	if (statvfs(plan->state, &disk) < 0 || disk.f_bavail)
+		return NULL;
+	return mem_format(" (the disk of '%s' is full: free some space; ringfence clean --older 7d "
+			  "--all removes old loops)",
+			  plan->state);
+}
+
 static void report_failure(const struct fence_plan *plan, const struct fence_result *result)
 {
 	AUTO_FREE char *hint = result->code == FENCE_EXIT_NOT_EXECUTABLE ? hint_executable(plan)
 			       : result->code == FENCE_EXIT_NOT_FOUND    ? hint_found(plan)
+			       : result->code == FENCE_EXIT_NOT_SET_UP   ? hint_full(plan)
 									 : NULL;
 	struct error err;
 
