@@ -131,7 +131,7 @@ static void report_result(const struct fence_plan *plan, const struct fence_resu
 			notice_format(
 				"%s:%u is allowed, but could not be reached from this machine",
 				result->hosts[i].host, result->hosts[i].port);
-	notice_found(&result->found);
+	notice_found(&result->found, plan->project);
 	notice_no_fence(plan, "this command ran");
 	notice_limit(result);
 	if (result->why[0])
@@ -144,7 +144,7 @@ static void report_plan(const struct fence_plan *plan, bool first)
 		notice(plan->notices.items[i]);
 	if (first)
 		notice_no_fence(plan, "this command runs");
-	notice_found(&plan->recovered);
+	notice_found(&plan->recovered, plan->project);
 }
 
 /* Reports a finished run, and returns the exit status. */

@@ -264,7 +264,7 @@ static int show(struct policy_options *opts, struct error *err)
 	effective->spec.command = nothing;
 	if (fence_plan_make(&effective->spec, &plan, err) < 0)
 		return cli_fail(err);
-	notice_found(&plan.recovered);
+	notice_found(&plan.recovered, plan.project);
 	if (opts->why) {
 		fence_explain(&plan, opts->why, here ? here : plan.project, &about);
 		if (strcmp(about.about, "host") == 0)

@@ -120,7 +120,9 @@ static int perform(const struct loops_options *opts, struct op_rollback_request 
 		struct op_rollback_result result;
 		enum op_status status = op_rollback(request, &result, err);
 
-		notice_found(&result.quarantined);
+		notice_found(&result.quarantined, result.loop.state.options.project
+							  ? result.loop.state.options.project
+							  : "");
 		if (status == OP_ASKS)
 			code = ask(request, &result, err);
 		else

@@ -125,7 +125,7 @@ static int choose(struct run_options *opts, struct error *err)
 static void notice_plan(const struct fence_plan *made)
 {
 	notice_all(&made->notices);
-	notice_found(&made->recovered);
+	notice_found(&made->recovered, made->project);
 	if (made->weaker & FENCE_WEAKER_NO_FENCE)
 		notice("NO FENCE: the agent runs without a fence, with all your rights (--i-accept-no-fence)");
 }
