@@ -26,6 +26,8 @@
 
 enum { GIT_MS = 2000 };
 
+#define MAKE_ROOM "free some space; ringfence clean --older 7d --all removes old loops"
+
 static const uint64_t little_space = 1ULL << 30;
 
 /* Examines one aspect of the machine and fills in the check. */
@@ -57,6 +59,35 @@ static bool first_line_is(const char *path, const char *wanted)
 	AUTO_FREE char *value = read_first_line(path);
 
 	return strcmp(value, wanted) == 0;
+}
+
+/* Finds the state folder. The caller frees *ret_state. Returns 0, or -1 with err set. */
+static int find_state(char **ret_state, struct error *err)
+{
+	const struct state_folder_owner owner = { .home = env_home(), .uid = geteuid() };
+
+	return state_folder_find(&owner, ret_state, err);
+}
+
+/* Returns why the state folder cannot be used, which no fence works without, or NULL. The caller
+ * frees it. */
+static char *state_trouble(void)
+{
+	AUTO_FREE char *state = NULL;
+	struct statvfs space;
+	struct error err;
+
+	if (find_state(&state, &err) < 0)
+		return mem_dup(err.text);
+	if (statvfs(state, &space) < 0)
+		return mem_format("'%s': %s", state, strerror(errno));
+	return space.f_bavail ? NULL : mem_format("the disk of '%s' is full: " MAKE_ROOM, state);
+}
+
+static void skip(struct doctor_check *check, const char *why)
+{
+	check->state = DOCTOR_NOT_CHECKED;
+	text(&check->detail, "not checked: %s", why);
 }
 
 static void check_kernel(struct doctor_check *check, const struct probe *probe)
@@ -116,7 +147,11 @@ static void check_landlock(struct doctor_check *check, const struct probe *probe
 
 static void check_fence(struct doctor_check *check, const struct probe *probe)
 {
-	if (probe->held) {
+	AUTO_FREE char *trouble = state_trouble();
+
+	if (!probe->held && trouble) {
+		skip(check, "the state folder cannot be used");
+	} else if (probe->held) {
 		text(&check->detail, "%s: works, %u of %u canaries held, %lu ms", probe->mechanism,
 		     probe->canaries_held, probe->canaries_total,
 		     (unsigned long)probe->duration_ms);
@@ -148,14 +183,17 @@ static void check_limits(struct doctor_check *check, const struct probe *probe)
 	AUTO_BUFFER struct buffer enforced = BUFFER_INIT(4096);
 	AUTO_BUFFER struct buffer missing = BUFFER_INIT(4096);
 
+	if (!probe->held) {
+		skip(check, "the fence does not work");
+		return;
+	}
 	for (int how = FENCE_HOW_NONE + 1; how <= FENCE_HOW_TIMER; how++)
 		add_enforced(&enforced, probe, (enum fence_how)how);
 	for (int i = 0; i < FENCE_LIMIT_COUNT; i++)
 		if (probe->limits[i] == FENCE_HOW_NONE)
 			buffer_printf(&missing, "%s%s", missing.used ? ", " : "",
 				      fence_limit_name((enum fence_limit)i));
-	text(&check->detail, "%s",
-	     enforced.used ? buffer_text(&enforced) : "unknown: the fence does not work");
+	text(&check->detail, "%s", buffer_text(&enforced));
 	if (!missing.used)
 		return;
 	check->state = DOCTOR_WARN;
@@ -213,26 +251,22 @@ static void check_git(struct doctor_check *check, const struct probe *probe)
 	}
 }
 
-/* Finds the state folder. The caller frees *ret_state. Returns 0, or -1 with err set. */
-static int find_state(char **ret_state, struct error *err)
-{
-	const struct state_folder_owner owner = { .home = env_home(), .uid = geteuid() };
-
-	return state_folder_find(&owner, ret_state, err);
-}
-
 static void check_state(struct doctor_check *check, const struct probe *probe)
 {
+	AUTO_FREE char *trouble = state_trouble();
 	AUTO_FREE char *state = NULL;
 	AUTO_FREE char *first = NULL;
 	const char *remedy;
 	struct error err;
 	size_t count;
 
-	(void)probe;
-	text(&check->detail, "no damage found");
-	if (find_state(&state, &err) < 0) /* the check of the disk says why */
+	if (trouble || find_state(&state, &err) < 0) {
+		check->state = probe->held ? DOCTOR_WARN : DOCTOR_FAIL;
+		text(&check->detail, "cannot be used");
+		text(&check->remedy, "%s", trouble ? trouble : err.text);
 		return;
+	}
+	text(&check->detail, "no damage found");
 	count = state_check_find(state, &first, &remedy);
 	if (!count)
 		return;
@@ -252,16 +286,14 @@ static void check_disk(struct doctor_check *check, const struct probe *probe)
 	(void)probe;
 	if (find_state(&state, &err) < 0 ||
 	    (statvfs(state, &space) < 0 && error_sys(&err, "examine '%s'", state) < 0)) {
-		check->state = DOCTOR_WARN;
-		text(&check->detail, "unknown: %s", err.text);
-		text(&check->remedy, "set RINGFENCE_STATE_DIR to a folder that you can write to");
+		skip(check, "the state folder cannot be used");
 		return;
 	}
 	left = (uint64_t)space.f_bavail * space.f_frsize;
 	text(&check->detail, "%.1f GiB free at '%s'", (double)left / (double)(1 << 30), state);
 	if (left < little_space) {
 		check->state = DOCTOR_WARN;
-		text(&check->remedy, "free some space: quarantine and reports are stored there");
+		text(&check->remedy, MAKE_ROOM);
 	}
 }
 
@@ -331,8 +363,8 @@ static void check_tmp(struct doctor_check *check, const struct probe *probe)
 static void check_surroundings(struct doctor_check *check, const struct probe *probe)
 {
 	AUTO_FREE char *version = read_first_line("/proc/version");
+	AUTO_FREE char *trouble = state_trouble();
 
-	(void)probe;
 	text(&check->detail, "neither a container nor WSL");
 	if (strcasestr(version, "microsoft")) {
 		check->state = DOCTOR_WARN;
@@ -342,7 +374,7 @@ static void check_surroundings(struct doctor_check *check, const struct probe *p
 		     "files have no Unix permissions");
 	} else if (access("/.dockerenv", F_OK) == 0 || access("/run/.containerenv", F_OK) == 0) {
 		text(&check->detail, "a container");
-		if (probe->held || !probe->tried)
+		if (probe->held || !probe->tried || trouble)
 			return;
 		check->state = DOCTOR_WARN;
 		text(&check->remedy,
@@ -373,7 +405,7 @@ static const struct {
 
 const char *doctor_state_name(enum doctor_state state)
 {
-	static const char *const names[] = { "ok", "warn", "fail" };
+	static const char *const names[] = { "ok", "warn", "fail", "skip" };
 
 	return names[state];
 }

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum doctor_state { DOCTOR_OK, DOCTOR_WARN, DOCTOR_FAIL };
+enum doctor_state { DOCTOR_OK, DOCTOR_WARN, DOCTOR_FAIL, DOCTOR_NOT_CHECKED };
 
 struct doctor_check {
 	const char *name;
@@ -25,7 +25,7 @@ struct doctor_findings {
 	bool ok; /* no check failed */
 };
 
-/* "ok", "warn" or "fail". */
+/* "ok", "warn", "fail" or "skip". */
 const char *doctor_state_name(enum doctor_state state);
 
 void doctor_examine(struct doctor_findings *ret_findings);

@@ -102,6 +102,16 @@ static void set_unchangeable(struct fence_explanation *ret, const char *why)
 	ret->instead = true;
 }
 
+/* Returns whether the project is writable without a rule of the user. The first `write` would make
+ * the rest read-only. */
+static bool is_writable(const struct fence_plan *plan)
+{
+	for (size_t i = 0; i < plan->rule_count; i++)
+		if (plan->rules[i].project && plan->rules[i].access == WIRE_WRITE)
+			return !plan->whole;
+	return false;
+}
+
 /* Finds the setting that would change the verdict, or the reason why none can. */
 static void find_change(const struct fence_plan *plan, const struct verdict *verdict,
 			const char *path, struct fence_explanation *ret)
@@ -123,34 +133,48 @@ static void find_change(const struct fence_plan *plan, const struct verdict *ver
 		ret->change_key = wants_write ? "write" : "read";
 	}
 	ret->change_value = settings_path(plan, path);
+	if (wants_write && is_writable(plan))
+		ret->change_also = settings_path(plan, plan->project);
+}
+
+/* Says what becomes of a new or changed file of the project. Returns NULL if nothing does. */
+static char *note_change(const char *inner)
+{
+	const char *alone = verdict_reader(inner, NAMES_ALONE);
+	const char *start = verdict_reader(inner, NAMES_START);
+	const char *ci = verdict_reader(inner, NAMES_CI);
+
+	if (alone)
+		return mem_format("run or obeyed unasked (%s): it can be created, but is moved to "
+				  "quarantine after the run",
+				  alone);
+	if (start)
+		return mem_format("run or obeyed when its tool starts (%s), so a change is "
+				  "reported after the run, and ringfence apply asks",
+				  start);
+	return ci ? mem_format("run or obeyed after a push (%s), so ringfence apply asks", ci)
+		  : NULL;
 }
 
 static void find_note(const struct verdict *verdict, struct fence_explanation *ret)
 {
 	bool built_in = verdict->by && !verdict->by->asked && !verdict->by->project;
-	const char *part = verdict->by && verdict->by->project
-				   ? verdict_protected(ret->subject + strlen(verdict->by->path))
-				   : NULL;
-	const char *tool = verdict->by && verdict->by->project
-				   ? verdict_tool(ret->subject + strlen(verdict->by->path))
-				   : NULL;
+	const char *inner = verdict->by && verdict->by->project
+				    ? ret->subject + strlen(verdict->by->path)
+				    : NULL;
 
 	if (ret->note)
 		return;
-	if (verdict->wall == VERDICT_OPEN && part && strcmp(part, "secret") != 0)
-		ret->note = mem_dup("it can be created, but is moved to quarantine after the run");
-	else if (verdict->wall == VERDICT_OPEN && tool)
-		ret->note =
-			mem_format("%s runs or obeys it when it starts, so a change is reported "
-				   "after the run, and ringfence apply asks",
-				   tool);
+	if (verdict->wall == VERDICT_OPEN && inner)
+		ret->note = note_change(inner);
 	else if (verdict->wall == VERDICT_PRIVATE)
 		ret->note = mem_dup(
 			"the fence has its own, which starts out empty; the host's is not visible");
 	else if (verdict->wall == VERDICT_HIDDEN && built_in)
 		ret->note = mem_dup(
 			"it looks like a secret, and a command can leak whatever it can read");
-	else if (verdict->wall == VERDICT_READ_ONLY && (built_in || part))
+	else if (verdict->wall == VERDICT_READ_ONLY &&
+		 (built_in || (inner && verdict_protected(inner))))
 		ret->note = mem_dup(
 			"the host executes it or reads it as configuration, so a change would take "
 			"effect outside the fence");
@@ -336,9 +360,24 @@ static bool is_host(const char *text)
 	return has_port(text) || strstr(text, "://") || strcmp(text, "localhost") == 0;
 }
 
+/* Whether a name ends as files do and domains do not. */
+static bool has_file_ending(const char *text)
+{
+	static const char *const endings[] = { ".json", ".yml", ".yaml", ".toml", ".lock",
+					       ".txt",  ".xml", ".ini",  ".cfg",  ".conf",
+					       ".js",   ".ts",  ".c",    ".h" };
+	const char *dot = strrchr(text, '.');
+
+	for (size_t i = 0; dot && i < COUNT(endings); i++)
+		if (strcmp(dot, endings[i]) == 0)
+			return true;
+	return false;
+}
+
 static bool looks_like_host(const char *text)
 {
-	return strchr(text, '.') && !strchr(text, '/') && isalnum((unsigned char)text[0]);
+	return strchr(text, '.') && !strchr(text, '/') && isalnum((unsigned char)text[0]) &&
+	       !has_file_ending(text) && !verdict_is_named(text);
 }
 
 void fence_explain(const struct fence_plan *plan, const char *question, const char *base,
@@ -372,4 +411,5 @@ void fence_explanation_release(struct fence_explanation *explanation)
 	free(explanation->origin);
 	free(explanation->note);
 	free(explanation->change_value);
+	free(explanation->change_also);
 }

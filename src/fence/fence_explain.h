@@ -20,6 +20,7 @@ struct fence_explanation {
 	char *note;             /* the consequence, or NULL */
 	const char *change_key; /* the setting that would change the verdict, or NULL */
 	char *change_value;
+	char *change_also; /* a value that the same setting needs besides, or NULL */
 	bool guessed; /* assumed to be a host from its name; the user may mean a missing file */
 	bool instead; /* no setting changes it; the note gives the reason or an alternative */
 };

@@ -337,7 +337,8 @@ static int find_project(struct fence_plan *plan, struct stat *ret_status, struct
 		return -1;
 	if (stat(plan->project, ret_status) < 0 || !S_ISDIR(ret_status->st_mode))
 		return error_set(err, "--project '%s' is not a folder", plan->project);
-	return permit_writable(plan, "--project", plan->project, err);
+	return permit_writable(plan, plan->spec->project ? "--project" : "the current folder",
+			       plan->project, err);
 }
 
 /* Adds the rules that the user asked for, the project's first. */

@@ -129,6 +129,27 @@ char *gitdir_find(const char *work_tree)
 	return gitdir_pointer(work_tree, ".git", "gitdir: ");
 }
 
+static bool has_git(const char *folder)
+{
+	AUTO_FREE char *git = gitdir_find(folder);
+
+	return git != NULL;
+}
+
+char *gitdir_around(const char *folder)
+{
+	AUTO_FREE char *at = mem_dup(folder);
+
+	if (has_git(at))
+		return NULL;
+	for (char *end; (end = strrchr(at, '/')) && end > at;) {
+		*end = '\0';
+		if (has_git(at))
+			return mem_dup(at);
+	}
+	return NULL;
+}
+
 static int keep_work_tree(void *context, const struct gitconfig_entry *entry)
 {
 	char **value = context;

@@ -52,6 +52,12 @@ char *gitdir_pointer(const char *folder, const char *name, const char *word);
 char *gitdir_find(const char *work_tree);
 
 /*
+ * Returns the nearest folder above this absolute path that has a git directory, or NULL if there is
+ * none, or if the folder itself has one. The caller frees it.
+ */
+char *gitdir_around(const char *folder);
+
+/*
  * Returns the work tree of a git directory, as the directory or its configuration names it; the
  * folder around a `.git`; or else the directory itself. The caller frees it.
  */

@@ -452,7 +452,7 @@ int client_resume(const char *state, struct client_loop *loop, json_t *changes, 
 	if (refuse_second(state, loop->state.options.project, err) < 0)
 		return -1;
 	lock = loop_folder_lock(loop->folder, err);
-	if (lock < 0 || leftovers_open(loop->folder, &loop->state.options, err) < 0 ||
+	if (lock < 0 || leftovers_open(loop->folder, &loop->state, err) < 0 ||
 	    write_resumed(loop, changes, err) < 0)
 		return -1;
 	fd_close(&lock);
@@ -565,7 +565,7 @@ char *client_subject(const struct loop_options *options)
 
 int client_commit_leftovers(const struct client_loop *loop, struct error *err)
 {
-	return leftovers_commit(loop->folder, &loop->state.options, err);
+	return leftovers_commit(loop->folder, &loop->state, err);
 }
 
 char *client_room(const char *path, int64_t least)

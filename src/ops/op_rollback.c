@@ -85,20 +85,33 @@ static enum op_status keep_loops_out(const struct op_rollback_request *request,
 
 /* ---- the question ---- */
 
+char *op_rollback_subject(const struct op_rollback_request *request, const struct client_loop *loop)
+{
+	const char *tree = loop->state.options.work_tree;
+	AUTO_FREE char *path = text_escaped(path_of(request));
+	AUTO_FREE char *folder = text_escaped(tree ? tree : "");
+
+	if (request->path)
+		return tree ? mem_format("'%s' in the loop's work tree '%s'", path, folder)
+			    : mem_format("'%s'", path);
+	return tree ? mem_format("the loop's work tree '%s'", folder) : mem_dup("the project");
+}
+
 /* The question shows when the loop began, because the newest loop is used if none was named. */
 static char *question_text(const struct op_rollback_request *request,
 			   const struct client_loop *loop)
 {
-	AUTO_FREE char *shown = text_escaped(path_of(request));
-	AUTO_FREE char *what = request->path ? mem_format("'%s'", shown) : mem_dup("the project");
+	AUTO_FREE char *what = op_rollback_subject(request, loop);
+	const bool beside = loop->state.options.work_tree;
 	time_t begun = (time_t)(loop->state.created_ms / 1000);
 	char clock[64] = "";
 	struct tm parts;
 
 	if (localtime_r(&begun, &parts))
 		strftime(clock, sizeof clock, "%Y-%m-%d %H:%M:%S", &parts);
-	return mem_format("Roll back %s to checkpoint %lld of loop %s, begun %s?", what,
-			  (long long)request->checkpoint, loop->id, clock);
+	return mem_format("Roll back %s to checkpoint %lld of loop %s, begun %s?%s", what,
+			  (long long)request->checkpoint, loop->id, clock,
+			  beside ? " Your project stays unchanged." : "");
 }
 
 /* Returns the changes since the checkpoint as JSON, which the caller releases, or NULL with err

@@ -30,6 +30,11 @@ struct op_rollback_result {
 	json_t *details; /* all numbers and lists, for JSON output; NULL until it is done */
 };
 
+/* Names what a rollback changes: "the project", "the loop's work tree '/x'", or the path. The
+ * caller frees it. */
+char *op_rollback_subject(const struct op_rollback_request *request,
+			  const struct client_loop *loop);
+
 /* Returns OP_NOT_FOUND if there is no such loop or checkpoint, or OP_RUNNING if a loop is running
  * and `stop` is not set. If a rollback is interrupted, the next one finishes it. */
 enum op_status op_rollback(const struct op_rollback_request *request,

@@ -104,7 +104,6 @@ static bool has_test_script(int folder)
 struct tool {
 	const char *file;
 	const char *check;
-	const char *cache;
 };
 
 static const struct tool *find_tool(int folder, const struct tool *tools)
@@ -114,28 +113,19 @@ static const struct tool *find_tool(int folder, const struct tool *tools)
 	return tools;
 }
 
-static void add_cache(struct project *project, const char *home, const char *cache)
-{
-	AUTO_FREE char *path = home[0] ? path_join(home, cache) : NULL;
-
-	if (path && access(path, F_OK) == 0)
-		list_printf(&project->caches, "~/%s", cache);
-}
-
-static void detect_node(int folder, const char *home, struct project *project)
+static void detect_node(int folder, struct project *project)
 {
 	static const struct tool tools[] = {
-		{ "pnpm-lock.yaml", "pnpm test", ".local/share/pnpm/store" },
-		{ "yarn.lock", "yarn test", ".cache/yarn" },
-		{ "bun.lock", "bun run test", ".bun/install/cache" },
-		{ "bun.lockb", "bun run test", ".bun/install/cache" },
-		{ NULL, "npm test", ".npm" },
+		{ "pnpm-lock.yaml", "pnpm test" },
+		{ "yarn.lock", "yarn test" },
+		{ "bun.lock", "bun run test" },
+		{ "bun.lockb", "bun run test" },
+		{ NULL, "npm test" },
 	};
 	const struct tool *tool = find_tool(folder, tools);
 
 	if (has_test_script(folder))
 		list_add(&project->checks, tool->check);
-	add_cache(project, home, tool->cache);
 }
 
 /* The command for the Python tests in a folder, or NULL if it has none. */
@@ -167,70 +157,61 @@ static const char *python_check(int folder)
 	return check ? check : python_tests(folder, "tests", "python3 -m unittest discover tests");
 }
 
-static void detect_python(int folder, const char *home, struct project *project)
+static void detect_python(int folder, struct project *project)
 {
 	static const struct tool tools[] = {
-		{ "uv.lock", "uv run pytest", ".cache/uv" },
-		{ "poetry.lock", "poetry run pytest", ".cache/pypoetry" },
-		{ "tox.ini", "tox", ".cache/pip" },
-		{ NULL, "python3 -m pytest", ".cache/pip" },
+		{ "uv.lock", "uv run pytest" },
+		{ "poetry.lock", "poetry run pytest" },
+		{ "tox.ini", "tox" },
+		{ NULL, "python3 -m pytest" },
 	};
 	const struct tool *tool = find_tool(folder, tools);
 	const char *own = tool->file ? NULL : python_check(folder);
 
 	list_add(&project->checks, own ? own : tool->check);
-	add_cache(project, home, tool->cache);
 }
 
-static void detect_rust(int folder, const char *home, struct project *project)
+static void detect_rust(int folder, struct project *project)
 {
 	(void)folder;
 	list_add(&project->checks, "cargo test");
-	add_cache(project, home, ".cargo/registry");
-	add_cache(project, home, ".cargo/git");
 }
 
-static void detect_go(int folder, const char *home, struct project *project)
+static void detect_go(int folder, struct project *project)
 {
 	(void)folder;
 	list_add(&project->checks, "go test ./...");
-	add_cache(project, home, "go/pkg/mod");
 }
 
-static void detect_maven(int folder, const char *home, struct project *project)
+static void detect_maven(int folder, struct project *project)
 {
 	list_add(&project->checks, exists(folder, "mvnw") ? "./mvnw -q test" : "mvn -q test");
-	add_cache(project, home, ".m2/repository");
 }
 
-static void detect_gradle(int folder, const char *home, struct project *project)
+static void detect_gradle(int folder, struct project *project)
 {
 	list_add(&project->checks, exists(folder, "gradlew") ? "./gradlew test" : "gradle test");
-	add_cache(project, home, ".gradle/caches");
 }
 
 /* A Makefile with a test rule takes precedence. */
-static void detect_meson(int folder, const char *home, struct project *project)
+static void detect_meson(int folder, struct project *project)
 {
 	const char *check = make_check(folder);
 
-	(void)home;
 	list_add(&project->checks, check ? check : "meson test -C build");
 }
 
-static void detect_cmake(int folder, const char *home, struct project *project)
+static void detect_cmake(int folder, struct project *project)
 {
 	const char *check = make_check(folder);
 
-	(void)home;
 	list_add(&project->checks, check ? check : "ctest --test-dir build --output-on-failure");
 }
 
-static void detect_make(int folder, const char *home, struct project *project)
+static void detect_make(int folder, struct project *project)
 {
 	const char *check = make_check(folder);
 
-	(void)home;
 	if (check)
 		list_add(&project->checks, check);
 }
@@ -238,7 +219,7 @@ static void detect_make(int folder, const char *home, struct project *project)
 static const struct {
 	const char *name;
 	const char *file;
-	void (*detect)(int folder, const char *home, struct project *project);
+	void (*detect)(int folder, struct project *project);
 } kinds[] = {
 	{ "node", "package.json", detect_node },
 	{ "python", "pyproject.toml", detect_python },
@@ -297,8 +278,7 @@ static void find_secrets(int folder, struct project *project)
 		list_add(&project->secrets, "config/master.key");
 }
 
-int project_detect(const char *folder, const char *home, struct project *ret_project,
-		   struct error *err)
+int project_detect(const char *folder, struct project *ret_project, struct error *err)
 {
 	AUTO_FD fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
@@ -312,12 +292,12 @@ int project_detect(const char *folder, const char *home, struct project *ret_pro
 		if (second || has_kind(ret_project, kinds[i].name) || !exists(fd, kinds[i].file))
 			continue;
 		add_kind(ret_project, kinds[i].name, kinds[i].file);
-		kinds[i].detect(fd, home, ret_project);
+		kinds[i].detect(fd, ret_project);
 	}
 	/* Scripts without a project file are recognized as Python by their tests. */
 	if (!ret_project->count && python_check(fd)) {
 		add_kind(ret_project, "python", "test_*.py");
-		detect_python(fd, home, ret_project);
+		detect_python(fd, ret_project);
 	}
 	find_secrets(fd, ret_project);
 	return 0;
@@ -327,6 +307,5 @@ void project_release(struct project *project)
 {
 	free(project->kinds);
 	list_release(&project->checks);
-	list_release(&project->caches);
 	list_release(&project->secrets);
 }

@@ -1,7 +1,7 @@
 /*
  * Detects the kind of a project by the files in its root, which are read as data.
  *
- * Nothing in the project is executed. Outside the project, only the existence of caches is checked.
+ * Nothing in the project is executed, and nothing outside it is looked at.
  * The files are untrusted: symlinks are not followed, and only a bounded size is read.
  */
 #ifndef PROJECT_PROJECT_H
@@ -21,14 +21,12 @@ struct project {
 	struct project_kind *kinds;
 	size_t count;
 	struct list checks;  /* commands that must exit 0 when the work is done */
-	struct list caches;  /* folders outside the project that its tools read, as "~/..." */
 	struct list secrets; /* files in the project that are not hidden by default */
 };
 
 /* Returns 0, or -1 with err set if the folder cannot be read. A project without a known kind is
  * valid. */
-int project_detect(const char *folder, const char *home, struct project *ret_project,
-		   struct error *err);
+int project_detect(const char *folder, struct project *ret_project, struct error *err);
 void project_release(struct project *project);
 
 #endif

@@ -39,7 +39,7 @@ static int find_check(const struct fence_place *place, struct goal *goal, struct
 {
 	struct project project;
 
-	if (project_detect(place->project, place->identity.home, &project, err) < 0)
+	if (project_detect(place->project, &project, err) < 0)
 		return -1;
 	goal->found = project.checks.count;
 	if (goal->found)

@@ -1,7 +1,8 @@
-/* Hints for hidden programs: see hint.h. */
+/* Hints: see hint.h. */
 #include "settings/hint.h"
 
 #include "fence/fence_explain.h"
+#include "gitconfig/gitdir.h"
 #include "util/file/path.h"
 #include "util/mem.h"
 #include "util/process.h"
@@ -49,4 +50,16 @@ char *hint_hidden(const struct fence_plan *plan, const char *name, char **ret_re
 	*ret_read = mem_format("%.*s",
 			       (int)(named ? strlen(path) : strlen(path) - strlen(name) - 1), path);
 	return mem_dup(path);
+}
+
+char *hint_part(const struct fence_place *place)
+{
+	AUTO_FREE char *root = gitdir_around(place->project);
+
+	/* A home can be a repository of dotfiles; it is not a project. */
+	if (!root || strcmp(root, place->identity.home) == 0)
+		return NULL;
+	return mem_format(
+		"the project is only %s/ of the repository %s (for the whole repository: --project %s)",
+		place->project + strlen(root) + 1, root, root);
 }

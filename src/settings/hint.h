@@ -1,7 +1,8 @@
-/* Hints for a program that exists on the host but not in the fence. */
+/* Hints for a program that the fence hides, and for a project that is a part of a repository. */
 #ifndef SETTINGS_HINT_H
 #define SETTINGS_HINT_H
 
+#include "fence/fence_place.h"
 #include "fence/fence_plan.h"
 
 /*
@@ -10,5 +11,11 @@
  * fence shows it.
  */
 char *hint_hidden(const struct fence_plan *plan, const char *name, char **ret_read);
+
+/*
+ * Returns a notice if the project is only a part of a repository, whose git directory the fence
+ * does not show; else NULL. The caller frees it.
+ */
+char *hint_part(const struct fence_place *place);
 
 #endif

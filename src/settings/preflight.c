@@ -6,6 +6,7 @@
 #include "util/mem.h"
 #include "util/text/shell.h"
 
+#include <errno.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -57,10 +58,15 @@ int preflight_unwritable(const struct fence_spec *spec, const char *project, str
 {
 	if (spec->read_only || spec->write.count || access(project, W_OK) == 0)
 		return 0;
+
+	int number = errno;
+	AUTO_FREE char *quoted = shell_quoted(project);
+
+	errno = number;
 	return error_sys(
 		err,
-		"you cannot write to '%.500s' (sudo chown -R \"$USER\" it, or --read-only for a loop that only reads)",
-		project);
+		"you cannot write to '%.500s' (sudo chown -R \"$USER\" %.500s, or --read-only for a loop that only reads)",
+		project, quoted);
 }
 
 int preflight_hidden(const struct fence_plan *plan, const char *what, const char *line,

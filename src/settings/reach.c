@@ -64,6 +64,27 @@ static void explain_allowed(const struct fence_path *rule, const struct rule_tar
 				      "that are allowed themselves");
 }
 
+/* A loopback address inside is the fence's own; a port of the host comes in as a unix socket. */
+static bool is_loopback(const struct rule_target *target)
+{
+	const char *special = target->address.family ? address_special(&target->address) : NULL;
+
+	return strcmp(target->host, "localhost") == 0 ||
+	       (special && strcmp(special, "loopback") == 0);
+}
+
+static void explain_loopback(const struct rule_target *target, struct fence_explanation *ret)
+{
+	free(ret->note);
+	ret->note = mem_dup(
+		"the fence has its own loopback; --listen forwards one of its ports to a "
+		"unix socket of the host");
+	ret->change_key = "listen";
+	ret->change_value =
+		mem_format(strchr(target->host, ':') ? "[%s]:%u=SOCKET" : "%s:%u=SOCKET",
+			   target->address.family ? target->host : "127.0.0.1", target->port);
+}
+
 static void explain_refused(const struct fence_spec *spec, const struct rule_target *target,
 			    struct fence_explanation *ret)
 {
@@ -75,6 +96,10 @@ static void explain_refused(const struct fence_spec *spec, const struct rule_tar
 	ret->origin = mem_dup(spec->net_origin ? spec->net_origin : "built-in");
 	ret->note = mem_dup(spec->net == FENCE_NET_LIST ? "no rule of the list allows it"
 							: "there is no network");
+	if (is_loopback(target)) {
+		explain_loopback(target, ret);
+		return;
+	}
 	ret->change_key = "allow";
 	ret->change_value = mem_dup(rule);
 }

@@ -105,6 +105,11 @@ def test_a_diff_shows_what_a_loop_did_and_applies(t):
     contains(loop.ringfence("diff", "0", "1", "--stat").out, "3 changed", "the summary")
     equal(sorted(loop.ringfence("diff", "1", "2", "--name-only").out.split()), ["done"], "the names")
     equal(loop.ringfence("diff", "--", "new").out.count("diff --git"), 1, "files in the diff of one path")
+    equal(loop.ringfence("diff", "--", "gone").code, 0, "exit status for a path that was removed")
+    for words, where in ((["nosuch"], "checkpoint 0 or now"), (["0", "1", "nosuch"], "checkpoint 0 or checkpoint 1")):
+        result = loop.ringfence("diff", *words)
+        equal((result.code, result.out), (125, ""), "a path that is nowhere", result)
+        contains(result.err, f"'nosuch': no such path in {where}\n", "stderr")
     changes = json.loads(loop.ringfence("diff", "0", "1", "--json").out)["changes"]
     equal([(change["path"], change["status"]) for change in changes],
           [("gone", "deleted"), ("new", "added"), ("old", "modified")], "the changes")

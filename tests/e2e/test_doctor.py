@@ -5,7 +5,7 @@ import os
 import shutil
 import subprocess
 
-from harness import cases, contains, equal, expect, lacks, user_only
+from harness import cases, contains, equal, expect, lacks, root_only, user_only
 from harness import kernel
 
 NAMES = ["kernel", "user namespaces", "landlock", "fence", "limits", "agents", "git", "disk", "state", "time zone", "/proc",
@@ -28,9 +28,9 @@ def test_the_checks_are_listed_with_state_detail_and_remedy(t):
     expect(set(NAMES) <= set(found), "all checks", report)
     for check in report["checks"]:
         equal(sorted(check), ["detail", "name", "remedy", "state"], "the fields")
-        expect(check["state"] in ("ok", "warn", "fail"), "a state", check)
+        expect(check["state"] in ("ok", "warn", "fail", "skip"), "a state", check)
         expect(check["detail"], "a detail", check)
-        expect(check["state"] == "ok" or check["remedy"], "trouble comes with its remedy", check)
+        expect(check["state"] in ("ok", "skip") or check["remedy"], "trouble comes with its remedy", check)
 
 
 def test_the_fence_is_tried_for_real(t):
@@ -74,6 +74,33 @@ def test_without_bwrap_it_fails_and_names_the_remedy(t):
     report, found = checks(t, env=t.env(RINGFENCE_BWRAP="/nonexistent/bwrap"))
     equal((report["ok"], found["fence"]["state"]), (False, "fail"), "the fence", report)
     contains(found["fence"]["remedy"], "bubblewrap", "the remedy")
+
+
+def test_a_state_folder_that_is_refused_is_the_only_trouble(t):
+    state = os.path.join(t.outside, "open")
+    os.mkdir(state)
+    os.chmod(state, 0o777)
+    report, found = checks(t, env=t.env(RINGFENCE_STATE_DIR=state))
+    equal((report["ok"], found["state"]["state"], found["state"]["detail"]), (False, "fail", "cannot be used"), "the state", report)
+    contains(found["state"]["remedy"], f"run: chmod go-w '{state}'", "the remedy")
+    for name, why in (("fence", "the state folder cannot be used"), ("disk", "the state folder cannot be used"),
+                      ("limits", "the fence does not work")):
+        equal((found[name]["state"], found[name]["detail"], found[name]["remedy"]), ("skip", f"not checked: {why}", None), name)
+    os.chmod(state, 0o700)
+    equal(checks(t, env=t.env(RINGFENCE_STATE_DIR=state))[0]["ok"], True, "the control: a folder that is private")
+
+
+@root_only
+def test_a_full_disk_of_the_state_is_named_by_the_doctor_and_by_exec(t):
+    script = (f"mount -t tmpfs -o size=64k,mode=700 none {t.state} && head -c 1M /dev/zero >{t.state}/x 2>/dev/null; "
+              f"{t.ringfence} exec -- true; {t.ringfence} doctor --json")
+    os.makedirs(t.state, exist_ok=True)
+    result = t.run(["unshare", "--mount", "sh", "-c", script], cwd=t.project)
+    sentence = f"the disk of '{t.state}' is full: free some space; ringfence clean --older 7d --all removes old loops"
+    contains(result.err, sentence, "exec")
+    found = {check["name"]: check for check in json.loads(result.out)["checks"]}
+    equal((found["state"]["state"], found["state"]["remedy"]), ("fail", sentence), "the state", found)
+    equal((found["fence"]["state"], found["surroundings"]["remedy"]), ("skip", None), "what is no fault of the machine", found)
 
 
 def test_without_user_namespaces_it_fails_and_names_the_setting(t):

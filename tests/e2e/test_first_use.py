@@ -75,5 +75,12 @@ def test_a_project_that_is_not_yours_to_change_is_refused_with_what_helps(t):
     result = loop.run()
     os.chmod(loop.project, 0o755)
     equal(result.code, 125, "exit status", result)
-    contains(result.err, f"you cannot write to '{loop.project}' (sudo chown", "what helps")
+    contains(result.err, f"you cannot write to '{loop.project}' (sudo chown -R \"$USER\" {loop.project}, ", "what helps")
     contains(loop.run().out, "ringfence diff shows what changed, rollback undoes it\n", "what comes next")
+
+
+def test_a_current_folder_that_is_refused_is_not_called_an_option(t):
+    result = t.run([t.ringfence, "exec", "--", "true"], cwd="/tmp")
+    equal(result.code, 125, "exit status", result)
+    contains(result.err, "the current folder '/tmp' is refused: ", "stderr")
+    contains(t.run([t.ringfence, "exec", "--project", "/tmp", "--", "true"]).err, "--project '/tmp' is refused: ", "with the option")

@@ -256,7 +256,26 @@ def test_without_a_repository_nothing_is_made(t):
     equal(loop.run().code, 0, "exit status")
     expect(not os.path.exists(loop.path(".git")), "no stub is left")
     expect(not os.path.exists(os.path.join(loop.folder, "git")), "nothing in the state either")
-    equal(loop.status()["git"]["mode"], "none", "what is told")
+    equal((loop.status()["git"]["mode"], loop.status()["git"]["why"]), ("none", "the project is not a git repository"), "what is told")
+
+
+@needs("git")
+@cases("private", "read-only")
+def test_a_subfolder_of_a_repository_is_the_project_and_has_no_git(t, mode):
+    loop = Loop(t, "whole/part", scripts={"1": "git log >seen 2>&1; edit done yes"})
+    repo = Repository(t, os.path.dirname(loop.project)).filled()
+    result = loop.run("--git", mode)
+    equal(result.code, 0, "exit status", result)
+    sentence = f"the project is only part/ of the repository {repo.path} (for the whole repository: --project {repo.path})"
+    equal(result.err.replace("\n", " ").count(sentence), 1, "how often it is told", result.err)
+    contains(loop.tree()["seen"], "not a git repository", "what git says inside")
+    with open(os.path.join(loop.folder, "iterations/1/prompt.md"), encoding="utf-8") as file:
+        lacks(file.read(), "git status, diff and log work", "the prompt")
+    if mode == "private":
+        equal(loop.status()["git"]["why"], f"the project is only a part of the repository '{repo.path}'", "why, in JSON")
+    words = ("exec", "--", "true")
+    contains(loop.ringfence(*words).err.replace("\n", " "), sentence, "exec")
+    equal(loop.ringfence("exec", "--project", ".", "--", "true").err, "", "exec in a project that was chosen")
 
 
 @needs("git")

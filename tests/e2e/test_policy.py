@@ -110,8 +110,12 @@ PATHS = {
 }
 
 
-@cases((".cargo/config.toml", "Cargo runs or obeys it when it starts"), (".mise.toml", "moved to quarantine after the run"),
-       (".npmrc", "npm runs or obeys it when it starts"), ("main.c", None))
+@cases((".cargo/config.toml", "run or obeyed when its tool starts (Cargo), so a change is reported after the run"),
+       (".mise.toml", "run or obeyed unasked (mise): it can be created, but is moved to quarantine after the run"),
+       (".envrc", "run or obeyed unasked (direnv): it can be created, but is moved to quarantine after the run"),
+       ("AGENTS.md", "run or obeyed when its tool starts (agents)"),
+       (".github/workflows/x.yml", "run or obeyed after a push (GitHub Actions), so ringfence apply asks"),
+       (".npmrc", "run or obeyed when its tool starts (npm)"), ("main.c", None))
 def test_why_a_name_that_a_tool_obeys(t, name, note):
     answer = why(t, f"./{name}")
     equal(answer["verdict"], "writable", "the verdict", answer)
@@ -154,6 +158,36 @@ def test_what_changes_a_verdict_is_said_once(t, path, change):
     equal(len(lines), 2, "one line about it", lines)
     expect(" ".join(lines[1].split()).startswith(change.format(home=t.home)), "what it says", lines)
     lacks(lines[0], "read", "what stands before it")
+
+
+def test_a_write_that_is_offered_keeps_the_project_writable(t):
+    t.write(".vscode/tasks.json", "x")
+    t.write("other", "x")
+    change = why(t, ".vscode")["change"]
+    equal((change["key"], change["value"], change["also"]), ("write", t.path(".vscode").replace(t.home, "~"), t.project.replace(t.home, "~")), "the change")
+    words = ("--write", change["also"], "--write", change["value"])
+    equal([why(t, name, *words)["verdict"] for name in (".vscode", "./other")], ["writable", "writable"], "with both")
+    equal(why(t, "./other", *words[2:])["verdict"], "readable", "the control: with only the second")
+    contains(policy(t, "--why", ".vscode").out, f"or as --write {change['also']} --write {change['value']}:\n", "the text")
+    equal(why(t, "./other", "--read-only")["change"]["also"], None, "in a project that is read-only anyway")
+
+
+def test_a_path_with_a_blank_is_quoted_for_a_shell(t):
+    t.write("my file", "x")
+    contains(policy(t, "--why", "my file").out, f"or as --hide '{t.path('my file').replace(t.home, '~')}':\n", "the text")
+
+
+@cases("127.0.0.1:5432", "localhost:5432")
+def test_a_loopback_port_is_offered_as_a_listener(t, question):
+    answer = why(t, question)
+    equal(answer["change"], {"key": "listen", "value": "127.0.0.1:5432=SOCKET", "also": None}, "the change")
+    equal(why(t, "192.0.2.1:5432")["change"]["key"], "allow", "the control: another address")
+
+
+@cases("CLAUDE.md", "lefthook.yml", "package.json", "server.key", "a.example/x")
+def test_a_name_of_a_file_is_not_taken_for_a_host(t, name):
+    equal(why(t, name)["about"], "path", "what it is about")
+    equal(why(t, "example.com")["about"], "host", "the control: a host")
 
 
 def test_a_name_that_is_no_file_is_taken_for_a_host_and_that_is_said(t):

@@ -27,7 +27,9 @@ def test_one_model_is_found_by_the_name_that_clients_use(t):
 def test_an_unknown_model_is_told_and_never_free(t):
     result = prices(t, "gpt-99")
     equal((result.code, result.out), (1, ""), "exit status and output", result)
-    contains(result.err, "'gpt-99' is not in the table, so it is priced as the most expensive model", "the message")
+    contains(result.err, "'gpt-99' has no price, so requests are refused; add to ~/.config/ringfence/prices.txt: "
+                         "model gpt-99 INPUT OUTPUT - - - ", "the message")
+    contains(prices(t).out, "Requests for a model that is\nnot listed are refused", "the table")
 
 
 def test_prices_of_ones_own_go_on_top(t):

@@ -27,6 +27,23 @@ def test_the_notice_says_what_and_where(t):
     contains(result.err, os.path.dirname(kept(t, ".envrc")), "the notice")
 
 
+def test_the_notice_names_files_as_in_the_project_and_how_to_keep_one(t):
+    result = t.sh("mkdir 'a b'; echo x >'a b/.envrc'")
+    path = kept(t, "a b/.envrc")
+    equal(result.err.splitlines(), [f"[ringfence] quarantined a b/.envrc (new; direnv) -> {path}",
+                                    f"[ringfence] to keep one, move it back: mv '{path}' '{t.path('a b/.envrc')}'"], "stderr")
+
+
+def test_many_files_are_named_in_one_line_by_tool(t):
+    result = t.sh("for i in 1 2 3 4 5; do mkdir -p $i/.vscode; echo x >$i/.vscode/tasks.json; done; echo x >.envrc")
+    first = result.err.splitlines()[0]
+    contains(first, "[ringfence] quarantined 6 new files or folders: ", "the notice")
+    contains(first, "direnv: .envrc", "one tool")
+    contains(first, "/.vscode and 4 more", "another tool")
+    contains(first, f" -> {os.path.dirname(kept(t, '.envrc'))}", "where they are")
+    equal(len(result.err.splitlines()), 2, "lines", result)
+
+
 def test_the_command_and_its_status_are_not_touched_by_it(t):
     result = t.sh("echo x > .envrc; echo out; exit 6")
     equal((result.code, result.out), (6, "out\n"), "the command", result)

@@ -221,9 +221,41 @@ def test_a_rollback_in_a_work_tree_leaves_nothing_to_apply(t):
     loop, repo = begin(t)
     head = repo.head()
     equal(loop.run("--worktree").code, 0, "exit status")
-    equal(loop.ringfence("rollback", "--yes").code, 0, "exit status of rollback")
+    before, status = users(repo), loop.status()
+    result = loop.ringfence("rollback", "--yes")
+    equal(result.code, 0, "exit status of rollback", result)
+    contains(result.out, f"the loop's work tree '{status['worktree']}' is back at checkpoint 0: ", "what was rolled back")
+    contains(result.out, "\nyour project is unchanged\n", "what was not")
+    equal(users(repo), before, "the user's files")
     equal(loop.ringfence("apply").code, 0, "exit status of apply")
     equal(repo.git("diff", "--name-only", head, "main"), "", "what came")
+    equal(repo.git("log", "-1", "--format=%B", "main").split("\n"),
+          [f"Ringfence {status['id']}: roll back to checkpoint 0", "", "You restored files from this checkpoint after the loop."],
+          "the message of the commit that holds the rollback")
+
+
+@needs("git")
+def test_a_rollback_in_a_work_tree_asks_about_the_work_tree_and_names_it_in_json(t):
+    loop, _ = begin(t)
+    equal(loop.run("--worktree").code, 0, "exit status")
+    tree = loop.status()["worktree"]
+    terminal = t.tty([t.ringfence, "rollback"], cwd=loop.project)
+    terminal.expect(r"\[y/N\]")
+    contains(terminal.text(), f"Roll back the loop's work tree '{tree}' to checkpoint 0 of loop ", "the question")
+    contains(terminal.text(), "Your project stays unchanged.", "the question")
+    terminal.send("n\n")
+    terminal.process.wait(60)
+    equal(json.loads(loop.ringfence("rollback", "--yes", "--json").out)["worktree"], tree, "the work tree in JSON")
+
+
+@needs("git")
+def test_the_commit_of_what_is_left_says_that_quarantined_files_were_removed(t):
+    loop, repo = begin(t, {"1": "edit done yes; mkdir .vscode; edit .vscode/tasks.json x; git add .; git commit -qm mine"})
+    result = loop.run("--worktree")
+    equal(result.code, 0, "exit status", result)
+    branch = f"ringfence/{loop.status()['id']}"
+    equal(repo.git("diff", "--name-status", f"{branch}~1", branch), "D\t.vscode/tasks.json", "the last commit")
+    contains(repo.git("log", "-1", "--format=%b", branch), "and the removal of files that Ringfence quarantined.", "its message")
 
 
 @needs("git")

@@ -357,8 +357,19 @@ static bool has_words(const char *line, const char *wanted)
 	return strcmp(buffer_text(&seen), wanted) == 0;
 }
 
+static bool is_quoted_as(const char *word, const char *wanted)
+{
+	AUTO_FREE char *quoted = shell_quoted(word);
+
+	return strcmp(quoted, wanted) == 0;
+}
+
 static void words(void)
 {
+	CHECK("a word is quoted only if a shell would change it",
+	      is_quoted_as("~/a-b.c", "~/a-b.c") && is_quoted_as("a b", "'a b'") &&
+		      is_quoted_as("", "''") && is_quoted_as("$x", "'$x'") &&
+		      is_quoted_as("it's", "'it'\\''s'"));
 	CHECK("words end at blanks and at command separators",
 	      has_words(" a  b\tc;d&&e|f>g<h\n", "a|b|c|d|e|f|g|h|"));
 	CHECK("an empty line has no words", has_words("", "") && has_words(" ; '' \"\"", ""));

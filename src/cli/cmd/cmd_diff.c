@@ -1,10 +1,14 @@
 /* ringfence diff and ringfence show: compare checkpoints, and print files from them. */
 #include "cli/checkpoints.h"
 
+#include "snapshot/snapshot.h"
+#include "util/file/path.h"
 #include "util/mem.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct cli_option diff_options[] = {
 	OPTION_FLAG("stat", "show only how much changed in each file", struct loops_options, stat),
@@ -54,6 +58,52 @@ static int add_diff_arguments(struct loops_options *opts, struct snapshot_work *
 	return 0;
 }
 
+/* Returns whether a checkpoint has the path. */
+static bool holds(const struct loops_options *opts, const char *number, const char *path)
+{
+	const char *project = opts->loop.state.options.project;
+	struct snapshot_work work;
+	json_t *answer = NULL;
+	struct error ignored;
+	int result;
+
+	snapshot_begin(&work, "holds", opts->place.state, project, opts->loop.id);
+	snapshot_tell(&work, "from", number);
+	snapshot_tell(&work, "path", path);
+	result = snapshot_run(&work, -1, &answer, &ignored);
+	snapshot_release(&work);
+	json_decref(answer);
+	return result == 0;
+}
+
+static bool exists(const struct loops_options *opts, const char *path)
+{
+	AUTO_FREE char *whole = path_join(opts->loop.state.options.project, path);
+
+	return faccessat(AT_FDCWD, whole, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* Fails for a path that neither side of the comparison has: it is probably misspelled. */
+static int check_paths(const struct loops_options *opts, struct error *err)
+{
+	char **rest = opts->rest;
+	const char *from = *rest && is_number(*rest) ? *rest++ : "0";
+	const char *to = rest > opts->rest && *rest && is_number(*rest) ? *rest++ : NULL;
+
+	for (; *rest; rest++) {
+		AUTO_FREE char *path = checkpoints_path(opts, *rest, err);
+
+		if (!path)
+			return -1;
+		if (*path && !(to ? holds(opts, to, path) : exists(opts, path)) &&
+		    !holds(opts, from, path))
+			return error_with(err, ERROR_NOT_FOUND,
+					  "'%s': no such path in checkpoint %s or %s%s", path, from,
+					  to ? "checkpoint " : "now", to ? to : "");
+	}
+	return 0;
+}
+
 static int diff(struct loops_options *opts, struct error *err)
 {
 	struct snapshot_work work = { 0 };
@@ -69,7 +119,7 @@ static int diff(struct loops_options *opts, struct error *err)
 	snapshot_tell_number(&work, "live", running != NULL);
 	code = checkpoints_print(&work, !opts->json, err);
 	snapshot_release(&work);
-	return code;
+	return code || check_paths(opts, err) == 0 ? code : cli_fail(err);
 }
 
 static int run_diff(const struct cli_command *command, char **argv)

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 
 struct exec_options {
 	struct effective effective;
@@ -97,10 +98,23 @@ static char *hint_found(const struct fence_plan *plan)
 		    : NULL;
 }
 
+/* Returns a hint if the disk of the state folder is full, or NULL. */
+static char *hint_full(const struct fence_plan *plan)
+{
+	struct statvfs disk;
+
+	if (statvfs(plan->state, &disk) < 0 || disk.f_bavail)
+		return NULL;
+	return mem_format(" (the disk of '%s' is full: free some space; ringfence clean --older 7d "
+			  "--all removes old loops)",
+			  plan->state);
+}
+
 static void report_failure(const struct fence_plan *plan, const struct fence_result *result)
 {
 	AUTO_FREE char *hint = result->code == FENCE_EXIT_NOT_EXECUTABLE ? hint_executable(plan)
 			       : result->code == FENCE_EXIT_NOT_FOUND    ? hint_found(plan)
+			       : result->code == FENCE_EXIT_NOT_SET_UP   ? hint_full(plan)
 									 : NULL;
 	struct error err;
 
@@ -117,7 +131,7 @@ static void report_result(const struct fence_plan *plan, const struct fence_resu
 			notice_format(
 				"%s:%u is allowed, but could not be reached from this machine",
 				result->hosts[i].host, result->hosts[i].port);
-	notice_found(&result->found);
+	notice_found(&result->found, plan->project);
 	notice_no_fence(plan, "this command ran");
 	notice_limit(result);
 	if (result->why[0])
@@ -130,7 +144,7 @@ static void report_plan(const struct fence_plan *plan, bool first)
 		notice(plan->notices.items[i]);
 	if (first)
 		notice_no_fence(plan, "this command runs");
-	notice_found(&plan->recovered);
+	notice_found(&plan->recovered, plan->project);
 }
 
 /* Reports a finished run, and returns the exit status. */
@@ -172,6 +186,7 @@ static int load_and_run(struct exec_options *opts, struct error *err)
 	    effective_models_ledger(effective, &ledger, &folder, &day, err) < 0)
 		return cli_fail(err);
 	notice_config(&effective->config, false);
+	notice_part(effective);
 	fenced_run(&(struct fenced_request){ .spec = &effective->spec,
 					     .ledger = &ledger,
 					     .planned = report_plan,

@@ -1,7 +1,6 @@
 /* ringfence init: write a first ringfence.yml for a project. */
 #include "cli/cli.h"
 #include "project/project.h"
-#include "util/env.h"
 #include "util/file/durable.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
@@ -71,8 +70,7 @@ static void compose(const struct project *project, struct buffer *out)
 		buffer_add_text(out, ".\n");
 	add_list(out, "The work is done when these commands succeed.", "check", &project->checks,
 		 "#   - make test\n");
-	add_list(out, "Readable in addition to the project: caches of its tools.", "read",
-		 &project->caches, "#   - ~/.cache/tool\n");
+	add_list(out, "Readable in addition to the project.", "read", NULL, "#   - ~/datasets\n");
 	add_list(out, "Hidden, in addition to .env files, keys and credentials.", "hide",
 		 &project->secrets, "#   - config/production.yml\n");
 	add_list(out, "Writable. If anything is listed here, the rest of the project is read-only.",
@@ -97,16 +95,12 @@ static int store(const char *folder, const struct buffer *text, bool force, stru
 
 static void report(const struct project *project)
 {
-	bool checks = project->checks.count;
-	bool caches = project->caches.count;
-
 	printf("wrote %s", file_name);
 	for (size_t i = 0; i < project->count; i++)
 		printf("%s%s", i ? ", " : " for ", project->kinds[i].name);
 	printf("\n");
-	if (checks || caches)
-		printf("to activate its %s%s%s: ringfence trust\n", checks ? "checks" : "",
-		       checks && caches ? " and " : "", caches ? "caches" : "");
+	if (project->checks.count)
+		puts("to activate its checks: ringfence trust");
 	printf("to see the rules in effect: ringfence policy\n");
 }
 
@@ -121,7 +115,7 @@ static int write_config(const struct init_options *opts, struct error *err)
 		return error_set(err, "--project '%s': there is no such folder", opts->project);
 	if (!folder)
 		return error_sys(err, "--project '%s'", opts->project ? opts->project : ".");
-	if (project_detect(folder, env_home(), &project, err) < 0)
+	if (project_detect(folder, &project, err) < 0)
 		return -1;
 	compose(&project, &text);
 	if (opts->print)
@@ -151,8 +145,8 @@ const struct cli_command cmd_init = {
 	.summary = "write a first ringfence.yml",
 	.description =
 		"Detects what the project is made of (node, python, rust, go, C, java, or several) and "
-		"writes a small, commented ringfence.yml: commands that check the work, caches that its "
-		"tools read, and files to hide.",
+		"writes a small, commented ringfence.yml: commands that check the work, and files "
+		"to hide.",
 	.options = options,
 	.sections = (const struct cli_section[]){ { 0 } },
 	.run = run_init,

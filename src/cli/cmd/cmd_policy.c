@@ -7,6 +7,7 @@
 #include "settings/reach.h"
 #include "util/mem.h"
 #include "util/text/json.h"
+#include "util/text/shell.h"
 #include "util/text/text.h"
 
 #include <stdio.h>
@@ -158,6 +159,7 @@ static void print_why_json(const struct fence_explanation *about)
 		json_open(&json, "change", '{');
 		json_text(&json, "key", about->change_key);
 		json_text(&json, "value", about->change_value);
+		json_text(&json, "also", about->change_also);
 		json_close(&json);
 	} else {
 		json_text(&json, "change", NULL);
@@ -173,6 +175,32 @@ static void print_why_line(const char *label, const char *text)
 
 	printf("  %-8s ", label);
 	cli_print_wrapped(shown, COLUMN);
+}
+
+/* Prints " --write VALUE", as a shell reads it. */
+static void print_option(const char *key, const char *value)
+{
+	AUTO_FREE char *quoted = shell_quoted(value);
+	AUTO_FREE char *shown = text_escaped(quoted);
+
+	printf(" --%s %s", key, shown);
+}
+
+static void print_change(const struct fence_explanation *about, bool is_list)
+{
+	const char *const values[] = { about->change_also, about->change_value };
+
+	printf("  %-8s in ~/.config/ringfence/config.yml, or as", "change");
+	for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+		if (values[i])
+			print_option(about->change_key, values[i]);
+	printf(is_list ? ":\n             %s:\n" : ":\n             %s:", about->change_key);
+	for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+		AUTO_FREE char *shown = values[i] ? text_escaped(values[i]) : NULL;
+
+		if (shown)
+			printf(is_list ? "               - %s\n" : " %s\n", shown);
+	}
 }
 
 static void print_why(const struct fence_explanation *about)
@@ -195,12 +223,7 @@ static void print_why(const struct fence_explanation *about)
 		return;
 	}
 
-	AUTO_FREE char *value = text_escaped(about->change_value);
-
-	printf("  %-8s in ~/.config/ringfence/config.yml, or as --%s %s:\n", "change",
-	       about->change_key, value);
-	printf(is_list ? "             %s:\n               - %s\n" : "             %s: %s\n",
-	       about->change_key, value);
+	print_change(about, is_list);
 }
 
 static void add_note(struct fence_explanation *about, const char *text)
@@ -241,7 +264,7 @@ static int show(struct policy_options *opts, struct error *err)
 	effective->spec.command = nothing;
 	if (fence_plan_make(&effective->spec, &plan, err) < 0)
 		return cli_fail(err);
-	notice_found(&plan.recovered);
+	notice_found(&plan.recovered, plan.project);
 	if (opts->why) {
 		fence_explain(&plan, opts->why, here ? here : plan.project, &about);
 		if (strcmp(about.about, "host") == 0)

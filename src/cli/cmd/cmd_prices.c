@@ -85,8 +85,8 @@ static void print_tail(const struct price_table *table)
 		printf(" Region \"%s\": x%g.", table->geos[i].name,
 		       (double)table->geos[i].factor / 1000);
 	printf(" The prices after \"above\" apply\n"
-	       "to the whole request if it has more input tokens. A model that is not listed is\n"
-	       "priced as the most expensive model.\n");
+	       "to the whole request if it has more input tokens. Requests for a model that is\n"
+	       "not listed are refused (see: ringfence config unknown-model).\n");
 }
 
 static void json_tier(struct json *json, const struct price_tier *tier)
@@ -178,9 +178,10 @@ static int show(const struct price_table *table, const char *name, bool as_json)
 	if (!name || one || code)
 		return code;
 	error_set(&err,
-		  "'%s' is not in the table, so it is priced as the most expensive model; "
-		  "add a line to ~/.config/ringfence/prices.txt (see: ringfence prices --help)",
-		  name);
+		  "'%s' has no price, so requests are refused; add to "
+		  "~/.config/ringfence/prices.txt: model %s INPUT OUTPUT - - - "
+		  "(or see: ringfence config unknown-model)",
+		  name, name);
 	cli_fail(&err);
 	return 1;
 }

@@ -67,7 +67,10 @@ static int show_changes(const struct op_rollback_request *request, const struct 
 
 static int report_json(const struct op_rollback_result *result)
 {
+	const char *tree = result->loop.state.options.work_tree;
+
 	json_object_set_new(result->details, "id", json_string(result->loop.id));
+	json_object_set_new(result->details, "worktree", tree ? client_text(tree) : json_null());
 	loops_print(json_incref(result->details));
 	return cli_flush();
 }
@@ -75,8 +78,7 @@ static int report_json(const struct op_rollback_result *result)
 static int report(const struct loops_options *opts, const struct op_rollback_request *request,
 		  const struct op_rollback_result *result)
 {
-	AUTO_FREE char *shown = request->path ? text_escaped(request->path) : NULL;
-	AUTO_FREE char *what = shown ? mem_format("'%s'", shown) : mem_dup("the project");
+	AUTO_FREE char *what = op_rollback_subject(request, &result->loop);
 
 	if (opts->json)
 		return report_json(result);
@@ -88,6 +90,8 @@ static int report(const struct loops_options *opts, const struct op_rollback_req
 
 		printf("  kept, because it contains ignored or unreadable files: %s\n", name);
 	}
+	if (result->loop.state.options.work_tree)
+		puts("your project is unchanged");
 	printf("the previous state is checkpoint %lld (to undo: ringfence rollback %lld)\n",
 	       (long long)result->saved, (long long)result->saved);
 	return cli_flush();
@@ -116,7 +120,9 @@ static int perform(const struct loops_options *opts, struct op_rollback_request 
 		struct op_rollback_result result;
 		enum op_status status = op_rollback(request, &result, err);
 
-		notice_found(&result.quarantined);
+		notice_found(&result.quarantined, result.loop.state.options.project
+							  ? result.loop.state.options.project
+							  : "");
 		if (status == OP_ASKS)
 			code = ask(request, &result, err);
 		else

@@ -125,7 +125,7 @@ static int choose(struct run_options *opts, struct error *err)
 static void notice_plan(const struct fence_plan *made)
 {
 	notice_all(&made->notices);
-	notice_found(&made->recovered);
+	notice_found(&made->recovered, made->project);
 	if (made->weaker & FENCE_WEAKER_NO_FENCE)
 		notice("NO FENCE: the agent runs without a fence, with all your rights (--i-accept-no-fence)");
 }
@@ -239,6 +239,7 @@ static int load_and_run(struct run_options *opts, struct error *err)
 	if (!opts->dry)
 		fence_enter_scope(&opts->effective.spec);
 	notice_config(&opts->effective.config, true);
+	notice_part(&opts->effective);
 	loop_request_begin(&opts->request, &opts->effective, opts->apart);
 	if ((!opts->dry && prepare(opts, err) < 0) || choose(opts, err) < 0 ||
 	    (!opts->dry && loop_request_find_models(&opts->request, err) < 0) ||

@@ -264,7 +264,7 @@ static void print_git(struct event_text *view, const json_t *data)
 	else if (strcmp(jsonget_text(data, "mode"), "read-only") == 0)
 		event_text_print(view, "  git is read-only inside the fence: %s",
 				 jsonget_text(data, "why"));
-	else if (*jsonget_text(data, "why"))
+	else if (strcmp(jsonget_text(data, "mode"), "private") == 0 && *jsonget_text(data, "why"))
 		event_text_print(view, "  %s", jsonget_text(data, "why"));
 	else if (jsonget_flag(data, "submodules"))
 		event_text_print(view, "  git is read-only in submodules");

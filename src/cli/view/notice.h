@@ -4,15 +4,19 @@
 
 #include "config/config.h"
 #include "fence/fence_quarantine.h"
+#include "settings/effective.h"
 
 void notice(const char *text);
 void notice_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Reports quarantined and flagged files. */
-void notice_found(const struct fence_found *found);
+/* Reports quarantined and flagged files of a project. */
+void notice_found(const struct fence_found *found, const char *project);
 
 /* Reports inactive settings of the project's file, and the configuration's own notices. Settings
  * that only loops use are reported only if `loop` is set. */
 void notice_config(const struct config *config, bool loop);
+
+/* Reports that the current directory, used as the project, is only a part of a repository. */
+void notice_part(const struct effective *effective);
 
 #endif

@@ -153,12 +153,24 @@ const char *verdict_protected(const char *path)
 	return NULL;
 }
 
-const char *verdict_tool(const char *path)
+const char *verdict_reader(const char *path, enum names_class class)
 {
 	const struct names_found above = names_above("", path);
 	const struct names_found file = names_find("", path, DT_REG);
+	const struct names_found folder = names_find("", path, DT_DIR);
 
-	return file.by[NAMES_START] ? file.by[NAMES_START] : above.by[NAMES_START];
+	return file.by[class]     ? file.by[class]
+	       : folder.by[class] ? folder.by[class]
+				  : above.by[class];
+}
+
+bool verdict_is_named(const char *path)
+{
+	bool named = false;
+
+	for (int class = 0; class < NAMES_CLASSES; class ++)
+		named = named || names_find("", path, DT_REG).by[class];
+	return named;
 }
 
 void verdict_name(const struct fence_plan *plan, const struct verdict *verdict, char **ret_rule,

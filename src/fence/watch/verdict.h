@@ -6,6 +6,7 @@
 #define FENCE_WATCH_VERDICT_H
 
 #include "fence/fence_plan.h"
+#include "fence/plan/names.h"
 
 /* An act on a path. */
 enum verdict_act {
@@ -53,8 +54,11 @@ struct verdict verdict_at(const struct fence_plan *plan, const char *path);
  * NULL. */
 const char *verdict_protected(const char *path);
 
-/* Returns the tool that runs or obeys a file at this path when it starts, or NULL. */
-const char *verdict_tool(const char *path);
+/* Returns the reader of a new or changed file at this path of a project, in one class, or NULL. */
+const char *verdict_reader(const char *path, enum names_class class);
+
+/* Reports whether the last name of a path is in the table of names, in any class. */
+bool verdict_is_named(const char *path);
 
 /* Reports whether a denial is harmless: Python tries to store bytecode next to every module that it
  * reads. */

@@ -22,27 +22,35 @@ char *leftovers_subject(const struct loop_options *options)
 }
 
 /* "Ringfence 20260102-030405-abcd: fix the tests". The caller frees. */
-static char *message(const char *id, const struct loop_options *options)
+static char *message(const char *id, const struct loop_state *state)
 {
-	AUTO_FREE char *subject = leftovers_subject(options);
+	AUTO_FREE char *subject = leftovers_subject(&state->options);
 
+	if (state->restored)
+		return mem_format("Ringfence %s: roll back to checkpoint %lld\n\n"
+				  "You restored files from this checkpoint after the loop.\n",
+				  id, (long long)state->restored_to);
+	if (state->quarantined)
+		return mem_format("Ringfence %s: %s\n\nWork that the agent left uncommitted, and "
+				  "the removal of files that Ringfence quarantined.\n",
+				  id, subject);
 	return mem_format("Ringfence %s: %s\n\nWork that the agent left uncommitted.\n", id,
 			  subject);
 }
 
-static int perform(const char *name, const char *folder, const struct loop_options *options,
+static int perform(const char *name, const char *folder, const struct loop_state *of,
 		   struct error *err)
 {
 	const char *id = path_name(folder);
 	AUTO_FREE char *state = loop_folder_state(folder);
-	AUTO_FREE char *text = message(id, options);
+	AUTO_FREE char *text = message(id, of);
 	struct snapshot_work work;
 	json_t *answer = NULL;
 	int result;
 
-	if (!options->work_tree)
+	if (!of->options.work_tree)
 		return 0;
-	snapshot_begin(&work, name, state, options->work_tree, id);
+	snapshot_begin(&work, name, state, of->options.work_tree, id);
 	snapshot_tell(&work, "message", text);
 	result = snapshot_run(&work, -1, &answer, err);
 	snapshot_release(&work);
@@ -50,12 +58,12 @@ static int perform(const char *name, const char *folder, const struct loop_optio
 	return result;
 }
 
-int leftovers_commit(const char *folder, const struct loop_options *options, struct error *err)
+int leftovers_commit(const char *folder, const struct loop_state *state, struct error *err)
 {
-	return perform("seal", folder, options, err);
+	return perform("seal", folder, state, err);
 }
 
-int leftovers_open(const char *folder, const struct loop_options *options, struct error *err)
+int leftovers_open(const char *folder, const struct loop_state *state, struct error *err)
 {
-	return perform("unseal", folder, options, err);
+	return perform("unseal", folder, state, err);
 }

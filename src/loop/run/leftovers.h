@@ -1,6 +1,7 @@
 /*
- * The end of a loop with its own work tree: Ringfence commits on top of the branch whatever the
- * agent left uncommitted, so that the branch is the result.
+ * The end of a loop with its own work tree: Ringfence commits on top of the branch whatever is
+ * uncommitted, so that the branch is the result: work that the agent left, files that a sweep has
+ * removed, or a rollback by the user. The message says which.
  */
 #ifndef LOOP_RUN_LEFTOVERS_H
 #define LOOP_RUN_LEFTOVERS_H
@@ -11,13 +12,13 @@
  * Commits leftovers of the loop in this folder. Does nothing if it works in the user's folder.
  * Returns 0, or -1 with err set.
  */
-int leftovers_commit(const char *folder, const struct loop_options *options, struct error *err);
+int leftovers_commit(const char *folder, const struct loop_state *state, struct error *err);
 
 /*
  * Undoes that commit when the loop resumes; otherwise the agent's next commit would diverge from
  * it.
  */
-int leftovers_open(const char *folder, const struct loop_options *options, struct error *err);
+int leftovers_open(const char *folder, const struct loop_state *state, struct error *err);
 
 /* Returns the objective in one short line. The caller frees it. */
 char *leftovers_subject(const struct loop_options *options);

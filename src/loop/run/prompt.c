@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Only the first hosts of a long list are named. */
 enum { MOST_HOSTS = 20 };
@@ -127,6 +128,14 @@ static void add_network(const struct loop_options *options, struct buffer *out)
 	}
 }
 
+/* Without a decision, .git is what the user's own is. */
+static bool has_git(const struct loop_state *state)
+{
+	AUTO_FREE char *git = path_join(state->options.project, ".git");
+
+	return state->git_mode ? strcmp(state->git_mode, "none") != 0 : access(git, F_OK) == 0;
+}
+
 static void add_git(const struct loop_state *state, struct buffer *out)
 {
 	const char *mode = state->git_mode ? state->git_mode : "";
@@ -141,7 +150,7 @@ static void add_git(const struct loop_state *state, struct buffer *out)
 			out,
 			"- You can commit, branch, stash and rebase freely: .git is private, and the user gets your "
 			"commits as a separate branch. The user's hooks and remotes are not available.\n");
-	else if (strcmp(mode, "none") != 0 && !is_writable(&state->options, ".git"))
+	else if (has_git(state) && !is_writable(&state->options, ".git"))
 		buffer_add_text(
 			out,
 			"- Do not commit, and do not use branches, stashes or tags: .git is read-only. git status, diff and "

@@ -332,6 +332,7 @@ static void fold_begun(struct loop_state *state, const json_t *data)
 {
 	state->iteration = (uint32_t)jsonget_number(data, "iteration");
 	state->attempt = (uint32_t)jsonget_number(data, "attempt");
+	state->restored = false;
 }
 
 static void fold_interrupted(struct loop_state *state, const json_t *data)
@@ -393,6 +394,8 @@ static void fold_checkpointed(struct loop_state *state, const json_t *data)
 static void fold_restored(struct loop_state *state, const json_t *data)
 {
 	state->checkpoint = jsonget_number(data, "saved");
+	state->restored = true;
+	state->restored_to = jsonget_number(data, "number");
 }
 
 static void fold_git(struct loop_state *state, const json_t *data)
@@ -438,6 +441,7 @@ static int fold_data(struct loop_state *state, enum loop_event event, const json
 		return loop_options_read(json_object_get(data, "config"), state, err);
 	if (event == LOOP_EVENT_checked)
 		return fold_checked(state, data, err);
+	state->quarantined += jsonget_number(data, "quarantined");
 	if (folds[event])
 		folds[event](state, data);
 	return 0;

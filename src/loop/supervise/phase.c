@@ -35,7 +35,7 @@ int phase_closing(struct supervisor *sup, struct error *err)
 	json_t *data = json_copy(sup->state.closing);
 	struct error why;
 
-	if (leftovers_commit(sup->folder, &sup->state.options, &why) < 0)
+	if (leftovers_commit(sup->folder, &sup->state, &why) < 0)
 		json_object_set_new(data, "uncommitted", loop_report_text(why.text));
 	return supervisor_append(sup, LOOP_EVENT_finished, data, err);
 }

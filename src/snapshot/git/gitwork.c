@@ -1,6 +1,7 @@
 /* Tasks on git directories. */
 #include "snapshot/git/gitwork.h"
 
+#include "gitconfig/gitdir.h"
 #include "snapshot/base/libgit.h"
 #include "snapshot/base/snapshot_confine.h"
 #include "snapshot/git/private_git.h"
@@ -19,6 +20,15 @@ enum { SANITIZED = 1 }; /* AddressSanitizer needs unlimited address space */
 enum { SANITIZED = 0 };
 #endif
 
+/* The caller frees the answer. */
+static char *why_none(const char *project)
+{
+	AUTO_FREE char *root = gitdir_around(project);
+
+	return root ? mem_format("the project is only a part of the repository '%s'", root)
+		    : mem_dup("the project is not a git repository");
+}
+
 static int open_private(const struct gitwork *work, struct borrow *borrow, struct json *json,
 			struct error *err)
 {
@@ -31,9 +41,10 @@ static int open_private(const struct gitwork *work, struct borrow *borrow, struc
 	if (borrow->git && !*borrow->why)
 		borrow_add_user(borrow);
 	if (!borrow->git || *borrow->why) {
+		AUTO_FREE char *none = why_none(work->project);
+
 		json_text(json, "mode", *borrow->why ? "read-only" : "none");
-		if (*borrow->why)
-			json_text(json, "why", borrow->why);
+		json_text(json, "why", *borrow->why ? borrow->why : none);
 		return 0;
 	}
 	if (snapshot_confine_writes(places, err) < 0 ||

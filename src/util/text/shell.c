@@ -78,3 +78,18 @@ void shell_words(const char *line, struct list *words)
 	}
 	end_word(&word, words);
 }
+
+char *shell_quoted(const char *word)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				    "./_~-=:@%+,";
+	AUTO_BUFFER struct buffer out = BUFFER_INIT(1 << 20);
+
+	if (*word && strspn(word, plain) == strlen(word))
+		return mem_dup(word);
+	buffer_add_text(&out, "'");
+	for (; *word; word++)
+		buffer_printf(&out, *word == '\'' ? "'\\%c'" : "%c", *word);
+	buffer_add_text(&out, "'");
+	return mem_dup(buffer_text(&out));
+}

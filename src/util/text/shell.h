@@ -12,4 +12,8 @@ char *shell_program(const char *line, const char *home);
  * (sh -c '...'), so its words follow it. */
 void shell_words(const char *line, struct list *words);
 
+/* Returns a word as a shell reads it: in single quotes, if it has characters that need them. The
+ * caller frees it. */
+char *shell_quoted(const char *word);
+
 #endif
