@@ -318,13 +318,18 @@ static void add_word(struct command *command, const char *word)
 	}
 }
 
+static size_t count_named(const struct file *file)
+{
+	return file->includes.count + file->places.count + file->words.count + file->below.count;
+}
+
 static void add_command(struct file *file, const char *line)
 {
 	struct command command = { .file = file };
 	struct list words = { 0 };
 
 	shell_words(line + (*line == '!'), &words);
-	for (size_t i = 0; i < words.count && file->words.count <= MOST_NAMED; i++)
+	for (size_t i = 0; i < words.count && count_named(file) <= MOST_NAMED; i++)
 		add_word(&command, words.items[i]);
 	for (size_t i = 0; i < MOST_FOLDERS; i++)
 		free(command.folders[i]);
@@ -357,11 +362,6 @@ static const struct key *find_key(const struct gitconfig_entry *entry)
 		     (entry->subsection && strcmp(keys[i].subsection, entry->subsection) == 0)))
 			return &keys[i];
 	return NULL;
-}
-
-static size_t count_named(const struct file *file)
-{
-	return file->includes.count + file->places.count + file->words.count + file->below.count;
 }
 
 static int add_entry(void *context, const struct gitconfig_entry *entry)
