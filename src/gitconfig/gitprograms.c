@@ -25,67 +25,77 @@
 /* More than thousands of repositories need, but little enough to read quickly. */
 enum { MOST_FILES = 20000, MOST_BYTES = 16 << 20, MOST_NAMED = 500000, MOST_ENTRIES = 200000 };
 
-enum kind { INCLUDE, PLACE, COMMAND };
+enum kind { INCLUDE, PLACE, COMMAND, REMOTE };
 
-/* Matched in any subsection. */
 static const struct key {
 	const char *section, *key; /* in lower case; the key is a pattern */
 	enum kind kind;
+	const char *subsection; /* NULL: any */
 } keys[] = {
-	{ "include", "path", INCLUDE },
-	{ "includeif", "path", INCLUDE },
-	{ "core", "hookspath", PLACE },
-	{ "core", "attributesfile", PLACE },
-	{ "core", "excludesfile", PLACE },
-	{ "init", "templatedir", PLACE },
-	{ "gpg", "allowedsignersfile", PLACE },
-	{ "gpg", "revocationfile", PLACE },
-	{ "instaweb", "modulepath", PLACE },
-	{ "alias", "*", COMMAND },
-	{ "browser", "cmd", COMMAND },
-	{ "browser", "path", COMMAND },
-	{ "core", "alternaterefscommand", COMMAND },
-	{ "core", "askpass", COMMAND },
-	{ "core", "editor", COMMAND },
-	{ "core", "fsmonitor", COMMAND },
-	{ "core", "gitproxy", COMMAND },
-	{ "core", "pager", COMMAND },
-	{ "core", "sshcommand", COMMAND },
-	{ "credential", "helper", COMMAND },
-	{ "diff", "command", COMMAND },
-	{ "diff", "external", COMMAND },
-	{ "diff", "textconv", COMMAND },
-	{ "difftool", "cmd", COMMAND },
-	{ "difftool", "path", COMMAND },
-	{ "filter", "clean", COMMAND },
-	{ "filter", "process", COMMAND },
-	{ "filter", "smudge", COMMAND },
-	{ "gc", "recentobjectshook", COMMAND },
-	{ "gpg", "defaultkeycommand", COMMAND },
-	{ "gpg", "program", COMMAND },
-	{ "guitool", "cmd", COMMAND },
-	{ "hook", "command", COMMAND },
-	{ "imap", "tunnel", COMMAND },
-	{ "instaweb", "browser", COMMAND },
-	{ "instaweb", "httpd", COMMAND },
-	{ "interactive", "difffilter", COMMAND },
-	{ "man", "cmd", COMMAND },
-	{ "man", "path", COMMAND },
-	{ "merge", "driver", COMMAND },
-	{ "mergetool", "cmd", COMMAND },
-	{ "mergetool", "path", COMMAND },
-	{ "pager", "*", COMMAND },
-	{ "remote", "receivepack", COMMAND },
-	{ "remote", "uploadpack", COMMAND },
-	{ "sendemail", "*cmd", COMMAND },
-	{ "sendemail", "smtpserver", COMMAND },
-	{ "sequence", "editor", COMMAND },
-	{ "submodule", "update", COMMAND },
-	{ "svn", "authors-prog", COMMAND },
-	{ "tar", "command", COMMAND },
-	{ "trailer", "cmd", COMMAND },
-	{ "trailer", "command", COMMAND },
-	{ "uploadpack", "packobjectshook", COMMAND },
+	{ "include", "path", INCLUDE, NULL },
+	{ "includeif", "path", INCLUDE, NULL },
+	{ "core", "hookspath", PLACE, NULL },
+	{ "core", "attributesfile", PLACE, NULL },
+	{ "core", "excludesfile", PLACE, NULL },
+	{ "init", "templatedir", PLACE, NULL },
+	{ "gpg", "allowedsignersfile", PLACE, NULL },
+	{ "gpg", "revocationfile", PLACE, NULL },
+	{ "instaweb", "modulepath", PLACE, NULL },
+	{ "alias", "*", COMMAND, NULL },
+	{ "annex", "*-command", COMMAND, NULL },
+	{ "annex", "*-hook", COMMAND, NULL },
+	{ "branchless", "*", COMMAND, "test.alias" },
+	{ "browser", "cmd", COMMAND, NULL },
+	{ "browser", "path", COMMAND, NULL },
+	{ "core", "alternaterefscommand", COMMAND, NULL },
+	{ "core", "askpass", COMMAND, NULL },
+	{ "core", "editor", COMMAND, NULL },
+	{ "core", "fsmonitor", COMMAND, NULL },
+	{ "core", "gitproxy", COMMAND, NULL },
+	{ "core", "pager", COMMAND, NULL },
+	{ "core", "sshcommand", COMMAND, NULL },
+	{ "credential", "helper", COMMAND, NULL },
+	{ "diff", "command", COMMAND, NULL },
+	{ "diff", "external", COMMAND, NULL },
+	{ "diff", "textconv", COMMAND, NULL },
+	{ "difftool", "cmd", COMMAND, NULL },
+	{ "difftool", "path", COMMAND, NULL },
+	{ "filter", "clean", COMMAND, NULL },
+	{ "filter", "process", COMMAND, NULL },
+	{ "filter", "smudge", COMMAND, NULL },
+	{ "gc", "recentobjectshook", COMMAND, NULL },
+	{ "gpg", "defaultkeycommand", COMMAND, NULL },
+	{ "gpg", "program", COMMAND, NULL },
+	{ "guitool", "cmd", COMMAND, NULL },
+	{ "hook", "command", COMMAND, NULL },
+	{ "imap", "tunnel", COMMAND, NULL },
+	{ "instaweb", "browser", COMMAND, NULL },
+	{ "instaweb", "httpd", COMMAND, NULL },
+	{ "interactive", "difffilter", COMMAND, NULL },
+	{ "lfs", "args", COMMAND, NULL },
+	{ "lfs", "clean", COMMAND, NULL },
+	{ "lfs", "path", COMMAND, NULL },
+	{ "lfs", "smudge", COMMAND, NULL },
+	{ "man", "cmd", COMMAND, NULL },
+	{ "man", "path", COMMAND, NULL },
+	{ "merge", "driver", COMMAND, NULL },
+	{ "mergetool", "cmd", COMMAND, NULL },
+	{ "mergetool", "path", COMMAND, NULL },
+	{ "pager", "*", COMMAND, NULL },
+	{ "remote", "annex-*", COMMAND, NULL },
+	{ "remote", "pushurl", REMOTE, NULL },
+	{ "remote", "receivepack", COMMAND, NULL },
+	{ "remote", "uploadpack", COMMAND, NULL },
+	{ "remote", "url", REMOTE, NULL },
+	{ "sendemail", "*cmd", COMMAND, NULL },
+	{ "sendemail", "smtpserver", COMMAND, NULL },
+	{ "sequence", "editor", COMMAND, NULL },
+	{ "submodule", "update", COMMAND, NULL },
+	{ "svn", "authors-prog", COMMAND, NULL },
+	{ "tar", "command", COMMAND, NULL },
+	{ "trailer", "cmd", COMMAND, NULL },
+	{ "trailer", "command", COMMAND, NULL },
+	{ "uploadpack", "packobjectshook", COMMAND, NULL },
 };
 
 /* A configuration file, which may not exist. */
@@ -94,6 +104,7 @@ struct file {
 	struct list includes; /* absolute */
 	struct list places;   /* as written */
 	struct list words;    /* of commands, as written */
+	struct list below;    /* words below a folder: they count only if they exist */
 	unsigned int round;   /* the last one that queued it */
 	struct file *next;    /* in the queue */
 };
@@ -137,6 +148,7 @@ static void file_free(void *pointer)
 	list_release(&file->includes);
 	list_release(&file->places);
 	list_release(&file->words);
+	list_release(&file->below);
 	free(file);
 }
 
@@ -198,30 +210,139 @@ static int spend_named(struct gitprograms *programs, size_t count, const char *p
 
 /* ---- reading ---- */
 
-/* Adds a word that may be a path or end in one: --option=PATH,
- * $(git rev-parse --show-toplevel)/PATH. */
-static void add_word(struct list *words, const char *word)
+/* Folders that a command may enter or put into a variable: the latest ones. */
+enum { MOST_FOLDERS = 4, LONGEST_FOLDER = 255 };
+
+struct command {
+	struct file *file;
+	char *folders[MOST_FOLDERS]; /* or NULL */
+	size_t next;                 /* of the folders: to replace */
+	bool entering;               /* the next word is a folder */
+};
+
+/* Returns the path after the last expansion of a word, as in $(git rev-parse --show-toplevel)/PATH,
+ * or NULL. */
+static const char *after_expansion(const char *word)
 {
-	const char *sign = strchr(word, '=');
 	const char *end = word + strlen(word);
 
-	list_add(words, word);
-	if (sign && sign[1])
-		list_add(words, sign + 1);
 	while (end > word && !strchr("$)}`", end[-1]))
 		end--;
-	if (end > word && (end = strchr(end, '/')) && end[strspn(end, "/")])
-		list_add(words, end + strspn(end, "/"));
+	if (end == word || !(end = strchr(end, '/')))
+		return NULL;
+	end += strspn(end, "/");
+	return *end ? end : NULL;
 }
 
-static void add_command(struct file *file, const char *command)
+static bool has_folder(const struct command *command, const char *folder)
 {
+	for (size_t i = 0; i < MOST_FOLDERS; i++)
+		if (command->folders[i] && strcmp(command->folders[i], folder) == 0)
+			return true;
+	return false;
+}
+
+static void add_folder(struct command *command, const char *folder)
+{
+	char **place = &command->folders[command->next % MOST_FOLDERS];
+
+	if (strlen(folder) > LONGEST_FOLDER || has_folder(command, folder))
+		return;
+	free(*place);
+	*place = mem_dup(folder);
+	command->next++;
+}
+
+/* Reports whether a word is followed by options and a folder. */
+static bool changes_folder(const char *word)
+{
+	return strcmp(word, "cd") == 0 || strcmp(word, "pushd") == 0 || strcmp(word, "-C") == 0;
+}
+
+/* Handles cd FOLDER. It may be relative to the one before. A folder that is known was entered by an
+ * earlier form of the same words. */
+static void enter_folder(struct command *command, const char *word)
+{
+	const char *last = command->folders[(command->next + MOST_FOLDERS - 1) % MOST_FOLDERS];
+	const char *after = after_expansion(word);
+	const char *folder = after ? after : word;
+	AUTO_FREE char *inner = last && *folder != '/' ? path_join(last, folder) : NULL;
+
+	if (has_folder(command, folder))
+		return;
+	add_folder(command, folder);
+	if (inner)
+		add_folder(command, inner);
+}
+
+/* Adds a path or word, and the same below each folder. */
+static void add_path(struct command *command, const char *path)
+{
+	struct file *file = command->file;
+
+	list_add(&file->words, path);
+	for (size_t i = 0; i < MOST_FOLDERS; i++)
+		if (command->folders[i] && *path != '/')
+			list_printf(strpbrk(path, "/.") ? &file->words : &file->below, "%s/%s",
+				    command->folders[i], path);
+}
+
+/* Returns the value in NAME=VALUE, --option=VALUE or NAME:-VALUE, or NULL. */
+static const char *value_in(const char *word)
+{
+	const char *sign = strchr(word, '=');
+
+	if (!sign && (sign = strstr(word, ":-")))
+		sign++;
+	return sign && sign[1] ? sign + 1 : NULL;
+}
+
+/* Adds a word that may be a path or end in one: --option=PATH, ${VARIABLE}/PATH. */
+static void add_word(struct command *command, const char *word)
+{
+	const char *value = value_in(word);
+	const char *after = after_expansion(word);
+
+	add_path(command, word);
+	if (value)
+		add_path(command, value);
+	if (after)
+		add_path(command, after);
+	if (value && *word != '-')
+		add_folder(command, value);
+	if (command->entering && *word != '-') {
+		enter_folder(command, word);
+		command->entering = false;
+	} else {
+		command->entering |= changes_folder(word);
+	}
+}
+
+static size_t count_named(const struct file *file)
+{
+	return file->includes.count + file->places.count + file->words.count + file->below.count;
+}
+
+static void add_command(struct file *file, const char *line)
+{
+	struct command command = { .file = file };
 	struct list words = { 0 };
 
-	shell_words(command + (*command == '!'), &words);
-	for (size_t i = 0; i < words.count; i++)
-		add_word(&file->words, words.items[i]);
+	shell_words(line + (*line == '!'), &words);
+	for (size_t i = 0; i < words.count && count_named(file) <= MOST_NAMED; i++)
+		add_word(&command, words.items[i]);
+	for (size_t i = 0; i < MOST_FOLDERS; i++)
+		free(command.folders[i]);
 	list_release(&words);
+}
+
+/* Adds the command of a remote that runs one: ext::COMMAND. */
+static void add_remote(struct file *file, const char *url)
+{
+	const char *command = text_after_prefix(url, "ext::");
+
+	if (command)
+		add_command(file, command);
 }
 
 static void add_include(const struct gitprograms *programs, struct file *file, const char *value)
@@ -236,14 +357,11 @@ static const struct key *find_key(const struct gitconfig_entry *entry)
 {
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
 		if (strcmp(keys[i].section, entry->section) == 0 &&
-		    fnmatch(keys[i].key, entry->key, 0) == 0)
+		    fnmatch(keys[i].key, entry->key, 0) == 0 &&
+		    (!keys[i].subsection ||
+		     (entry->subsection && strcmp(keys[i].subsection, entry->subsection) == 0)))
 			return &keys[i];
 	return NULL;
-}
-
-static size_t count_named(const struct file *file)
-{
-	return file->includes.count + file->places.count + file->words.count;
 }
 
 static int add_entry(void *context, const struct gitconfig_entry *entry)
@@ -259,6 +377,8 @@ static int add_entry(void *context, const struct gitconfig_entry *entry)
 		add_include(reading->programs, file, entry->value);
 	else if (key->kind == PLACE)
 		list_add(&file->places, entry->value);
+	else if (key->kind == REMOTE)
+		add_remote(file, entry->value);
 	else
 		add_command(file, entry->value);
 	/* 1, because -1 would mean that the text is invalid. */
@@ -335,15 +455,21 @@ static int queue_in(struct gitprograms *programs, const char *folder, const char
 	return queue(programs, path, err);
 }
 
-/* Returns whether a word of a command names a file. A missing one must look like a path, unlike
- * "clean" in "git-lfs clean". */
-static bool is_file(const char *word, const char *path)
+/* Reports the words of commands that name files. A missing file counts only if `missing` is set and
+ * the word looks like a path, unlike "clean" in "git-lfs clean". */
+static void report_words(const struct report *report, const struct list *words,
+			 const char *work_tree, bool missing)
 {
-	struct stat status;
+	for (size_t i = 0; i < words->count; i++) {
+		AUTO_FREE char *path = absolute(report->programs, words->items[i], work_tree);
+		struct stat status;
+		bool counts = stat(path, &status) == 0 ? S_ISREG(status.st_mode)
+						       : missing && errno == ENOENT &&
+								 strpbrk(words->items[i], "/.");
 
-	if (stat(path, &status) == 0)
-		return S_ISREG(status.st_mode);
-	return errno == ENOENT && strpbrk(word, "/.");
+		if (counts)
+			report->found(report->context, path);
+	}
 }
 
 static bool is_link(const char *path, const struct dirent *entry)
@@ -426,12 +552,8 @@ static int report_file(const struct report *report, const struct file *file, con
 	    queue_all(report, &file->includes) < 0 ||
 	    report_places(report, &file->places, work_tree) < 0)
 		return -1;
-	for (size_t i = 0; i < file->words.count; i++) {
-		AUTO_FREE char *path = absolute(report->programs, file->words.items[i], work_tree);
-
-		if (is_file(file->words.items[i], path))
-			report->found(report->context, path);
-	}
+	report_words(report, &file->words, work_tree, true);
+	report_words(report, &file->below, work_tree, false);
 	return 0;
 }
 

@@ -64,8 +64,8 @@ def test_every_line_has_a_class_a_tool_and_a_source(t):
 def test_no_line_was_lost(t):
     """Removing a line must change this number on purpose."""
     counts = {name: len(patterns(name)) for name in CLASSES}
-    equal(counts, {"alone": 188, "start": 225, "ci": 77, "secret": 77, "secret-if-key": 5,
-                   "secret-if-found": 54, "secret-or-certificate": 1}, "lines of each class")
+    equal(counts, {"alone": 208, "start": 262, "ci": 77, "secret": 92, "secret-if-key": 11,
+                   "secret-if-found": 69, "secret-or-certificate": 3}, "lines of each class")
 
 
 def test_the_manual_agrees_with_the_table(t):

@@ -5,13 +5,15 @@ import os
 
 from harness import cases, contains, equal, expect, needs
 
-KEYS = """alias.x browser.x.cmd browser.x.path core.alternateRefsCommand core.askPass core.attributesFile core.editor
+KEYS = """alias.x annex.web-download-command annex.x-store-hook annex.youtube-dl-command branchless.test.alias.x browser.x.cmd browser.x.path core.alternateRefsCommand core.askPass core.attributesFile core.editor
 core.excludesFile core.fsmonitor core.gitProxy core.hooksPath core.pager core.sshCommand credential.helper
 credential.https://a.b.helper diff.external diff.x.command diff.x.textconv difftool.x.cmd difftool.x.path filter.x.clean
 filter.x.process filter.x.smudge gc.recentObjectsHook gpg.program gpg.ssh.allowedSignersFile gpg.ssh.defaultKeyCommand
 gpg.ssh.program gpg.ssh.revocationFile guitool.x.cmd hook.x.command imap.tunnel init.templateDir instaweb.browser
-instaweb.httpd instaweb.modulePath interactive.diffFilter man.x.cmd man.x.path merge.x.driver mergetool.x.cmd
-mergetool.x.path pager.log remote.x.receivepack remote.x.uploadpack sendemail.ccCmd sendemail.headerCmd
+instaweb.httpd instaweb.modulePath interactive.diffFilter lfs.customtransfer.x.args lfs.customtransfer.x.path
+lfs.extension.x.clean lfs.extension.x.smudge man.x.cmd man.x.path merge.x.driver mergetool.x.cmd
+mergetool.x.path pager.log remote.x.annex-cost-command remote.x.annex-rsync-transport
+remote.x.receivepack remote.x.uploadpack sendemail.ccCmd sendemail.headerCmd
 sendemail.sendmailCmd sendemail.smtpServer sendemail.tocmd sendemail.x.tocmd sequence.editor submodule.x.update
 svn.authors-prog tar.x.command trailer.x.cmd trailer.x.command uploadpack.packObjectsHook""".split()
 
@@ -19,7 +21,14 @@ svn.authors-prog tar.x.command trailer.x.cmd trailer.x.command uploadpack.packOb
 WORDS = ("python3 {}", "!{}", "! {} x", "{};true", "true&&{}|cat", "A=b {} %f", "A={} b", "x --config={}", "'{}' %O",
          '"{}" "$LOCAL"', "sh -c 'exec {} \"$1\"' -", "!f() { {} \"$@\"; }; f", "sh -c \"sh -c '{} x'\"",
          "~/project/{}", "$HOME/project/{}", '"$(git rev-parse --show-toplevel)/{}"',
-         "$(git rev-parse --show-toplevel)/{} x", "${PWD}/{}", "$PWD/./{}", "-c core.pager={} log", "x<{}")
+         "$(git rev-parse --show-toplevel)/{} x", "${PWD}/{}", "$PWD/./{}", "-c core.pager={} log", "x<{}",
+         "({}); cat", "true `{}`", "true $({})", 'true "$({})"', 'true "`{} x`"', "if true; then ({}); fi", "${X:-{}}",
+         "sh -c '({})'", 'sh -c "true \\"\\$({} x)\\""', "x=$({})", "true \"$('{}' y)\"")
+
+# <> is a file in the folder tools, which is a folder of the project.
+BELOW = ("cd tools && ./<>", "cd tools; sh <> x", 'sh -c "cd tools && sh <>"', "(cd ./tools && exec ./<>)", "pushd tools; ./<>",
+         "cd -P -- tools && sh <>", 'cd "$(git rev-parse --show-toplevel)/tools" && ./<>', "make -C tools -f <>",
+         "cd ~/project && cd tools && ./<>", "cd src; (cd ../tools; ./<>)", "x=tools; $x/<>", "x=tools;sh \"${x}/<>\"")
 
 
 def config(t, key, value):
@@ -54,6 +63,34 @@ def test_13_a_program_is_found_among_the_words_of_a_command(t):
     config(t, "filter.bare.clean", "python3 clean")
     config(t, "filter.blank.clean", "'my tools/clean' %f")
     none_can_be_written(t, [f"tools/{i}" for i in range(len(WORDS))] + ["clean", "my tools/clean"])
+
+
+@needs("git")
+def test_13_a_program_is_found_below_the_folder_that_a_command_enters(t):
+    t.run(["git", "init", "-q"])
+    for i, words in enumerate(BELOW):
+        config(t, f"filter.x{i}.clean", words.replace("<>", f"p{i}"))
+    none_can_be_written(t, [f"tools/p{i}" for i in range(len(BELOW))])
+
+
+@needs("git")
+def test_13_a_word_that_is_no_path_is_not_watched_below_a_folder(t):
+    t.run(["git", "init", "-q"])
+    config(t, "alias.t", "!cd src && make test")
+    result = t.works("sh", "-c", "mkdir src && echo fine >src/test")
+    expect(t.exists("src/test"), "the file must stay", result)
+
+
+@needs("git")
+def test_13_a_remote_names_a_program_only_if_it_runs_one(t):
+    t.run(["git", "init", "-q"])
+    config(t, "remote.a.url", "ext::tools/a %S")
+    config(t, "remote.a.pushurl", "ext::sh tools/b")
+    config(t, "remote.b.url", "tools/bundle")
+    config(t, "branchless.core.mainBranch", "main")
+    none_can_be_written(t, ["tools/a", "tools/b"])
+    t.write("main")
+    t.works("sh", "-c", "echo fine >tools/bundle; echo fine >main")
 
 
 @needs("git")

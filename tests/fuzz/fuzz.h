@@ -47,6 +47,7 @@ fuzz_fn fuzz_rule;
 fuzz_fn fuzz_run_record;
 fuzz_fn fuzz_secret;
 fuzz_fn fuzz_shape;
+fuzz_fn fuzz_shell;
 fuzz_fn fuzz_socks;
 fuzz_fn fuzz_tape;
 fuzz_fn fuzz_terminal;

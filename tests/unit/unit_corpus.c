@@ -74,6 +74,7 @@ int main(void)
 	replay("fuzz_run_record", fuzz_run_record);
 	replay("fuzz_secret", fuzz_secret);
 	replay("fuzz_shape", fuzz_shape);
+	replay("fuzz_shell", fuzz_shell);
 	replay("fuzz_socks", fuzz_socks);
 	replay("fuzz_tape", fuzz_tape);
 	replay("fuzz_terminal", fuzz_terminal);

@@ -124,6 +124,18 @@ static bool credential(const char *text)
 
 static void contents(void)
 {
+	static const char wide[] = "\xff\xfe_\0a\0u\0t\0h\0=\0x\0";
+
+	CHECK("a text in another encoding may hold anything",
+	      secret_in_text(NAMES_SECRET_IF_FOUND, wide, sizeof wide - 1) &&
+		      secret_in_text(NAMES_SECRET_IF_FOUND, wide + 2, sizeof wide - 3) &&
+		      secret_in_text(NAMES_SECRET_IF_KEY, wide, sizeof wide - 1));
+	CHECK("a binary certificate is not a private key",
+	      !secret_in_text(NAMES_SECRET_IF_KEY, "0\x82\0\1", 4));
+	CHECK("a variable with more after it is a credential",
+	      credential("_authToken=${NPM_TOKEN}abcdefgh12") &&
+		      !credential("_authToken=${NPM_TOKEN}") &&
+		      !credential("token: \"${A}${B}\"") && !credential("token = ${A}-dev"));
 	CHECK("tokens of npm and Yarn are found",
 	      credential("//r.example/:_authToken=abc") && credential("_auth = dTpw") &&
 		      credential("npmAuthToken: \"abc\"") && credential("npmAuthIdent: u:p") &&

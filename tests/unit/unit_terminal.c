@@ -47,6 +47,8 @@ static const struct sample samples[] = {
 	/* Only the known modes of a list. */
 	{ "\033[?3;25;9001;1049h", "\033[?25;1049h" },
 	{ "\033[?3;40h\033[2h\033[20h", "" },
+	/* Tab stops, which nothing could restore. */
+	{ "a\033[3g\033[g\033[0g\033Hb\x88", "ab" },
 	/* Broken, in the plainest form, too long. */
 	{ "\033[3\033[31m", "\033[31m" },
 	{ "\033[3\n1m", "\n\033[31m" },
@@ -122,7 +124,15 @@ static void check_leave(void)
 	      strcmp(left("\033[?1003;1006h\033[?1006l"), "\033[?1003l") == 0);
 	CHECK("the cursor comes back", strcmp(left("\033[?25l"), "\033[?25h") == 0);
 	CHECK("letters come back", strcmp(left("\033(0\016"), "\033(B\017") == 0);
-	CHECK("a reset leaves nothing on", !*left("\033[?1049h\033[31m\033c"));
+	CHECK("a cursor that was saved with line drawing is saved again with letters",
+	      strcmp(left("\033(0\0337\033(B"), "\033(B\0337") == 0 &&
+		      strcmp(left("\033(0\033[s\033(B"), "\033(B\0337") == 0 &&
+		      strcmp(left("\033(0\033[?1048h\033(B"), "\033(B\0337") == 0);
+	CHECK("letters come back after a saved cursor",
+	      strcmp(left("\033(0\0337\033(B\0338"), "\033(B\0337") == 0 &&
+		      strcmp(left("\033(0\033[?1049h\033(B"), "\033[?1049l\033(B\0337") == 0);
+	CHECK("a cursor that was saved plain is left alone", !*left("\0337\0338\033[s\033[u"));
+	CHECK("a reset leaves nothing on", !*left("\033[?1049h\033[31m\0337\033c"));
 	CHECK("an unfinished string is forgotten", !*left("\033]0;title"));
 }
 

@@ -379,8 +379,12 @@ static void words(void)
 	CHECK("the words of a quoted line are added",
 	      has_words("sh -c 'x \"y z\"'", "sh|-c|x \"y z\"|x|y z|y|z|"));
 	CHECK("an unclosed quote ends with the line", has_words("a 'b c", "a|b c|b|c|"));
-	CHECK("expansions are left as written",
-	      has_words("$A/b \"$(c)/d\" `e`", "$A/b|$(c)/d|`e`|"));
+	CHECK("expansions are left as written, and the words in them follow",
+	      has_words("$A/b \"$(c)/d\" `e`", "$A/b|$(c)/d|`e`|A/b|c|/d |/d|e|"));
+	CHECK("groups are words as written, and what they hold follows",
+	      has_words("(a);{ b;}", "(a)|{|b|}|a|b|"));
+	CHECK("a substitution in double quotes has quotes of its own",
+	      has_words("\"$(\"a b\")\"", "$(a|b)|a b|a|b|"));
 }
 
 static void programs(void)

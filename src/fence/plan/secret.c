@@ -34,6 +34,12 @@ static bool is_public(const char *text, size_t size)
 	       !contains(text, size, "PRIVATE");
 }
 
+/* Returns whether a text begins as UTF-16 does: the look reads only ASCII. */
+static bool is_wide(const char *text, size_t size)
+{
+	return size >= 2 && (memcmp(text, "\xff\xfe", 2) == 0 || memcmp(text, "\xfe\xff", 2) == 0);
+}
+
 /* ---- credentials ---- */
 
 /* The part of a text that is still to be read. */
@@ -71,12 +77,30 @@ static bool is_identifier(char c)
 	return isalnum((unsigned char)c) || is_one_of(c, "_-.");
 }
 
+/* Returns whether a value begins with a variable that more of a secret follows: ${A}0123. */
+static bool continues_variable(struct rest value)
+{
+	enum { SHORTEST = 8, LONGEST_NAME = 64 };
+	const char *end = memchr(value.at, '}',
+				 value.left < LONGEST_NAME ? value.left : LONGEST_NAME);
+	size_t size = 0;
+
+	if (!begins(&value, "${") || !end)
+		return false;
+	skip(&value, (size_t)(end + 1 - value.at));
+	while (size < value.left && size < SHORTEST && is_identifier(value.at[size]))
+		size++;
+	return size == SHORTEST;
+}
+
 /* Returns whether a value is not a secret, or refers to one elsewhere. */
 static bool is_placeholder(const struct rest *value)
 {
 	static const char *const starts[] = { "${", "{", "[", "<", "http:", "https:" };
 	static const char *const words[] = { "null", "none", "true", "false" };
 
+	if (continues_variable(*value))
+		return false;
 	for (size_t i = 0; i < COUNT(starts); i++)
 		if (begins(value, starts[i]))
 			return true;
@@ -209,9 +233,10 @@ bool secret_in_text(enum names_class test, const char *text, size_t size)
 	if (test == NAMES_SECRET_OR_CERTIFICATE)
 		return !is_public(text, size);
 	if (test == NAMES_SECRET_IF_KEY)
-		return has_private_key(text, size);
+		return is_wide(text, size) || has_private_key(text, size);
 	if (test == NAMES_SECRET_IF_FOUND)
-		return has_private_key(text, size) || has_credential(text, size);
+		return is_wide(text, size) || memchr(text, '\0', size) ||
+		       has_private_key(text, size) || has_credential(text, size);
 	return true;
 }
 
@@ -220,7 +245,7 @@ bool secret_in_text(enum names_class test, const char *text, size_t size)
 static bool is_secret(enum names_class test, int folder, const char *name, uint64_t *budget)
 {
 	/* Certificates of all authorities together are large; credentials are not. */
-	const size_t most = test == NAMES_SECRET_OR_CERTIFICATE ? 4 << 20 : 256 << 10;
+	const size_t most = test == NAMES_SECRET_IF_FOUND ? 256 << 10 : 4 << 20;
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(*budget < most ? (size_t)*budget : most);
 	bool whole = fd_read_file(folder, name, &text) == 0;
 

@@ -1,8 +1,8 @@
 /*
  * A look at the content of a file whose name alone does not decide whether it is a secret.
  *
- * The look is bounded and never blocks. A file that cannot be read, or is too large, counts as a
- * secret.
+ * The look is bounded and never blocks. A file counts as a secret if it cannot be read, is too
+ * large, or is text in UTF-16.
  */
 #ifndef FENCE_PLAN_SECRET_H
 #define FENCE_PLAN_SECRET_H

@@ -104,6 +104,15 @@ static void mark(struct terminal_filter *filter, unsigned int feature, bool on)
 		filter->on &= ~(UINT32_C(1) << feature);
 }
 
+/* The terminal saves the character sets and colours with the cursor. */
+static void save_cursor(struct terminal_filter *filter)
+{
+	const uint32_t with_cursor = UINT32_C(1) << ON_G0 | UINT32_C(1) << ON_G1 |
+				     UINT32_C(1) << ON_SHIFT | UINT32_C(1) << ON_COLOUR;
+
+	filter->saved |= filter->on & with_cursor;
+}
+
 void terminal_filter_init(struct terminal_filter *filter, bool eight_bit)
 {
 	*filter = (struct terminal_filter){ .eight_bit = eight_bit };
@@ -217,6 +226,14 @@ static void handle_scroll(struct sink *sink, const struct sequence *sequence)
 		pass(sink, sequence);
 }
 
+static void handle_save(struct sink *sink, const struct sequence *sequence)
+{
+	if (sequence->size > 0)
+		return;
+	save_cursor(sink->filter);
+	pass(sink, sequence);
+}
+
 static void handle_colour(struct sink *sink, const struct sequence *sequence)
 {
 	mark(sink->filter, ON_COLOUR, !is_default(sequence));
@@ -290,6 +307,8 @@ static void handle_modes(struct sink *sink, const struct sequence *sequence)
 		put_text(sink, before);
 		put(sink, at, (size_t)(next - at));
 		before = ";";
+		if (feature->mode == 1048 || feature->mode == 1049)
+			save_cursor(sink->filter);
 		if (feature->leave)
 			mark(sink->filter, (unsigned int)(feature - features),
 			     (sequence->final == 'h') != feature->usual);
@@ -304,8 +323,9 @@ static const struct {
 	char marker, intermediate;
 	void (*handle)(struct sink *sink, const struct sequence *sequence);
 } passing_sequences[] = {
-	{ "@ABCDEFGHIJKLMPSXZ`abdefg", 0, 0, handle_simple },
-	{ "su", 0, 0, handle_without_parameters },
+	{ "@ABCDEFGHIJKLMPSXZ`abdef", 0, 0, handle_simple },
+	{ "s", 0, 0, handle_save },
+	{ "u", 0, 0, handle_without_parameters },
 	{ "T", 0, 0, handle_scroll },
 	{ "m", 0, 0, handle_colour },
 	{ "r", 0, 0, handle_region },
@@ -337,10 +357,10 @@ static const struct {
 	int feature;      /* that it turns on or off, or -1 */
 	bool on;
 } passing_escapes[] = {
-	{ "7", -1, false },       { "8", -1, false },        { "D", -1, false },
-	{ "E", -1, false },       { "H", -1, false },        { "M", -1, false },
-	{ "=", ON_KEYPAD, true }, { ">", ON_KEYPAD, false }, { "(0", ON_G0, true },
-	{ "(B", ON_G0, false },   { ")0", ON_G1, true },     { ")B", ON_G1, false },
+	{ "7", -1, false },        { "8", -1, false },     { "D", -1, false },
+	{ "E", -1, false },        { "M", -1, false },     { "=", ON_KEYPAD, true },
+	{ ">", ON_KEYPAD, false }, { "(0", ON_G0, true },  { "(B", ON_G0, false },
+	{ ")0", ON_G1, true },     { ")B", ON_G1, false },
 };
 
 static void handle_escape(struct sink *sink, char final)
@@ -359,8 +379,10 @@ static void handle_escape(struct sink *sink, char final)
 			put_text(sink, "\033");
 			put_text(sink, text);
 		}
+	if (strcmp(text, "7") == 0)
+		save_cursor(filter);
 	if (strcmp(text, "c") == 0) { /* a full reset */
-		filter->on = 0;
+		filter->on = filter->saved = 0;
 		put_text(sink, "\033c");
 	}
 }
@@ -590,8 +612,10 @@ size_t terminal_filter_leave(struct terminal_filter *filter, char *out)
 	struct sink sink = { .filter = filter, .out = out };
 
 	for (unsigned int i = 0; i < FEATURES; i++)
-		if (filter->on >> i & 1)
+		if ((filter->on | filter->saved) >> i & 1)
 			put_text(&sink, features[i].leave);
+	if (filter->saved)
+		put_text(&sink, "\0337"); /* over the saved cursor */
 	filter->state = GROUND;
 	filter->character_used = filter->held_used = 0;
 	return sink.used;

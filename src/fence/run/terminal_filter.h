@@ -33,7 +33,8 @@ struct terminal_filter {
 	size_t character_used;
 	char held[TERMINAL_FILTER_LONGEST]; /* an incomplete sequence */
 	size_t held_used;
-	uint32_t on; /* a bit for each row of the table of features that is not as it was */
+	uint32_t on;    /* a bit for each row of the table of features that is not as it was */
+	uint32_t saved; /* those of `on` that a saved cursor may bring back */
 	char answers[64];
 	size_t answers_used;   /* the caller gives these bytes to the command, and sets it to 0 */
 	unsigned int asked;    /* positions that were asked for and not answered yet */

@@ -47,25 +47,41 @@ char *shell_program(const char *line, const char *home)
 	}
 }
 
-static void end_word(struct buffer *word, struct list *words)
+/* How a line is split into words. */
+struct splitter {
+	const char *ends; /* characters that end a word */
+	bool expand;      /* whether a substitution in double quotes starts a new context */
+	void (*again)(const char *line, struct list *words); /* splits a word that has such ends */
+};
+
+static void end_word(const struct splitter *splitter, struct buffer *word, struct list *words)
 {
 	const char *text = buffer_text(word);
 
 	if (*text)
 		list_add(words, text);
-	if (strpbrk(text, ends)) /* terminates, because each level has fewer quotes */
-		shell_words(text, words);
+	/* Terminates: only a quote or a backslash, now removed, kept such a character. */
+	if (strpbrk(text, splitter->ends))
+		splitter->again(text, words);
 	word->used = 0;
 }
 
-void shell_words(const char *line, struct list *words)
+/* Reports whether a command follows, even in double quotes: $(...) or `...`. */
+static bool is_substitution(const char *line)
+{
+	return *line == '`' || (line[0] == '$' && line[1] == '(');
+}
+
+static void split(const struct splitter *splitter, const char *line, struct list *words)
 {
 	AUTO_BUFFER struct buffer word = BUFFER_INIT(strlen(line) + 1);
 	char quote = '\0';
 
 	for (; *line; line++) {
-		if (!quote && strchr(ends, *line)) {
-			end_word(&word, words);
+		if (splitter->expand && quote == '"' && is_substitution(line))
+			quote = '\0';
+		if (!quote && strchr(splitter->ends, *line)) {
+			end_word(splitter, &word, words);
 		} else if (*line == quote) {
 			quote = '\0';
 		} else if (!quote && (*line == '\'' || *line == '"')) {
@@ -76,7 +92,24 @@ void shell_words(const char *line, struct list *words)
 			buffer_add(&word, line, 1);
 		}
 	}
-	end_word(&word, words);
+	end_word(splitter, &word, words);
+}
+
+/* Also splits at the characters around groups and expansions. */
+static void split_expansions(const char *line, struct list *words)
+{
+	static const struct splitter splitter = { " \t\n;&|<>(){}$`", true, split_expansions };
+
+	split(&splitter, line, words);
+}
+
+void shell_words(const char *line, struct list *words)
+{
+	static const struct splitter splitter = { ends, false, shell_words };
+
+	split(&splitter, line, words);
+	if (strpbrk(line, "(){}$`"))
+		split_expansions(line, words);
 }
 
 char *shell_quoted(const char *word)

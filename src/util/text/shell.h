@@ -9,7 +9,8 @@
 char *shell_program(const char *line, const char *home);
 
 /* Adds the words of a line, unquoted but not expanded. A quoted word may itself be a command line
- * (sh -c '...'), so its words follow it. */
+ * (sh -c '...'), so its words follow it. If the line has groups or expansions, (a), $(a), `a` or
+ * ${a}, then the words between their characters follow all others. */
 void shell_words(const char *line, struct list *words);
 
 /* Returns a word as a shell reads it: in single quotes, if it has characters that need them. The
