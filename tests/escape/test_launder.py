@@ -282,11 +282,11 @@ def test_the_sweep_follows_a_root_that_another_fence_moves(t, decoy, planted):
 def test_a_killed_run_is_swept_where_its_root_is_now(t, decoy):
     os.mkdir(t.path("sub"))
     inner = Agent(t, "--project", t.path("sub"))
-    inner.do(PLANT)
     outer = Agent(t)
     outer.do(DECOYS[decoy])
+    equal(outer.end().code, 0, "the outer run")
+    inner.do(PLANT)
     inner.kill()
-    outer.end()
     result = t.fence("true")
     equal((result.code, t.runs()), (0, []), "the next run", result)
     for name in PLANTS:
