@@ -374,12 +374,12 @@ static bool is_same(const struct fence_inode *a, const struct fence_inode *b)
 	       a->birth_ns == b->birth_ns;
 }
 
-/* After a reboot the device may have another number. */
+/* After a reboot the device may have another number; a birth time is enough then. */
 bool baseline_is_same(const struct baseline_root *root, const struct fence_inode *inode)
 {
 	return root->inode.inode == inode->inode && root->inode.birth_s == inode->birth_s &&
 	       root->inode.birth_ns == inode->birth_ns &&
-	       (root->inode.birth_s || root->inode.device == inode->device);
+	       (root->inode.birth_s || root->device == inode->device);
 }
 
 /* Identifies an entry as it would have been when the record was written. */
@@ -520,8 +520,8 @@ static const struct baseline_root *root_at(const struct baseline *baseline,
 	return NULL;
 }
 
-/* What is above an entry: the root that it is in, by path or by identity, and whether the run knows
- * a folder on the way there. */
+/* The folders above an entry: the root among them, by path or by identity, and whether the run
+ * knows one on the way there. */
 struct above {
 	const struct baseline_root *root;
 	bool known;

@@ -32,7 +32,7 @@
 #include <unistd.h>
 
 /* Entries that a search for a moved folder looks at, per tree. */
-enum { MOST_SEARCHED = 1000000 };
+enum { MOST_SEARCHED = 100000 };
 
 struct sweeping {
 	struct baseline *baseline;
@@ -647,15 +647,30 @@ static char *search_root(const struct baseline_root *root, const char *folder)
 	return search.found;
 }
 
+/* Returns whether a root is at its path, perhaps on a device that has another number since a
+ * reboot. */
+static bool is_in_place(struct baseline_root *root)
+{
+	const uint64_t before = root->device;
+	struct fence_inode inode;
+
+	if (known_identify(AT_FDCWD, root->path, &inode) < 0)
+		return false;
+	root->device = inode.device;
+	if (baseline_is_same(root, &inode))
+		return true;
+	root->device = before;
+	return false;
+}
+
 /* Finds a root that nobody holds by its identity: at its path, in the folder above it, or where the
  * caller says. Returns 0, or -1 with err set. */
 static int find_lost(const struct sweep_place *place, struct baseline_root *root, struct error *err)
 {
 	AUTO_FREE char *above = mem_dup(root->path);
-	struct fence_inode inode;
 
 	*strrchr(above, '/') = '\0';
-	if (known_identify(AT_FDCWD, root->path, &inode) == 0 && baseline_is_same(root, &inode))
+	if (is_in_place(root))
 		root->now = mem_dup(root->path);
 	if (!root->now && *above)
 		root->now = search_root(root, above);
@@ -663,8 +678,8 @@ static int find_lost(const struct sweep_place *place, struct baseline_root *root
 		root->now = search_root(root, place->search);
 	if (!root->now)
 		return error_set(err,
-				 "the folder '%s' was moved or replaced, and is nowhere near; move "
-				 "it back to be swept, or if it was deleted",
+				 "'%s' was moved or deleted, and is not nearby (if it was moved, "
+				 "move it back and try again)",
 				 root->path);
 	return 0;
 }
