@@ -31,7 +31,8 @@ static int begin_record(struct fence_quarantine *quarantine, struct error *err)
 		return -1;
 	if (run_record_sync(&quarantine->run, err) == 0)
 		return 0;
-	run_record_end(&quarantine->run, &quarantine->plan, &nothing, &ignored);
+	run_record_end(&quarantine->run, &quarantine->plan, &nothing, &quarantine->plan.notices,
+		       &ignored);
 	fence_found_release(&nothing);
 	return -1;
 }
@@ -69,7 +70,8 @@ int fence_quarantine_end(struct fence_quarantine *quarantine, struct fence_found
 	int result;
 
 	*ret_found = (struct fence_found){ 0 };
-	result = run_record_end(&quarantine->run, &quarantine->plan, ret_found, err);
+	result = run_record_end(&quarantine->run, &quarantine->plan, ret_found,
+				&quarantine->plan.notices, err);
 	fence_plan_release(&quarantine->plan);
 	free(quarantine);
 	return result;

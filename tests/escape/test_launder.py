@@ -17,8 +17,10 @@ class Agent:
 
     def __init__(self, t, *opts, **options):
         self.t = t
+        before = set(t.runs())
         self.process = t.fence_start("sh", opts=opts, stdin=subprocess.PIPE, **options)
         self.do("true")
+        self.records = set(t.runs()) - before
 
     def do(self, script):
         self.process.stdin.write(f"{{ {script}\n}} >/dev/null; echo $?\n".encode())
@@ -27,6 +29,13 @@ class Agent:
 
     def end(self):
         return self.t.finish(self.process)
+
+    def kill(self):
+        """Kills ringfence, and waits until all that was inside is gone."""
+        self.t.kill(self.process)
+        for record in self.records:
+            with open(os.path.join(self.t.state, "runs", record), "rb") as file:
+                fcntl.flock(file, fcntl.LOCK_SH)
 
 
 TARGETS = {
@@ -229,6 +238,114 @@ def test_the_record_of_an_older_version_is_refused(t):
     equal(t.fence("true", opts=("--project", other)).code, 0, "another project")
     os.unlink(path)
     t.works("true")
+
+
+# A fence in a folder of another fence's project
+
+PLANT = "echo evil > .envrc; mkdir .vscode; mkdir -p x/objects x/refs; echo evil > x/HEAD"
+PLANTS = (".envrc", ".vscode", "x/HEAD")
+DECOYS = {
+    "a folder": "mv sub other; mkdir sub",
+    "a symlink": "mv sub other; ln -s /nowhere sub",
+    "a file": "mv sub other; echo x > sub",
+    "nothing": "mv sub other",
+    "a folder far away": "mkdir -p a/b; mv sub a/b/other; mkdir sub",
+}
+
+
+def moved_to(decoy):
+    return "a/b/other" if "far away" in decoy else "other"
+
+
+@cases(*((decoy, planted) for decoy in DECOYS for planted in ("before", "after")))
+def test_the_sweep_follows_a_root_that_another_fence_moves(t, decoy, planted):
+    os.mkdir(t.path("sub"))
+    inner = Agent(t, "--project", t.path("sub"))
+    if planted == "before":
+        inner.do(PLANT)
+    outer = Agent(t)
+    outer.do(DECOYS[decoy])
+    if planted == "after":
+        equal(outer.end().code, 0, "the outer run")
+        inner.do(PLANT)
+    result = inner.end()
+    if planted == "before":
+        equal(outer.end().code, 0, "the outer run")
+    equal(result.code, 0, "the inner run", result)
+    contains(result.err, "moved", "the notice")
+    for name in PLANTS:
+        expect(not t.exists(f"{moved_to(decoy)}/{name}"), f"{name} must not stay", result)
+    equal((t.fence("true").code, t.runs()), (0, []), "the next run")
+
+
+@cases(*DECOYS)
+def test_a_killed_run_is_swept_where_its_root_is_now(t, decoy):
+    os.mkdir(t.path("sub"))
+    inner = Agent(t, "--project", t.path("sub"))
+    outer = Agent(t)
+    outer.do(DECOYS[decoy])
+    equal(outer.end().code, 0, "the outer run")
+    inner.do(PLANT)
+    inner.kill()
+    result = t.fence("true")
+    equal((result.code, t.runs()), (0, []), "the next run", result)
+    for name in PLANTS:
+        expect(not t.exists(f"{moved_to(decoy)}/{name}"), f"{name} must not stay", result)
+
+
+def test_a_root_that_cannot_be_found_is_refused(t):
+    os.mkdir(t.path("sub"))
+    inner = Agent(t, "--project", t.path("sub"))
+    inner.do(PLANT)
+    inner.kill()
+    os.rename(t.path("sub"), os.path.join(t.outside, "elsewhere"))
+    os.mkdir(t.path("sub"))
+    result = t.fence("true")
+    equal(result.code, 125, "exit status", result)
+    contains(result.err, t.path("sub"), "stderr")
+    os.rmdir(t.path("sub"))
+    os.rename(os.path.join(t.outside, "elsewhere"), t.path("sub"))
+    equal((t.fence("true").code, t.runs()), (0, []), "when it is back")
+    expect(not t.exists("sub/.envrc"), "it must not stay")
+
+
+def test_a_root_that_is_deleted_needs_no_sweep(t):
+    os.mkdir(t.path("sub"))
+    inner = Agent(t, "--project", t.path("sub"))
+    outer = Agent(t)
+    outer.do("rmdir sub")
+    equal((inner.end().code, outer.end().code, t.runs()), (0, 0, []), "both runs")
+
+
+def test_what_a_moved_root_holds_is_not_known_to_a_run_that_starts(t):
+    os.mkdir(t.path("sub"))
+    inner = Agent(t, "--project", t.path("sub"))
+    inner.do("echo harmless > .envrc")
+    os.rename(t.path("sub"), t.path("other"))
+    third = Agent(t)
+    inner.do("ln .envrc x; rm .envrc")
+    inner.end()
+    third.do("echo evil > other/x; mv other/x .envrc")
+    result = third.end()
+    expect(not t.exists(".envrc"), "it must not stay", result)
+
+
+def test_the_end_of_a_run_sweeps_what_a_killed_one_left(t):
+    first = Agent(t)
+    first.do("echo evil > .envrc")
+    second = Agent(t)
+    first.kill()
+    result = second.end()
+    expect(not t.exists(".envrc"), "it must not stay", result)
+    contains(result.err, ".envrc", "the notice")
+    equal((t.fence("true").code, t.runs()), (0, []), "the next run")
+
+
+def test_a_secret_with_a_second_name_gets_a_notice(t):
+    t.write(".env", "secret")
+    lacks(t.fence("true").err, "hard links", "a secret with one name")
+    os.link(t.path(".env"), t.path("plain.txt"))
+    contains(t.fence("true").err, ".env has 2 hard links", "the notice")
 
 
 # A full disk

@@ -57,7 +57,10 @@ static bool nobody(void *context, const char *path)
 static int sweep_by(const char *bytes, size_t size, const char *quarantine, const char *id,
 		    struct fence_found *found, struct error *err)
 {
-	const struct sweep_place place = { quarantine, id, nobody, NULL };
+	struct list notices = { 0 };
+	const struct sweep_place place = {
+		.quarantine = quarantine, .id = id, .left = nobody, .notices = &notices
+	};
 	struct baseline baseline;
 	int result;
 
@@ -65,24 +68,23 @@ static int sweep_by(const char *bytes, size_t size, const char *quarantine, cons
 		return -1;
 	result = sweep(&baseline, &place, found, err);
 	baseline_release(&baseline);
+	list_release(&notices);
 	return result;
 }
 
 /* Starts a record of a version, with one writable folder. */
 static void begin(struct buffer *record, uint32_t version, const char *root)
 {
-	struct stat status;
-	uint64_t device;
+	struct fence_inode inode;
 	uint64_t room = 1000;
 
-	if (stat(root, &status) < 0)
+	if (known_identify(AT_FDCWD, root, &inode) < 0)
 		abort();
-	device = status.st_dev;
 	if (version)
 		wire_add(record, WIRE_VERSION, &version, sizeof version);
 	wire_add_string(record, WIRE_CWD, root);
 	wire_add_string(record, WIRE_ROOT, root);
-	wire_add(record, WIRE_ROOT_DEVICE, &device, sizeof device);
+	wire_add(record, WIRE_ROOT_INODE, &inode, sizeof inode);
 	wire_add(record, WIRE_ROOM, &room, sizeof room);
 }
 

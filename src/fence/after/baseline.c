@@ -3,6 +3,7 @@
 
 #include "fence/plan/known.h"
 #include "fence/plan/ruleset.h"
+#include "util/file/fd.h"
 #include "util/file/path.h"
 #include "util/mem.h"
 
@@ -27,18 +28,29 @@ static void write_at(struct buffer *record, enum wire_tag tag, const void *data,
 	wire_add(record, tag, both.data, both.used);
 }
 
-static void write_rules(const struct fence_plan *plan, struct buffer *record)
+/* A place that another source is mounted over was never written to, nor was the source. */
+bool baseline_is_root(const struct fence_rule *rule)
+{
+	return rule->access == WIRE_WRITE && rule->is_dir && !rule->source;
+}
+
+static void write_root(const struct fence_rule *rule, int root, struct buffer *record)
+{
+	struct fence_inode inode;
+
+	if (known_identify(root, ".", &inode) < 0)
+		inode = (struct fence_inode){ .device = rule->device, .inode = rule->inode };
+	wire_add_string(record, WIRE_ROOT, rule->path);
+	wire_add(record, WIRE_ROOT_INODE, &inode, sizeof inode);
+}
+
+static void write_rules(const struct fence_plan *plan, const int *roots, struct buffer *record)
 {
 	for (size_t i = 0; i < plan->rule_count; i++) {
 		const struct fence_rule *rule = &plan->rules[i];
-		uint64_t device = rule->device;
 
-		/* A place that another source is mounted over was never written to, nor was the
-		 * source. */
-		if (rule->access == WIRE_WRITE && rule->is_dir && !rule->source) {
-			wire_add_string(record, WIRE_ROOT, rule->path);
-			wire_add(record, WIRE_ROOT_DEVICE, &device, sizeof device);
-		}
+		if (baseline_is_root(rule))
+			write_root(rule, *roots++, record);
 		if (rule->access >= WIRE_HIDE && (rule->exact || rule->ignored) && rule->is_dir)
 			wire_add_string(record, WIRE_HIDDEN, rule->path);
 	}
@@ -63,13 +75,13 @@ static void write_inodes(const struct fence_plan *plan, struct buffer *record)
 	}
 }
 
-void baseline_write(const struct fence_plan *plan, struct buffer *record)
+void baseline_write(const struct fence_plan *plan, const int *roots, struct buffer *record)
 {
 	const uint32_t version = VERSION;
 
 	wire_add(record, WIRE_VERSION, &version, sizeof version);
 	wire_add_string(record, WIRE_CWD, plan->project);
-	write_rules(plan, record);
+	write_rules(plan, roots, record);
 	for (size_t i = 0; i < plan->known_count; i++) {
 		const struct fence_known *known = &plan->known[i];
 
@@ -106,13 +118,14 @@ static bool read_root(struct baseline *baseline, const struct wire_record *at)
 	if (at->tag == WIRE_ROOT) {
 		root = EXTEND(baseline->roots, baseline->root_count);
 		root->path = wire_string(at, 0);
+		root->held = -1;
 		return root->path && root->path[0] == '/';
 	}
-	if (!baseline->root_count || at->size != sizeof root->device)
+	if (!baseline->root_count || at->size != sizeof root->inode)
 		return false;
 	root = &baseline->roots[baseline->root_count - 1];
-	memcpy(&root->device, at->data, at->size);
-	root->recorded = root->device;
+	memcpy(&root->inode, at->data, at->size);
+	root->device = root->inode.device;
 	return true;
 }
 
@@ -215,7 +228,7 @@ static bool read_one(struct baseline *baseline, const struct wire_record *at)
 		baseline->project = text;
 		return text && text[0] == '/';
 	case WIRE_ROOT:
-	case WIRE_ROOT_DEVICE:
+	case WIRE_ROOT_INODE:
 		return read_root(baseline, at);
 	case WIRE_KNOWN:
 		return read_known(baseline, at);
@@ -295,6 +308,8 @@ int baseline_read(const char *bytes, size_t size, struct baseline *ret_baseline,
 
 void baseline_release(struct baseline *baseline)
 {
+	for (size_t i = 0; i < baseline->root_count; i++)
+		free(baseline->roots[i].now);
 	free(baseline->roots);
 	free(baseline->known);
 	free(baseline->contents);
@@ -359,6 +374,14 @@ static bool is_same(const struct fence_inode *a, const struct fence_inode *b)
 	       a->birth_ns == b->birth_ns;
 }
 
+/* After a reboot the device may have another number; a birth time is enough then. */
+bool baseline_is_same(const struct baseline_root *root, const struct fence_inode *inode)
+{
+	return root->inode.inode == inode->inode && root->inode.birth_s == inode->birth_s &&
+	       root->inode.birth_ns == inode->birth_ns &&
+	       (root->inode.birth_s || root->device == inode->device);
+}
+
 /* Identifies an entry as it would have been when the record was written. */
 static int identify(const struct baseline_root *root, int folder, const char *name,
 		    struct fence_inode *ret_inode)
@@ -366,7 +389,7 @@ static int identify(const struct baseline_root *root, int folder, const char *na
 	if (known_identify(folder, name, ret_inode) < 0)
 		return -1;
 	if (ret_inode->device == root->device)
-		ret_inode->device = root->recorded;
+		ret_inode->device = root->inode.device;
 	return 0;
 }
 
@@ -476,7 +499,7 @@ bool baseline_saw(const struct baseline *baseline, const struct baseline_root *r
 	struct fence_seen then = *seen;
 
 	if (then.device == root->device)
-		then.device = root->recorded;
+		then.device = root->inode.device;
 	return baseline->seen_count &&
 	       bsearch(&then, baseline->seen, baseline->seen_count, sizeof then, by_bytes);
 }
@@ -487,26 +510,74 @@ bool baseline_has_other(const struct baseline *baseline, const struct baseline_r
 	return has_inode(baseline->others, baseline->other_count, root, folder, name);
 }
 
+/* Returns the root that a folder is, or NULL. */
+static const struct baseline_root *root_at(const struct baseline *baseline,
+					   const struct fence_inode *inode)
+{
+	for (size_t i = 0; i < baseline->root_count; i++)
+		if (baseline_is_same(&baseline->roots[i], inode))
+			return &baseline->roots[i];
+	return NULL;
+}
+
+/* The folders above an entry: the root among them, by path or by identity, and whether the run
+ * knows one on the way there. */
+struct above {
+	const struct baseline_root *root;
+	bool known;
+};
+
+/* Goes up from a folder by its entry "..", so that nobody can replace a folder meanwhile. Returns
+ * 0, or -1 with errno. */
+static int look_above(const struct baseline *baseline, const char *path, struct above *ret_above)
+{
+	AUTO_FREE char *at = path_folder(path);
+	AUTO_FD folder = open(at, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct fence_inode inode;
+	struct fence_inode below = { 0 };
+
+	*ret_above = (struct above){ .root = baseline_root(baseline, path) };
+	while (folder >= 0 && known_identify(folder, ".", &inode) == 0) {
+		const struct baseline_root *root = root_at(baseline, &inode);
+
+		if (*at)
+			*strrchr(at, '/') = '\0';
+		ret_above->known = ret_above->known || knows_inode(baseline, &inode, at);
+		if (root)
+			ret_above->root = root;
+		if (root || is_same(&inode, &below))
+			return 0;
+		below = inode;
+
+		int up = openat(folder, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+		fd_close(&folder);
+		folder = up;
+	}
+	return -1;
+}
+
 /* Reports whether the run knows a folder above the path, or cannot write there. */
 static bool vouches_above(const struct baseline *baseline, const char *path)
 {
-	const struct baseline_root *root = baseline_root(baseline, path);
-	AUTO_FREE char *above = mem_dup(path);
-	bool vouched = !root || baseline_exempts(baseline, path);
+	struct above above;
 
-	while (!vouched && strlen(above) > strlen(root->path)) {
-		struct fence_inode inode;
+	if (baseline_exempts(baseline, path))
+		return true;
+	return look_above(baseline, path, &above) == 0 && (above.known || !above.root);
+}
 
-		*strrchr(above, '/') = '\0';
-		vouched = identify(root, AT_FDCWD, above, &inode) == 0 &&
-			  knows_inode(baseline, &inode, above);
-	}
-	return vouched;
+/* Reports whether an entry is still the one that was seen at its path. */
+static bool is_still(const struct fence_known *known)
+{
+	struct fence_inode now;
+
+	return known_identify(AT_FDCWD, known->path, &now) == 0 && is_same(&now, &known->inode);
 }
 
 bool baseline_vouches(const struct baseline *baseline, const struct fence_known *known)
 {
-	return vouches_above(baseline, known->path) ||
+	return (vouches_above(baseline, known->path) && is_still(known)) ||
 	       knows_inode(baseline, &known->inode, known->path) ||
 	       knows_content(baseline, AT_FDCWD, known->path, known->path);
 }

@@ -8,11 +8,14 @@
 
 #include "fence/fence_plan.h"
 
-/* A folder that the run could write. */
+/* A folder that the run could write. Another run may move it. */
 struct baseline_root {
-	const char *path;
-	uint64_t recorded; /* its device then; device numbers may change at a reboot */
-	uint64_t device;   /* its device now; at first the same */
+	const char *path;         /* when the record was written */
+	struct fence_inode inode; /* at that time; device numbers may change at a reboot */
+	uint64_t device;          /* its device now; at first the same */
+	int held;                 /* open on the folder since before the run, or -1 */
+	char *now;                /* its path now; NULL until it is found */
+	bool gone;                /* deleted */
 };
 
 struct baseline_known {
@@ -57,7 +60,12 @@ struct baseline {
 	uint64_t room; /* how many more entries a fence could hide */
 };
 
-void baseline_write(const struct fence_plan *plan, struct buffer *record);
+/* Returns whether the run can write the folder of a rule. */
+bool baseline_is_root(const struct fence_rule *rule);
+
+/* Writes a record. `roots` are descriptors of the folders of the rules that are roots, in their
+ * order. */
+void baseline_write(const struct fence_plan *plan, const int *roots, struct buffer *record);
 
 /* Parses a record. Returns 0, or -1 with err set. */
 int baseline_read(const char *bytes, size_t size, struct baseline *ret_baseline, struct error *err);
@@ -68,6 +76,9 @@ bool baseline_overlaps(const struct baseline *baseline, const char *path);
 
 /* Returns the deepest root that the path is below, or NULL. */
 struct baseline_root *baseline_root(const struct baseline *baseline, const char *path);
+
+/* Returns whether a folder is this root, by its identity. */
+bool baseline_is_same(const struct baseline_root *root, const struct fence_inode *inode);
 
 /* Reports whether an entry, now at this path, is the user's own; true if it has vanished. */
 bool baseline_knows(const struct baseline *baseline, const struct baseline_root *root, int folder,
@@ -89,7 +100,7 @@ bool baseline_has_other(const struct baseline *baseline, const struct baseline_r
 			int folder, const char *name);
 
 /* Report whether the run did not make an entry: it cannot write there, or it knows the entry or a
- * folder above it. */
+ * folder above it. A root counts by its identity too, wherever it is now. */
 bool baseline_vouches(const struct baseline *baseline, const struct fence_known *known);
 bool baseline_vouches_link(const struct baseline *baseline, const struct fence_link *link);
 

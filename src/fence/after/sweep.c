@@ -31,6 +31,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Entries that a search for a moved folder looks at, per tree. */
+enum { MOST_SEARCHED = 100000 };
+
 struct sweeping {
 	struct baseline *baseline;
 	const struct baseline_root *root;
@@ -49,6 +52,27 @@ struct sweeping {
 	uint64_t steps;   /* left for matching patterns */
 	uint64_t secrets; /* new entries that the next run would have to hide */
 };
+
+/* Returns the present path of what was at this path when the record was written, or the reverse.
+ * The caller frees it. */
+static char *path_now(const struct baseline_root *root, const char *path)
+{
+	return root ? mem_format("%s%s", root->now, path + strlen(root->path)) : mem_dup(path);
+}
+
+static char *path_then(const struct baseline *baseline, const char *path)
+{
+	const struct baseline_root *deepest = NULL;
+
+	for (size_t i = 0; i < baseline->root_count; i++) {
+		const struct baseline_root *root = &baseline->roots[i];
+
+		if (!root->gone && path_within(path, root->now) &&
+		    (!deepest || strlen(root->now) > strlen(deepest->now)))
+			deepest = root;
+	}
+	return deepest ? mem_format("%s%s", deepest->path, path + strlen(deepest->now)) : NULL;
+}
 
 /* Returns a free name for a path below folder, and creates its parent folders. The caller frees it;
  * NULL with errno on failure. */
@@ -146,7 +170,7 @@ static char *quarantine_near(struct sweeping *sweeping, const struct dirwalk_ent
 
 	if (open_near_quarantine(sweeping) < 0 || move(entry, sweeping->near, name) < 0)
 		return NULL;
-	return mem_format("%s/%s/%s", sweeping->root->path, sweeping->near_name, name);
+	return mem_format("%s/%s/%s", sweeping->root->now, sweeping->near_name, name);
 }
 
 /* Removes all permissions from the folder, so that nothing reads the entries in it. */
@@ -162,8 +186,9 @@ static void close_near_quarantine(struct sweeping *sweeping)
 /* Renames an entry where it is, and removes its permissions, even if it keeps its name. Returns its
  * new path, which the caller frees, or NULL. */
 static char *quarantine_here(struct sweeping *sweeping, const struct dirwalk_entry *entry,
-			     const char *path)
+			     const char *then)
 {
+	AUTO_FREE char *path = path_now(sweeping->root, then);
 	AUTO_FREE char *name = mem_format("%s-here-%zu", sweeping->own_prefix,
 					  sweeping->found->count);
 	bool moved = move(entry, entry->folder, name) == 0;
@@ -231,8 +256,8 @@ static void quarantine(struct sweeping *sweeping, const struct dirwalk_entry *en
 	if (!place)
 		sweeping->stuck++;
 	found->items = mem_extend(found->items, found->count, sizeof *found->items);
-	found->items[found->count++] = (struct fence_found_item){ mem_dup(path), mem_dup(reason),
-								  place };
+	found->items[found->count++] = (struct fence_found_item){ path_now(sweeping->root, path),
+								  mem_dup(reason), place };
 }
 
 static bool known(const struct sweeping *sweeping, const struct dirwalk_entry *entry,
@@ -245,8 +270,10 @@ static bool known(const struct sweeping *sweeping, const struct dirwalk_entry *e
 static bool left_to_another(const struct sweeping *sweeping, const struct dirwalk_entry *entry,
 			    const char *path)
 {
+	AUTO_FREE char *now = path_now(sweeping->root, path);
+
 	return baseline_has_other(sweeping->baseline, sweeping->root, entry->folder, entry->name) &&
-	       sweeping->place->left(sweeping->place->context, path);
+	       sweeping->place->left(sweeping->place->context, now);
 }
 
 /* Reports whether a folder was hidden throughout the run, and so is the user's own. */
@@ -284,10 +311,11 @@ static bool ignored(struct sweeping *sweeping, const struct dirwalk_entry *entry
 static bool leads_to_secret(struct sweeping *sweeping, const struct dirwalk_entry *entry,
 			    const struct names_found *names)
 {
-	AUTO_FREE char *path = path_join(sweeping->root->path, entry->path);
+	AUTO_FREE char *path = path_join(sweeping->root->now, entry->path);
 	AUTO_FREE char *real = names_secret(names) ? realpath(path, NULL) : NULL;
+	AUTO_FREE char *then = real ? path_then(sweeping->baseline, real) : NULL;
 
-	return real && baseline_root(sweeping->baseline, real) &&
+	return then && baseline_root(sweeping->baseline, then) &&
 	       secret_file(names, AT_FDCWD, real, &sweeping->look_budget);
 }
 
@@ -344,7 +372,7 @@ static void flag(struct sweeping *sweeping, const struct dirwalk_entry *entry, c
 	found->flagged = mem_resize(found->flagged, found->flagged_count + 1,
 				    sizeof *found->flagged);
 	found->flagged[found->flagged_count++] =
-		(struct fence_flagged){ path_join(sweeping->root->path, entry->path), by };
+		(struct fence_flagged){ path_join(sweeping->root->now, entry->path), by };
 }
 
 static enum dirwalk_verdict examine_ordinary(struct sweeping *sweeping,
@@ -420,20 +448,33 @@ static int restore_link(const char *path, const char *target, struct error *err)
 	return error_sys(err, "restore the symlink '%s'", path);
 }
 
-/* The command may have removed the owner's permissions. */
-static int open_root(const char *path)
+/* Opens a folder by a path. The command may have removed the owner's permissions. */
+static int open_folder(const char *path, int flags)
 {
 	struct stat status;
-	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | flags);
 
-	if (fd < 0 && errno == EACCES && lstat(path, &status) == 0 && S_ISDIR(status.st_mode) &&
+	if (fd < 0 && errno == EACCES && stat(path, &status) == 0 && S_ISDIR(status.st_mode) &&
 	    chmod(path, (status.st_mode & 07777) | 0700) == 0)
-		fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | flags);
 	return fd;
 }
 
-/* Makes a root the current one. Returns 1, 0 if the path is no longer a folder because someone
- * replaced it, or -1 with errno. */
+static int open_root(const struct baseline_root *root)
+{
+	AUTO_FREE char *held = mem_format("/proc/self/fd/%d", root->held);
+	AUTO_FD fd = root->held >= 0 ? open_folder(held, 0) : open_folder(root->now, O_NOFOLLOW);
+	struct fence_inode inode;
+
+	if (fd >= 0 && root->held < 0 &&
+	    (known_identify(fd, ".", &inode) < 0 || !baseline_is_same(root, &inode))) {
+		errno = ESTALE;
+		return -1;
+	}
+	return fd_steal(&fd);
+}
+
+/* Makes a root the current one. Returns 1, 0 if the folder was deleted, or -1 with errno. */
 static int enter_root(struct sweeping *sweeping, struct baseline_root *root)
 {
 	struct stat status;
@@ -441,9 +482,9 @@ static int enter_root(struct sweeping *sweeping, struct baseline_root *root)
 	sweeping->root = root;
 	sweeping->names = (struct names_walk){ .root = root->path };
 	sweeping->look_budget = SECRET_BUDGET;
-	sweeping->root_fd = open_root(root->path);
-	if (sweeping->root_fd < 0 && (errno == ELOOP || errno == ENOTDIR))
+	if (root->gone)
 		return 0;
+	sweeping->root_fd = open_root(root);
 	if (sweeping->root_fd < 0 || fstat(sweeping->root_fd, &status) < 0)
 		return -1;
 	root->device = status.st_dev;
@@ -482,17 +523,21 @@ static int walk_roots(struct sweeping *sweeping, dirwalk_fn *visit, struct error
 	return result;
 }
 
-/* Quarantines one entry, unless it is known. No part of its path may be a symlink. */
-static void examine_path(struct sweeping *sweeping, const char *path, const char *reason)
+/* Opens the folder of a path in the current root, without following a symlink. */
+static int open_parent(const struct sweeping *sweeping, const char *path)
 {
-	struct baseline_root *root = baseline_root(sweeping->baseline, path);
-	AUTO_FREE char *parent = path_folder(path);
-	AUTO_FD folder = -1;
+	AUTO_FREE char *parent = path_folder(path + strlen(sweeping->root->path) + 1);
+
+	return fd_openat2(sweeping->root_fd, *parent ? parent : ".", O_RDONLY | O_DIRECTORY, 0,
+			  RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH);
+}
+
+/* Quarantines one entry of the current root, unless it is known. */
+static void examine_entry(struct sweeping *sweeping, const char *path, const char *reason)
+{
+	AUTO_FD folder = open_parent(sweeping, path);
 	struct stat status;
 
-	if (!root || baseline_exempts(sweeping->baseline, path))
-		return;
-	folder = fd_openat2(AT_FDCWD, parent, O_RDONLY | O_DIRECTORY, 0, RESOLVE_NO_SYMLINKS);
 	if (folder < 0 || fstatat(folder, path_name(path), &status, AT_SYMLINK_NOFOLLOW) < 0)
 		return;
 
@@ -500,42 +545,171 @@ static void examine_path(struct sweeping *sweeping, const char *path, const char
 					     .name = path_name(path),
 					     .type = (unsigned char)IFTODT(status.st_mode) };
 
-	if (enter_root(sweeping, root) > 0 && !known(sweeping, &entry, path) &&
-	    !left_to_another(sweeping, &entry, path))
+	if (!known(sweeping, &entry, path) && !left_to_another(sweeping, &entry, path))
 		quarantine(sweeping, &entry, path, reason);
+}
+
+/* Examines the entry that was at a path when the record was written. */
+static void examine_path(struct sweeping *sweeping, const char *path, const char *reason)
+{
+	struct baseline_root *root = baseline_root(sweeping->baseline, path);
+
+	if (!root || baseline_exempts(sweeping->baseline, path))
+		return;
+	if (enter_root(sweeping, root) > 0)
+		examine_entry(sweeping, path, reason);
 	leave_root(sweeping);
 }
 
-/* Examines the paths that the host reaches in another way than by a name. A target of a protected
- * symlink was read-only; a new target in the project was made by the command. */
+/* Restores a protected symlink, and examines its target. A target was read-only; a new target in
+ * the project was made by the command. */
+static int examine_link(struct sweeping *sweeping, const struct baseline_link *link,
+			struct error *err)
+{
+	const struct baseline_root *root = baseline_root(sweeping->baseline, link->path);
+
+	if (root && root->gone)
+		return 0;
+
+	AUTO_FREE char *path = path_now(root, link->path);
+
+	if (restore_link(path, link->target, err) < 0)
+		return -1;
+
+	AUTO_FREE char *real = realpath(path, NULL);
+	AUTO_FREE char *then = real ? path_then(sweeping->baseline, real) : NULL;
+
+	if (then)
+		examine_path(sweeping, then, "target of a protected symlink");
+	return 0;
+}
+
+/* Examines the paths that the host reaches in another way than by a name. */
 static int examine_paths(struct sweeping *sweeping, struct error *err)
 {
 	const struct baseline *baseline = sweeping->baseline;
+	int result = 0;
 
 	for (size_t i = 0; i < baseline->content_count; i++)
 		examine_path(sweeping, baseline->contents[i].path,
 			     "changed under another name of the same file");
-	for (size_t i = 0; i < baseline->link_count; i++) {
-		AUTO_FREE char *real = NULL;
-
-		if (restore_link(baseline->links[i].path, baseline->links[i].target, err) < 0)
-			return -1;
-		real = realpath(baseline->links[i].path, NULL);
-		if (real)
-			examine_path(sweeping, real, "target of a protected symlink");
-	}
-	return 0;
+	for (size_t i = 0; result == 0 && i < baseline->link_count; i++)
+		result = examine_link(sweeping, &baseline->links[i], err);
+	return result;
 }
 
 /* After a power cut, no entry may be back in its place while the record is gone. */
 static int sync_roots(const struct baseline *baseline, struct error *err)
 {
 	for (size_t i = 0; i < baseline->root_count; i++) {
-		AUTO_FD root = open(baseline->roots[i].path,
-				    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		AUTO_FD root = baseline->roots[i].gone ? -1 : open_root(&baseline->roots[i]);
 
 		if (root >= 0 && syncfs(root) < 0)
 			return error_sys(err, "sync the disk of '%s'", baseline->roots[i].path);
+	}
+	return 0;
+}
+
+/* A search for a moved root in a tree. */
+struct search {
+	const struct baseline_root *root;
+	const char *folder;
+	char *found; /* its path */
+	unsigned int left;
+};
+
+static enum dirwalk_verdict compare(void *context, const struct dirwalk_entry *entry)
+{
+	struct search *search = context;
+	struct fence_inode inode;
+
+	if (!search->left--)
+		return DIRWALK_STOP;
+	if (entry->type != DT_DIR || known_identify(entry->folder, entry->name, &inode) < 0 ||
+	    !baseline_is_same(search->root, &inode))
+		return DIRWALK_ON;
+	search->found = path_join(search->folder, entry->path);
+	return DIRWALK_STOP;
+}
+
+/* Returns the path of a root in the tree of a folder, which the caller frees, or NULL. */
+static char *search_root(const struct baseline_root *root, const char *folder)
+{
+	struct search search = { .root = root, .folder = folder, .left = MOST_SEARCHED };
+	AUTO_FD tree = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct error ignored;
+
+	if (tree >= 0)
+		dirwalk_tree(&(struct dirwalk){ .visit = compare,
+						.context = &search,
+						.deepest = DIRWALK_DEPTH },
+			     tree, NULL, &ignored);
+	return search.found;
+}
+
+/* Returns whether a root is at its path, perhaps on a device that has another number since a
+ * reboot. */
+static bool is_in_place(struct baseline_root *root)
+{
+	const uint64_t before = root->device;
+	struct fence_inode inode;
+
+	if (known_identify(AT_FDCWD, root->path, &inode) < 0)
+		return false;
+	root->device = inode.device;
+	if (baseline_is_same(root, &inode))
+		return true;
+	root->device = before;
+	return false;
+}
+
+/* Finds a root that nobody holds by its identity: at its path, in the folder above it, or where the
+ * caller says. Returns 0, or -1 with err set. */
+static int find_lost(const struct sweep_place *place, struct baseline_root *root, struct error *err)
+{
+	AUTO_FREE char *above = mem_dup(root->path);
+
+	*strrchr(above, '/') = '\0';
+	if (is_in_place(root))
+		root->now = mem_dup(root->path);
+	if (!root->now && *above)
+		root->now = search_root(root, above);
+	if (!root->now && place->search)
+		root->now = search_root(root, place->search);
+	if (!root->now)
+		return error_set(err,
+				 "'%s' was moved or deleted, and is not nearby (if it was moved, "
+				 "move it back and try again)",
+				 root->path);
+	return 0;
+}
+
+/* Finds a root by the descriptor that is open on it. */
+static void find_held(struct baseline_root *root)
+{
+	AUTO_FREE char *link = mem_format("/proc/self/fd/%d", root->held);
+	char path[PATH_MAX];
+	ssize_t n = readlink(link, path, sizeof path - 1);
+	struct stat status;
+
+	root->gone = fstat(root->held, &status) == 0 && status.st_nlink == 0;
+	/* A path that is too long has no text; the sweep only needs it to report entries. */
+	root->now = n > 0 && path[0] == '/' ? mem_format("%.*s", (int)n, path)
+					    : mem_dup(root->path);
+}
+
+static int find_roots(struct baseline *baseline, const struct sweep_place *place, struct error *err)
+{
+	for (size_t i = 0; i < baseline->root_count; i++) {
+		struct baseline_root *root = &baseline->roots[i];
+
+		if (root->held >= 0)
+			find_held(root);
+		else if (find_lost(place, root, err) < 0)
+			return -1;
+		if (!root->gone && strcmp(root->now, root->path) != 0)
+			list_printf(place->notices, "%s was moved during the run; swept as %s",
+				    root->path, root->now);
 	}
 	return 0;
 }
@@ -575,7 +749,10 @@ int sweep(struct baseline *baseline, const struct sweep_place *place, struct fen
 			baseline->project);
 
 	size_t before = found->count;
-	int result = sweep_all(&sweeping, err);
+	int result = find_roots(baseline, place, err);
+
+	if (result == 0)
+		result = sweep_all(&sweeping, err);
 
 	if (result == 0 && found->count > before)
 		result = sync_roots(baseline, err);

@@ -146,6 +146,16 @@ void known_add_secret(struct fence_plan *plan, int folder, const char *name)
 	add_inode(&plan->secrets, &plan->secret_count, folder, name);
 }
 
+void known_report_names(struct fence_plan *plan, const char *path)
+{
+	struct look found;
+
+	if (look(AT_FDCWD, path, &found) == 0 && found.is_file && found.names > 1)
+		list_printf(&plan->notices,
+			    "%s has %u hard links; it is hidden under this name only", path,
+			    found.names);
+}
+
 void known_add_other(struct fence_plan *plan, const char *path)
 {
 	add_inode(&plan->others, &plan->other_count, AT_FDCWD, path);

@@ -30,6 +30,9 @@ void known_add_inner(struct fence_plan *plan, const char *path);
 /* Remembers an entry that exists and would be hidden because of its name or type. */
 void known_add_secret(struct fence_plan *plan, int folder, const char *name);
 
+/* Adds a notice if a file that is hidden has other names. */
+void known_report_names(struct fence_plan *plan, const char *path);
+
 /* Remembers an entry that another live run may have made, and will sweep. */
 void known_add_other(struct fence_plan *plan, const char *path);
 

@@ -247,6 +247,8 @@ static enum dirwalk_verdict protect(struct scan *scan, const struct dirwalk_entr
 		known_add(plan, path);
 	else if (special->secret && entry->type == DT_DIR)
 		known_add_hidden(plan, path);
+	else if (special->secret)
+		known_report_names(plan, path);
 	if (entry->type == DT_SOCK)
 		ruleset_add_existing(plan, path, WIRE_HIDE, "socket", false);
 	else if (special->ignored)

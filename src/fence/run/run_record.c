@@ -101,10 +101,47 @@ static int publish(int fd, bool named, const char *draft, const char *path)
 	return linkat(AT_FDCWD, link, AT_FDCWD, path, AT_SYMLINK_FOLLOW);
 }
 
-/* The record gets its name only when it is locked and complete. */
-int run_record_begin(const struct fence_plan *plan, struct run_record *ret_run, struct error *err)
+static void release_roots(struct run_record *run)
 {
-	AUTO_BUFFER struct buffer record = BUFFER_INIT(MOST_RECORD);
+	for (size_t i = 0; i < run->root_count; i++)
+		fd_close(&run->roots[i]);
+	free(run->roots);
+	run->roots = NULL;
+	run->root_count = 0;
+	buffer_release(&run->record);
+}
+
+/* Opens the folder of a rule, which must still be the one that was planned. */
+static int hold_root(struct run_record *run, const struct fence_rule *rule, struct error *err)
+{
+	AUTO_FD root = open(rule->path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat status;
+
+	if (root < 0 || fstat(root, &status) < 0)
+		return error_sys(err, "open '%s'", rule->path);
+	if (status.st_dev != rule->device || status.st_ino != rule->inode)
+		return error_set(err, "'%s' changed while the fence was being set up; try again",
+				 rule->path);
+	run->roots = mem_extend(run->roots, run->root_count, sizeof *run->roots);
+	run->roots[run->root_count++] = fd_steal(&root);
+	return 0;
+}
+
+static int hold_roots(struct run_record *run, const struct fence_plan *plan, struct error *err)
+{
+	int result = 0;
+
+	for (size_t i = 0; result == 0 && i < plan->rule_count; i++)
+		if (baseline_is_root(&plan->rules[i]))
+			result = hold_root(run, &plan->rules[i], err);
+	return result;
+}
+
+/* The record gets its name only when it is locked and complete. */
+static int write_record(const struct fence_plan *plan, struct run_record *ret_run,
+			struct error *err)
+{
+	const struct buffer *record = &ret_run->record;
 	AUTO_FREE char *id = new_id();
 	AUTO_FREE char *runs = path_join(plan->state, "runs");
 	AUTO_FREE char *path = path_join(runs, id);
@@ -116,11 +153,10 @@ int run_record_begin(const struct fence_plan *plan, struct run_record *ret_run, 
 	lock = open_draft(runs, draft, &named);
 	if (lock < 0 || (mkdir(quarantine, 0700) < 0 && state_folder_make(quarantine, 0700) < 0))
 		return error_sys(err, "write the run's record '%s'", path);
-	baseline_write(plan, &record);
-	if (buffer_overflowed(&record))
+	if (buffer_overflowed(record))
 		errno = EFBIG;
-	if (buffer_overflowed(&record) || flock(lock, LOCK_EX | LOCK_NB) < 0 ||
-	    fd_write_all(lock, record.data, record.used) < 0 ||
+	if (buffer_overflowed(record) || flock(lock, LOCK_EX | LOCK_NB) < 0 ||
+	    fd_write_all(lock, record->data, record->used) < 0 ||
 	    publish(lock, named, draft, path) < 0) {
 		error_sys(err, "write the run's record '%s'", path);
 		if (named)
@@ -133,6 +169,22 @@ int run_record_begin(const struct fence_plan *plan, struct run_record *ret_run, 
 	ret_run->lock = fd_steal(&lock);
 	id = path = NULL;
 	return 0;
+}
+
+int run_record_begin(const struct fence_plan *plan, struct run_record *ret_run, struct error *err)
+{
+	struct run_record run = { .lock = -1, .record = BUFFER_INIT(MOST_RECORD) };
+	int result = hold_roots(&run, plan, err);
+
+	if (result == 0) {
+		baseline_write(plan, run.roots, &run.record);
+		result = write_record(plan, &run, err);
+	}
+	if (result < 0)
+		release_roots(&run);
+	else
+		*ret_run = run;
+	return result;
 }
 
 /* The name was made after the file: file systems that have a journal sync both. */
@@ -173,23 +225,29 @@ struct looking {
 	const char *id;
 };
 
+/* Reports whether the run of a record is alive, and its sweep has not begun. */
+static bool is_running(int record)
+{
+	struct stat status;
+
+	return fstat(record, &status) == 0 && (status.st_mode & 0777) == RUNNING &&
+	       status.st_nlink > 0 && flock(record, LOCK_SH | LOCK_NB) < 0;
+}
+
 /* Reports whether a run will still sweep an entry. If its sweep has begun, it may have passed the
- * entry already. */
+ * entry already; if it was killed, nobody may start for a long time. */
 static bool will_sweep(int folder, const char *name, const struct fence_known *entry)
 {
 	AUTO_BUFFER struct buffer record = BUFFER_INIT(MOST_RECORD);
 	AUTO_FD file = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	struct baseline baseline;
 	struct error damaged;
-	struct stat status;
 
-	if (name[0] == '.' || file < 0 || fd_read_all(file, &record) < 0 ||
+	if (name[0] == '.' || file < 0 || !is_running(file) || fd_read_all(file, &record) < 0 ||
 	    baseline_read(record.data, record.used, &baseline, &damaged) < 0)
 		return false;
 
-	bool its_own = !baseline.foreign && !baseline_vouches(&baseline, entry) &&
-		       fstat(file, &status) == 0 && (status.st_mode & 0777) == RUNNING &&
-		       status.st_nlink > 0;
+	bool its_own = !baseline.foreign && !baseline_vouches(&baseline, entry) && is_running(file);
 
 	baseline_release(&baseline);
 	return its_own;
@@ -213,21 +271,28 @@ static bool left_to_others(void *context, const char *path)
 	return left;
 }
 
-/* Sweeps by a record, which is open as `file`. The folder in the quarantine goes if nothing was put
- * there. */
-static int sweep_record(const char *state, const char *id, const struct buffer *record, int file,
-			struct fence_found *found, struct error *err)
+/* Sweeps by the record of a run, whose roots it holds or not. The folder in the quarantine goes if
+ * nothing was put there. */
+static int sweep_record(const struct run_record *run, const struct fence_plan *plan,
+			struct fence_found *found, struct list *notices, struct error *err)
 {
-	AUTO_FREE char *all = path_join(state, "quarantine");
-	AUTO_FREE char *own = quarantine_path(state, id);
-	struct looking looking = { state, id };
-	const struct sweep_place place = { all, id, left_to_others, &looking };
+	AUTO_FREE char *all = path_join(plan->state, "quarantine");
+	AUTO_FREE char *own = quarantine_path(plan->state, run->id);
+	struct looking looking = { plan->state, run->id };
+	const struct sweep_place place = { .quarantine = all,
+					   .id = run->id,
+					   .left = left_to_others,
+					   .context = &looking,
+					   .search = plan->project,
+					   .notices = notices };
 	struct baseline baseline;
 	int result;
 
-	if (baseline_read(record->data, record->used, &baseline, err) < 0)
+	if (baseline_read(run->record.data, run->record.used, &baseline, err) < 0)
 		return -1;
-	fchmod(file, SWEEPING);
+	for (size_t i = 0; i < run->root_count && i < baseline.root_count; i++)
+		baseline.roots[i].held = run->roots[i];
+	fchmod(run->lock, SWEEPING);
 	result = sweep(&baseline, &place, found, err);
 	baseline_release(&baseline);
 	rmdir(own);
@@ -235,17 +300,14 @@ static int sweep_record(const char *state, const char *id, const struct buffer *
 }
 
 int run_record_end(struct run_record *run, const struct fence_plan *plan, struct fence_found *found,
-		   struct error *err)
+		   struct list *notices, struct error *err)
 {
-	AUTO_BUFFER struct buffer record = BUFFER_INIT(MOST_RECORD);
-	int result;
-
-	baseline_write(plan, &record);
-	result = sweep_record(plan->state, run->id, &record, run->lock, found, err);
+	int result = sweep_record(run, plan, found, notices, err);
 
 	/* If something could not be moved, the record stays and the next start tries again. */
 	if (result == 0)
 		remove_record(plan->state, run->path, run->lock);
+	release_roots(run);
 	fd_close(&run->lock);
 	free(run->id);
 	free(run->path);
@@ -302,7 +364,10 @@ static int recover_one(struct fence_plan *plan, int folder, const char *name, st
 	recover_groups();
 	if (fd_read_all(lock, &record) < 0)
 		return error_sys(err, "read the record of run %s", name);
-	if (sweep_record(plan->state, name, &record, lock, &plan->recovered, &why) < 0) {
+
+	const struct run_record run = { .id = (char *)name, .lock = lock, .record = record };
+
+	if (sweep_record(&run, plan, &plan->recovered, &plan->notices, &why) < 0) {
 		error_set(
 			err,
 			"cannot sweep a killed run: %s; check its project for new hooks and settings, then "

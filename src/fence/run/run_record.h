@@ -26,6 +26,9 @@ struct run_record {
 	char *id;
 	char *path;
 	int lock; /* open on the record and locked */
+	struct buffer record;
+	int *roots; /* open on the writable folders, which another run may move */
+	size_t root_count;
 };
 
 /* Creates the state folders. Returns 0, or -1 with err set. */
@@ -38,10 +41,10 @@ int run_record_begin(const struct fence_plan *plan, struct run_record *ret_run, 
  * on it. Returns 0, or -1 with err set. */
 int run_record_sync(const struct run_record *run, struct error *err);
 
-/* Sweeps the writable places, removes the record and releases `run`. Returns 0, or -1 with err set
- * if an entry could not be moved. */
+/* Sweeps the writable places, removes the record and releases `run`. Adds a notice for each place
+ * that was moved. Returns 0, or -1 with err set if an entry could not be moved. */
 int run_record_end(struct run_record *run, const struct fence_plan *plan, struct fence_found *found,
-		   struct error *err);
+		   struct list *notices, struct error *err);
 
 /* Sweeps and removes every run whose ringfence and init are gone, and adds the entries found to
  * plan->recovered. Returns 0, or -1 with err set. */

@@ -539,8 +539,8 @@ static void finish(struct session *session)
 	fd_close(&session->terminal.inner);
 	relay_free(session->relay);
 	buffer_release(&session->complaints);
-	if (session->run.path &&
-	    run_record_end(&session->run, session->plan, &result->found, &err) < 0)
+	if (session->run.path && run_record_end(&session->run, session->plan, &result->found,
+						&result->warnings, &err) < 0)
 		set_result(result, FENCE_SETUP, FENCE_EXIT_NOT_SET_UP, err.text);
 	if (session->exited) /* init and the mechanism exit during the sweep */
 		wait_for_all(session);

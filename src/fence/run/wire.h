@@ -44,7 +44,7 @@ enum wire_tag {
 	WIRE_LINK,
 	WIRE_EXEMPT,
 	WIRE_HIDDEN,
-	WIRE_ROOT_DEVICE,
+	WIRE_ROOT_INODE,
 	WIRE_LIMITS,  /* struct wire_limits */
 	WIRE_VERSION, /* more records of a run */
 	WIRE_CONTENT,
