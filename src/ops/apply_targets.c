@@ -2,10 +2,12 @@
 #include "ops/apply_targets.h"
 
 #include "fence/fence_quarantine.h"
+#include "util/buffer.h"
 #include "util/file/path.h"
 #include "util/file/symlinks.h"
 #include "util/mem.h"
 #include "util/text/jsonget.h"
+#include "util/text/text.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -16,6 +18,8 @@
 	FENCE_QUARANTINE_UNASKED " (your git configuration uses it as a hook, program or settings)"
 #define BY_HOME FENCE_QUARANTINE_UNASKED " (a symlink in your home leads to it)"
 
+enum { MOST_QUOTED = 1 << 20 };
+
 struct apply_targets {
 	const char *work;
 	json_t *changes; /* each by its path */
@@ -24,12 +28,29 @@ struct apply_targets {
 	struct symlinks before, after;
 };
 
-/* Returns the path relative to the work tree, "." for the work tree itself, or NULL. */
-static const char *inside(const struct apply_targets *targets, const char *path)
+/* Returns a text as it would be in the answer, where invalid UTF-8 is replaced. The caller frees
+ * it. */
+static char *as_answered(const char *text)
+{
+	AUTO_BUFFER struct buffer quoted = BUFFER_INIT(MOST_QUOTED);
+	json_t *value;
+	char *copy;
+
+	text_json(&quoted, text);
+	value = json_loads(buffer_text(&quoted), JSON_DECODE_ANY, NULL);
+	copy = mem_dup(value ? json_string_value(value) : text);
+	json_decref(value);
+	return copy;
+}
+
+/* Returns the path relative to the work tree, as changes are named; "." for the work tree itself;
+ * or NULL. The caller frees it. */
+static char *inside(const struct apply_targets *targets, const char *path)
 {
 	if (!path_within(path, targets->work))
 		return NULL;
-	return strcmp(path, targets->work) == 0 ? "." : path + strlen(targets->work) + 1;
+	return as_answered(strcmp(path, targets->work) == 0 ? "."
+							    : path + strlen(targets->work) + 1);
 }
 
 /* ---- following ---- */
@@ -38,7 +59,7 @@ static const char *inside(const struct apply_targets *targets, const char *path)
 static ssize_t read_after(void *context, const char *path, char target[PATH_MAX])
 {
 	const struct apply_targets *targets = context;
-	const char *name = inside(targets, path);
+	AUTO_FREE char *name = inside(targets, path);
 	const json_t *change = name ? json_object_get(targets->changes, name) : NULL;
 	const char *text = jsonget_text(change, "target");
 	size_t size = strlen(text);
@@ -72,7 +93,7 @@ static void add_reason(const struct trail *trail, json_t *reasons, const char *n
 static void pass_entry(void *context, const char *path, const char *target)
 {
 	const struct trail *trail = context;
-	const char *name = inside(trail->targets, path);
+	AUTO_FREE char *name = inside(trail->targets, path);
 
 	if (name && json_object_get(trail->targets->changes, name))
 		add_reason(trail, target ? trail->targets->trees : trail->targets->entries, name);
@@ -84,9 +105,11 @@ static void follow(struct apply_targets *targets, const char *path, const char *
 	struct trail trail = { .targets = targets, .start = start, .why = why };
 	AUTO_FREE char *before = symlinks_follow(&targets->before, path, pass_entry, &trail);
 	AUTO_FREE char *after = symlinks_follow(&targets->after, path, pass_entry, &trail);
+	AUTO_FREE char *end_before = inside(targets, before);
+	AUTO_FREE char *end_after = inside(targets, after);
 
-	add_reason(&trail, targets->trees, inside(targets, before));
-	add_reason(&trail, targets->trees, inside(targets, after));
+	add_reason(&trail, targets->trees, end_before);
+	add_reason(&trail, targets->trees, end_after);
 }
 
 /* Follows a symlink of the project if its name has a reason. */
@@ -94,10 +117,11 @@ static void follow_symlink(struct apply_targets *targets, const char *name)
 {
 	AUTO_FREE char *reason = fence_quarantine_reason(name);
 	AUTO_FREE char *path = path_join(targets->work, name);
-	AUTO_FREE char *why = reason ? mem_format("%s: %s leads to it", reason, name) : NULL;
+	AUTO_FREE char *shown = as_answered(name);
+	AUTO_FREE char *why = reason ? mem_format("%s: %s leads to it", reason, shown) : NULL;
 
 	if (why)
-		follow(targets, path, name, why);
+		follow(targets, path, shown, why);
 }
 
 /* ---- the paths ---- */

@@ -908,6 +908,23 @@ def test_a_folder_above_the_target_of_a_link_at_home_needs_a_yes(t, command):
                              "(a symlink in your home leads to it)", "stderr")
 
 
+@needs("git")
+@cases("the target of a link at home", "a protected symlink")
+def test_a_name_that_is_not_utf_8_is_followed_as_well(t, how):
+    loop, repo, branch = looped(t)
+    odd = os.fsdecode(b"odd\xff")
+    repo.commit(branch, {f"{odd}/rc": "evil\n"} if how == "the target of a link at home" else {"conf/rc": "evil\n"})
+    contains(loop.ringfence("apply", "--dry-run").out, "1 file", "as a control, without it there is nothing to ask")
+    if how == "the target of a link at home":
+        os.symlink(os.path.join(loop.project, odd, "rc"), os.path.join(t.home, ".bashrc"))
+    else:
+        os.makedirs(os.path.join(loop.project, odd))
+        os.symlink("../conf", os.path.join(loop.project, odd, ".vscode"))
+    result = loop.ringfence("apply")
+    equal(result.code, 125, "exit status", result)
+    contains(result.err, "/rc: this machine executes it", "stderr")
+
+
 # For each: a symlink of the user's with its target, the agent's changes, and those that need a yes.
 LED_TO = {
     "a folder": (".vscode", "conf", {"conf/tasks.json": "evil\n"}, ["conf/tasks.json"]),
