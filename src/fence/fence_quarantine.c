@@ -7,11 +7,12 @@
 #include "fence/plan/names.h"
 #include "fence/run/run_record.h"
 #include "util/env.h"
-#include "util/file/path.h"
-#include "util/file/symlinks.h"
+#include "util/file/dirwalk.h"
+#include "util/file/fd.h"
 #include "util/mem.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,36 +95,14 @@ char *fence_quarantine_reason(const char *path)
 	return NULL;
 }
 
-struct linked {
-	const char *project;
-	struct list *paths;
-	struct symlinks symlinks;
-};
-
-static void add_path(const struct linked *linked, const char *path)
-{
-	if (path_within(path, linked->project) && strcmp(path, linked->project) != 0)
-		list_add(linked->paths, path + strlen(linked->project) + 1);
-}
-
-static void pass_entry(void *context, const char *path, const char *target)
-{
-	if (target)
-		add_path(context, path);
-}
-
 static void add_linked(void *context, const char *path, bool secret)
 {
-	struct linked *linked = context;
-	AUTO_FREE char *end = symlinks_follow(&linked->symlinks, path, pass_entry, linked);
-
 	(void)secret;
-	add_path(linked, end);
+	list_add(context, path);
 }
 
-void fence_quarantine_linked(const char *project, struct list *ret_paths)
+void fence_quarantine_home(struct list *ret_paths)
 {
-	struct linked linked = { .project = project, .paths = ret_paths };
 	AUTO_FREE char *home = realpath(env_home(), NULL);
 	struct home names;
 
@@ -131,6 +110,34 @@ void fence_quarantine_linked(const char *project, struct list *ret_paths)
 	if (!home)
 		return;
 	home_read(home, &names);
-	free(home_search(home, &names, add_linked, &linked));
-	symlinks_release(&linked.symlinks);
+	free(home_search(home, &names, add_linked, ret_paths));
+}
+
+/* Git directories have no files of the project. */
+static enum dirwalk_verdict visit_entry(void *context, const struct dirwalk_entry *entry)
+{
+	AUTO_FREE char *reason = entry->type == DT_LNK ? fence_quarantine_reason(entry->path)
+						       : NULL;
+
+	if (reason)
+		list_add(context, entry->path);
+	return strcmp(entry->name, ".git") == 0 ? DIRWALK_PAST : DIRWALK_ON;
+}
+
+int fence_quarantine_symlinks(const char *project, struct list *ret_paths, struct error *err)
+{
+	struct list paths = { 0 };
+	const struct dirwalk walk = { .visit = visit_entry,
+				      .context = &paths,
+				      .deepest = DIRWALK_DEPTH };
+	AUTO_FD root = open(project, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (root < 0)
+		return error_sys(err, "open '%s'", project);
+	if (dirwalk_tree(&walk, root, NULL, err) < 0) {
+		list_release(&paths);
+		return -1;
+	}
+	*ret_paths = paths;
+	return 0;
 }

@@ -31,8 +31,11 @@ int fence_quarantine_end(struct fence_quarantine *quarantine, struct fence_found
  * caller frees it. NULL if it need not be. */
 char *fence_quarantine_reason(const char *path);
 
-/* Lists the paths in a project, relative to it, that symlinks in the user's home lead to or
- * through. The project is a real path. */
-void fence_quarantine_linked(const char *project, struct list *ret_paths);
+/* Lists the symlinks in the user's home that the host executes or reads as configuration. */
+void fence_quarantine_home(struct list *ret_paths);
+
+/* Lists the symlinks in a project, relative to it, for which fence_quarantine_reason() gives a
+ * reason. Returns 0, or -1 with err set. */
+int fence_quarantine_symlinks(const char *project, struct list *ret_paths, struct error *err);
 
 #endif

@@ -2,6 +2,7 @@
 #include "ops/op_apply.h"
 
 #include "fence/fence_quarantine.h"
+#include "ops/apply_targets.h"
 #include "snapshot/snapshot.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
@@ -59,66 +60,30 @@ static int perform(const struct op_apply_request *request, const struct client_l
 
 /* ---- the question ---- */
 
-/* Returns whether a path is at or below another. A "." stands for the files in the root. */
-static bool is_covered(const char *path, const char *other)
-{
-	size_t size = strlen(other);
-
-	return (strcmp(other, ".") == 0 && !strchr(path, '/')) ||
-	       (strncmp(path, other, size) == 0 && (path[size] == '/' || !path[size]));
-}
-
-/* Returns whether the user's own configuration makes git run or read this file. */
-static bool is_obeyed(const json_t *obeyed, const char *path)
-{
-	size_t index;
-	json_t *entry;
-
-	json_array_foreach(obeyed, index, entry)
-	{
-		if (is_covered(path, json_string_value(entry)))
-			return true;
-	}
-	return false;
-}
-
-static bool is_linked(const struct list *linked, const char *path)
-{
-	for (size_t i = 0; i < linked->count; i++)
-		if (is_covered(path, linked->items[i]))
-			return true;
-	return false;
-}
-
 /* Returns why a changed file should be reviewed before the user's tools see it, or NULL. The caller
- * frees it. linked: see fence_quarantine_linked(). */
-static char *why_executed(const json_t *answer, const json_t *change, const struct list *linked)
+ * frees it. */
+static char *why_executed(const struct apply_targets *targets, const json_t *change)
 {
 	const char *path = jsonget_text(change, "path");
-	const char *unasked = NULL;
+	const char *why = apply_targets_reason(targets, path);
 
 	if (strcmp(jsonget_text(change, "status"), "deleted") == 0)
 		return NULL;
-	if (is_obeyed(json_object_get(answer, "obeyed"), path))
-		unasked = "your git configuration uses it as a hook, program or settings";
-	else if (jsonget_flag(change, "git"))
-		unasked = "a git directory under another name";
-	else if (is_linked(linked, path))
-		unasked = "a symlink in your home leads to it";
-	return unasked ? mem_format(FENCE_QUARANTINE_UNASKED " (%s)", unasked)
-		       : fence_quarantine_reason(path);
+	if (!why && jsonget_flag(change, "git"))
+		why = FENCE_QUARANTINE_UNASKED " (a git directory under another name)";
+	return why ? mem_dup(why) : fence_quarantine_reason(path);
 }
 
 /* Adds those of a list of files. The token covers them in this result, or history, only. */
 static void add_executed(const json_t *answer, const char *key, const char *where,
-			 const struct list *linked, struct op_question *question)
+			 const struct apply_targets *targets, struct op_question *question)
 {
 	size_t index;
 	json_t *change;
 
 	json_array_foreach(json_object_get(answer, key), index, change)
 	{
-		AUTO_FREE char *why = why_executed(answer, change, linked);
+		AUTO_FREE char *why = why_executed(targets, change);
 		const struct op_item item = { .name = (char *)jsonget_text(change, "path"),
 					      .value = (char *)json_string_value(
 						      json_object_get(change, "commit")),
@@ -130,17 +95,18 @@ static void add_executed(const json_t *answer, const char *key, const char *wher
 	}
 }
 
-static void make_question(const json_t *answer, struct op_question *question)
+/* Returns 0, or -1 with err set. */
+static int make_question(const json_t *answer, struct op_question *question, struct error *err)
 {
-	const char *work_tree = jsonget_text(answer, "work_tree");
-	struct list linked = { 0 };
+	struct apply_targets *targets = NULL;
 
-	if (*work_tree)
-		fence_quarantine_linked(work_tree, &linked);
-	add_executed(answer, "changes", "tree", &linked, question);
-	add_executed(answer, "history", "theirs", &linked, question);
-	list_release(&linked);
+	if (apply_targets_new(answer, &targets, err) < 0)
+		return -1;
+	add_executed(answer, "changes", "tree", targets, question);
+	add_executed(answer, "history", "theirs", targets, question);
+	apply_targets_free(targets);
 	op_question_set(question, OP_QUESTION_EXECUTED, mem_dup("Apply these files as well?"));
+	return 0;
 }
 
 /* ---- the work ---- */
@@ -228,7 +194,8 @@ static enum op_status preview(const struct op_apply_request *request,
 			   "commit or git stash them first)");
 		return OP_REFUSED;
 	}
-	make_question(result->details, &result->question);
+	if (make_question(result->details, &result->question, err) < 0)
+		return op_status_of(err);
 	json_object_del(result->details, "history"); /* the question has what counts */
 	if (request->dry)
 		return OP_UNCHANGED;
@@ -273,9 +240,10 @@ enum op_status op_apply_patch(const struct op_apply_request *request, int output
 	if (status != OP_DONE)
 		return status;
 	if (perform(request, &ret_result->loop, &job, &ret_result->details, err) < 0)
-		status = op_status_of(err);
-	make_question(ret_result->details, &ret_result->question);
-	return status;
+		return op_status_of(err);
+	if (make_question(ret_result->details, &ret_result->question, err) < 0)
+		return op_status_of(err);
+	return OP_DONE;
 }
 
 void op_apply_release(struct op_apply_result *result)

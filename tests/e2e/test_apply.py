@@ -841,6 +841,139 @@ def test_a_file_that_a_link_at_home_leads_to_needs_a_yes(t, command):
                          "(a symlink in your home leads to it)", "stderr")
 
 
+HOOK = ("100755", "#!/bin/sh\n: > ../executed\n")
+HARMLESS = ("100755", "#!/bin/sh\n")
+
+
+def replaced(link, files):
+    """The changes that make a folder of these files a symlink to another one."""
+    return {**{name: None for name in files}, link: ("120000", "evil")}
+
+
+# For each: the user's files, the user's configuration, and the agent's changes.
+EXECUTED_BY_GIT = {
+    "a folder above hooks": ({"th/hooks/pre-commit": HARMLESS}, ("core.hooksPath", "th/hooks"),
+                             {**replaced("th", ["th/hooks/pre-commit"]), "evil/hooks/pre-commit": HOOK}),
+    "a folder above an included file": ({"gc/extra": "[core]\n"}, ("include.path", "../gc/extra"),
+                                        {**replaced("gc", ["gc/extra"]), "evil/extra": "[core]\n\thooksPath = evil\n",
+                                         "evil/pre-commit": HOOK}),
+    "a folder above a filter": ({"t2/clean": HARMLESS, ".gitattributes": "a filter=f\n"}, ("filter.f.clean", "t2/clean"),
+                                {**replaced("t2", ["t2/clean"]), "evil/clean": HOOK}),
+    "a folder above a folder in a link's path": (
+        {"real/hooks/pre-commit": HARMLESS, "th": ("120000", "real")}, ("core.hooksPath", "th/hooks"),
+        {**replaced("real", ["real/hooks/pre-commit"]), "evil/hooks/pre-commit": HOOK}),
+    "a link that becomes a folder": (
+        {"real/hooks/pre-commit": HARMLESS, "th": ("120000", "real")}, ("core.hooksPath", "th/hooks"),
+        {"th": None, "th/hooks/pre-commit": HOOK}),
+}
+
+
+@needs("git")
+@cases(*EXECUTED_BY_GIT)
+def test_git_executes_nothing_unasked_where_a_folder_is_replaced(t, how):
+    """A symlink in place of a folder leads a path of the user's configuration to other files."""
+    files, config, changes = EXECUTED_BY_GIT[how]
+    loop, repo, branch = looped(t)
+    repo.commit("main", files)
+    repo.git("reset", "-q", "--hard", "main")
+    repo.git("config", *config)
+    repo.commit(branch, changes)
+    result = loop.ringfence("apply")
+    equal(result.code, 125, "exit status", result)
+    for name in (name for name, content in changes.items() if content and name != "evil/pre-commit"):
+        contains(result.err, f"[ringfence] {name}: this machine executes it", "stderr")
+    repo.write("a", "by the user\n")
+    repo.try_git("commit", "-q", "-a", "-m", "by the user")
+    executed = os.path.join(t.home, "executed")
+    expect(not os.path.exists(executed), "nothing of the agent's was executed")
+    equal(loop.ringfence("apply", "--yes").code, 0, "exit status with --yes")
+    repo.write("a", "by the user again\n")
+    repo.try_git("commit", "-q", "-a", "-m", "by the user again")
+    expect(os.path.exists(executed), "as a control, after a yes git executes it")
+
+
+@needs("git")
+@cases("apply", "apply --patch")
+def test_a_folder_above_the_target_of_a_link_at_home_needs_a_yes(t, command):
+    loop, repo, branch = looped(t)
+    repo.commit("main", {"dot/bashrc": "true\n"})
+    repo.git("reset", "-q", "--hard", "main")
+    repo.commit(branch, {**replaced("dot", ["dot/bashrc"]), "evil/bashrc": "evil\n"})
+    contains(loop.ringfence("apply", "--dry-run").out, "3 files", "as a control, without it there is nothing to ask")
+    os.symlink(repo.path("dot/bashrc"), os.path.join(t.home, ".bashrc"))
+    result = loop.ringfence(*command.split())
+    equal(result.code, 125 if command == "apply" else 0, "exit status", result)
+    for name in ("dot", "evil/bashrc"):
+        contains(result.err, f"[ringfence] {name}: this machine executes it, or reads it as settings, unasked "
+                             "(a symlink in your home leads to it)", "stderr")
+
+
+@needs("git")
+@cases("the target of a link at home", "a protected symlink")
+def test_a_name_that_is_not_utf_8_is_followed_as_well(t, how):
+    loop, repo, branch = looped(t)
+    odd = os.fsdecode(b"odd\xff")
+    repo.commit(branch, {f"{odd}/rc": "evil\n"} if how == "the target of a link at home" else {"conf/rc": "evil\n"})
+    contains(loop.ringfence("apply", "--dry-run").out, "1 file", "as a control, without it there is nothing to ask")
+    if how == "the target of a link at home":
+        os.symlink(os.path.join(loop.project, odd, "rc"), os.path.join(t.home, ".bashrc"))
+    else:
+        os.makedirs(os.path.join(loop.project, odd))
+        os.symlink("../conf", os.path.join(loop.project, odd, ".vscode"))
+    result = loop.ringfence("apply")
+    equal(result.code, 125, "exit status", result)
+    contains(result.err, "/rc: this machine executes it", "stderr")
+
+
+# For each: a symlink of the user's with its target, the agent's changes, and those that need a yes.
+LED_TO = {
+    "a folder": (".vscode", "conf", {"conf/tasks.json": "evil\n"}, ["conf/tasks.json"]),
+    "a file": (".envrc", "env/rc", {"env/rc": "evil\n"}, ["env/rc"]),
+    "hooks": (".husky", "hk", {"hk/post-merge": HOOK}, ["hk/post-merge"]),
+    "settings of a tool": (".cargo", "cg", {"cg/config.toml": "evil\n"}, ["cg/config.toml"]),
+    "instructions": ("CLAUDE.md", "docs/a.md", {"docs/a.md": "evil\n"}, ["docs/a.md"]),
+    "a file in a folder": (".vscode/tasks.json", "../conf/t", {"conf/t": "evil\n"}, ["conf/t"]),
+    "a chain": ("s/.vscode", "../a2/b/c", {"a2/b": ("120000", "../d"), "d/c/tasks.json": "evil\n"},
+                ["a2/b", "d/c/tasks.json"]),
+}
+
+
+@needs("git")
+@cases(*((how, kind) for how in LED_TO for kind in ("tracked", "ignored")))
+def test_a_file_that_a_protected_symlink_leads_to_needs_a_yes(t, how, kind):
+    link, target, changes, asked = LED_TO[how]
+    loop, repo, branch = looped(t)
+    repo.commit(branch, {**changes, "a": text(l3="three")})
+    lacks(loop.ringfence("apply", "--dry-run").err, "[ringfence] ", "stderr without it, as a control")
+    if kind == "tracked":
+        repo.commit("main", {link: ("120000", target)})
+        repo.git("reset", "-q", "--hard", "main")
+        repo.commit(branch, {**changes, "a": text(l3="three")})
+    else:
+        repo.write(".git/info/exclude", f"/{link}\n")
+        os.makedirs(os.path.dirname(repo.path(link)), exist_ok=True)
+        os.symlink(target, repo.path(link))
+    before = repo.state()
+    result = loop.ringfence("apply")
+    equal(result.code, 125, "exit status", result)
+    for name in asked:
+        contains(result.err, f"[ringfence] {name}: ", "stderr")
+    contains(result.err, f"{link} leads to it", "stderr")
+    lacks(result.err, "[ringfence] a: ", "stderr")
+    equal(repo.state(), before, "the repository")
+    equal(loop.ringfence("apply", "--yes").code, 0, "exit status with --yes")
+
+
+@needs("git")
+def test_a_protected_symlink_that_comes_names_its_target_too(t):
+    loop, repo, branch = looped(t)
+    repo.commit(branch, {".vscode": ("120000", "conf"), "conf/tasks.json": "evil\n"})
+    result = loop.ringfence("apply")
+    equal(result.code, 125, "exit status", result)
+    for name in (".vscode", "conf/tasks.json"):
+        contains(result.err, f"[ringfence] {name}: this machine executes it", "stderr")
+
+
 @needs("git")
 @cases("all of it comes", "its head comes", "it is there and its settings change")
 def test_a_git_directory_among_files_needs_a_yes(t, how):

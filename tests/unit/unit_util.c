@@ -16,6 +16,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -94,6 +95,14 @@ static bool leads(struct symlinks *symlinks, const char *folder, const char *pat
 	return strcmp(reached, to) == 0 && strcmp(buffer_text(&seen), buffer_text(&expected)) == 0;
 }
 
+/* Returns a target for the path in `context`, and for no other. */
+static ssize_t read_elsewhere(void *context, const char *path, char target[PATH_MAX])
+{
+	if (strcmp(path, context) != 0)
+		return -1;
+	return snprintf(target, PATH_MAX, "other");
+}
+
 static bool has_folder(const char *path, const char *expected)
 {
 	AUTO_FREE char *folder = path_folder(path);
@@ -136,6 +145,8 @@ static void following(void)
 	char place[] = "/tmp/ringfence-unit-XXXXXX";
 	AUTO_FD folder = mkdtemp(place) ? open(place, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
 	struct symlinks symlinks = { 0 };
+	AUTO_FREE char *dir = mem_format("%s/dir", place);
+	struct symlinks elsewhere = { .read = read_elsewhere, .context = dir };
 
 	mkdirat(folder, "a", 0755);
 	CHECK("symlinks for a path can be made", symlinkat("a/missing", folder, "one") == 0 &&
@@ -151,6 +162,9 @@ static void following(void)
 	      leads(&symlinks, place, "dir/../a/y", "a/y", "dir>a"));
 	CHECK("a symlink to itself comes to an end",
 	      !leads(&symlinks, place, "self", "a", "self>self"));
+	CHECK("symlinks can be read from elsewhere than the disk",
+	      leads(&elsewhere, place, "dir/x", "other/x", "dir>other"));
+	symlinks_release(&elsewhere);
 	CHECK("the owner of a path with symlinks is checked", is_own(place, "dir/missing"));
 	CHECK("a symlink to itself has no owner to trust", !is_own(place, "self"));
 	CHECK("a folder that others can write has none either",

@@ -12,9 +12,11 @@
 #include "snapshot/object/vet.h"
 #include "util/file/dirwalk.h"
 #include "util/file/fd.h"
+#include "util/mem.h"
 #include "util/text/text.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -146,12 +148,35 @@ static const char *kind_name(const struct finding *at, const struct apply_option
 	return at->merge.kind == MERGE_FORWARD ? "forward" : "merge";
 }
 
+/* Adds the target of a path that is a symlink in a tree. */
+static void write_target(struct json *json, const struct bare *bare, const char *path)
+{
+	git_tree *tree = NULL;
+	git_tree_entry *entry = NULL;
+	git_blob *blob = NULL;
+
+	if (git_tree_lookup(&tree, bare->repository, &bare->tree) == 0 &&
+	    git_tree_entry_bypath(&entry, tree, path) == 0 &&
+	    git_tree_entry_filemode(entry) == GIT_FILEMODE_LINK &&
+	    git_blob_lookup(&blob, bare->repository, git_tree_entry_id(entry)) == 0 &&
+	    git_blob_rawsize(blob) < PATH_MAX) {
+		AUTO_FREE char *target = mem_format("%.*s", (int)git_blob_rawsize(blob),
+						    (const char *)git_blob_rawcontent(blob));
+
+		json_text(json, "target", target);
+	}
+	git_blob_free(blob);
+	git_tree_entry_free(entry);
+	git_tree_free(tree);
+}
+
 /* Opens the JSON object of a change; the caller closes it. */
 static void open_change(struct json *json, struct bare *bare, const char *path)
 {
 	json_open(json, NULL, '{');
 	json_text(json, "path", path);
 	json_flag(json, "git", bare_contains(bare, path));
+	write_target(json, bare, path);
 }
 
 static void write_changes(struct json *json, struct finding *at)

@@ -282,40 +282,29 @@ int user_repo_identity(const struct user_repo *user, git_signature **ret_signatu
 /* ---- paths that git obeys ---- */
 
 struct obeyed {
-	const struct user_repo *user;
 	struct list *paths;
 	struct symlinks symlinks;
 };
 
-static void add_path(const struct obeyed *obeyed, const char *path)
-{
-	const struct user_repo *user = obeyed->user;
-
-	if (path_within(path, user->work) && !path_within(path, user->git) &&
-	    !path_within(path, user->common))
-		list_add(obeyed->paths,
-			 strcmp(path, user->work) == 0 ? "." : path + strlen(user->work) + 1);
-}
-
 static void pass_entry(void *context, const char *path, const char *target)
 {
-	if (target)
-		add_path(context, path);
+	(void)context, (void)path, (void)target;
 }
 
 static void add_obeyed(void *context, const char *named)
 {
 	struct obeyed *obeyed = context;
-	AUTO_FREE char *end = symlinks_follow(&obeyed->symlinks, named, pass_entry, obeyed);
+	AUTO_FREE char *end = symlinks_follow(&obeyed->symlinks, named, pass_entry, NULL);
 
-	add_path(context, named);
-	add_path(context, end);
+	list_add(obeyed->paths, named);
+	if (strcmp(named, end) != 0)
+		list_add(obeyed->paths, end);
 }
 
 int user_repo_obeyed(const struct user_repo *user, struct list *ret_paths, struct error *err)
 {
 	struct list paths = { 0 };
-	struct obeyed obeyed = { .user = user, .paths = &paths };
+	struct obeyed obeyed = { .paths = &paths };
 	AUTO_FREE char *home = gituser_home();
 	struct gitprograms *programs = gitprograms_new(home);
 	int result = gitprograms_each(programs, user->git, user->work, add_obeyed, &obeyed, err);

@@ -71,9 +71,10 @@ int user_repo_identity(const struct user_repo *user, git_signature **ret_signatu
 		       struct error *err);
 
 /*
- * Lists the paths in the work tree that git executes or reads as configuration because the user's
- * configuration or links in the git directory name them: hooks, includes and programs. "." is the
- * whole work tree. The caller releases the list. Returns 0, or -1 with err set.
+ * Lists the absolute paths, in the work tree or elsewhere, that git executes or reads as
+ * configuration because the user's configuration names them (hooks, includes and programs), and
+ * the symlinks in the git directory; each as it is named and, if that differs, as the real path it
+ * leads to. The caller releases the list. Returns 0, or -1 with err set.
  */
 int user_repo_obeyed(const struct user_repo *user, struct list *ret_paths, struct error *err);
 

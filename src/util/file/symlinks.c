@@ -5,7 +5,6 @@
 #include "util/mem.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,11 +38,13 @@ static void turn(struct following *at, const char *target, const char *rest)
 static bool read_link(const struct following *at, const char *path, char target[PATH_MAX],
 		      bool folder)
 {
+	const struct symlinks *symlinks = at->symlinks;
 	ssize_t n;
 
-	if (at->links >= MOST_LINKS || (folder && textset_has(&at->symlinks->folders, path)))
+	if (at->links >= MOST_LINKS || (folder && textset_has(&symlinks->folders, path)))
 		return false;
-	n = readlink(path, target, PATH_MAX - 1);
+	n = symlinks->read ? symlinks->read(symlinks->context, path, target)
+			   : readlink(path, target, PATH_MAX - 1);
 	target[n > 0 ? n : 0] = '\0';
 	if (n < 0 && errno == EINVAL && folder)
 		textset_add(&at->symlinks->folders, path);

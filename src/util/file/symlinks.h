@@ -4,10 +4,18 @@
 
 #include "util/textset.h"
 
+#include <limits.h>
+#include <sys/types.h>
+
+/* Reads a symlink as readlink() does; for a tree that is not on disk as it is to be followed. */
+typedef ssize_t symlinks_read_fn(void *context, const char *path, char target[PATH_MAX]);
+
 /* Remembers folders that are not symlinks, so that each is looked at once for any number of paths.
  * Starts as zero. */
 struct symlinks {
 	struct textset folders;
+	symlinks_read_fn *read; /* NULL: readlink() */
+	void *context;          /* of read */
 };
 
 /* Called with the real path of an entry and, if it is a symlink that is followed, with its target
