@@ -94,8 +94,12 @@ struct request_body {
 		uint64_t number;
 		bool empty; /* of an object */
 	} limit[2], options, usage, config, thinking;
-	struct request_block { /* the content blocks being read, the innermost last */
-		bool named, image;
+	struct request_block {      /* the content blocks being read, the innermost last */
+		bool named, image;  /* it refers to content elsewhere, which is an image */
+		bool id, filled;    /* it has an id, and something else */
+		bool cites, plain;  /* by its type, and by that of its source */
+		bool typed;         /* its data has a media type */
+		uint8_t cited, raw; /* the rows of an address and of data that is not base64 */
 	} blocks[JSONSCAN_DEPTH];
 	size_t block_count;
 	struct request_tool {                  /* the tools being read */

@@ -47,8 +47,8 @@ static void read_limit(struct request_body *body, const struct jsonscan_value *v
 	if (value->kind == JSONSCAN_END)
 		return;
 	/* A null is overwritten when a limit is set: a limit inserted before it would not take
-	 * effect. */
-	if (value->kind == JSONSCAN_NULL) {
+	 * effect. Some servers take 0 for no limit. */
+	if (value->kind == JSONSCAN_NULL || (whole && value->number == 0)) {
 		*spot = (struct request_spot){ value->start, value->end, value->kind,
 					       REQUEST_UNSAID, false };
 		return;
@@ -108,7 +108,8 @@ static void read_model(struct request_body *body, const struct jsonscan_value *v
 
 static void read_config(struct request_body *body, const struct jsonscan_value *value)
 {
-	if (value->kind != JSONSCAN_OBJECT && value->kind != JSONSCAN_END)
+	if (value->kind != JSONSCAN_OBJECT && value->kind != JSONSCAN_END &&
+	    value->kind != JSONSCAN_NULL)
 		request_body_refuse(body, "generationConfig must be an object");
 	record_spot(&body->config, value);
 }
@@ -180,16 +181,28 @@ void request_body_feed(struct request_body *body, const char *bytes, size_t size
 	jsonscan_feed(&body->scan, bytes, size);
 }
 
+/* Refuses a body that two parsers could read differently, whatever else is wrong with it, and one
+ * that was not read as a whole. */
+static void refuse_doubt(struct request_body *body)
+{
+	bool differs = body->scan.folded || body->scan.twice;
+
+	if (!differs && !body->scan.deep)
+		return;
+	if (differs) {
+		body->why[0] = '\0';
+		body->denied = false;
+	}
+	request_body_refuse(body, "the key '%s' %s", body->scan.odd,
+			    body->scan.folded  ? "differs in case or letters from the provider's"
+			    : body->scan.twice ? "occurs twice"
+					       : "is nested too deeply to be checked");
+}
+
 static const char *check_form(const struct request_body *body)
 {
 	if (body->scan.wrong || !jsonscan_done(&body->scan))
 		return "the body is not valid JSON";
-	if (body->scan.folded)
-		return "a key differs in case from the provider's spelling";
-	if (body->scan.twice)
-		return "a key occurs twice";
-	if (body->scan.deep)
-		return "the content is nested too deeply to be checked";
 	if (body->scan.members[0] == 0 || body->scan.list[0])
 		return "the body must be a JSON object";
 	if (!body->model[0] && body->route->billed)
@@ -202,7 +215,10 @@ const char *request_body_end(struct request_body *body)
 	uint64_t most = REQUEST_UNSAID;
 	const char *wrong = check_form(body);
 
-	if (wrong && (!body->why[0] || body->scan.wrong || body->scan.folded || body->scan.twice))
+	if (body->scan.wrong)
+		return wrong;
+	refuse_doubt(body);
+	if (wrong && !body->why[0])
 		return wrong;
 	request_check_model(body);
 	if (body->why[0])

@@ -118,7 +118,7 @@ static void bodies(void)
 	CHECK("the values that count are found in a body",
 	      !read_body(
 		      "/v1/messages",
-		      " {\"messages\":[{\"model\":\"x\",\"max_tokens\":1}],\"model\":\"claude-opus-5-5\",\"max_tokens\":128000,\"stream\":true,"
+		      " {\"messages\":[{\"content\":[{\"type\":\"tool_use\",\"input\":{\"model\":\"x\",\"max_tokens\":1}}]}],\"model\":\"claude-opus-5-5\",\"max_tokens\":128000,\"stream\":true,"
 		      "\"speed\":\"fast\"}\n",
 		      &body) &&
 		      strcmp(body.model, "claude-opus-5-5") == 0 && body.most == 128000 &&
@@ -127,6 +127,19 @@ static void bodies(void)
 	      !read_body("/v1/responses", "{\"model\":\"gpt-6-sol\",\"max_output_tokens\":null}",
 			 &body) &&
 		      body.most == REQUEST_UNSAID && !body.stream);
+	CHECK("a limit of 0 counts as no limit, in every format",
+	      !read_body("/v1/messages", "{\"model\":\"x\",\"max_tokens\":0}", &body) &&
+		      body.most == REQUEST_UNSAID &&
+		      !read_body("/v1/chat/completions",
+				 "{\"model\":\"x\",\"max_tokens\":0,\"max_completion_tokens\":9}",
+				 &body) &&
+		      body.most == REQUEST_UNSAID &&
+		      !read_body("/v1/responses", "{\"model\":\"x\",\"max_output_tokens\":0}",
+				 &body) &&
+		      body.most == REQUEST_UNSAID &&
+		      !read_body("/v1beta/models/g:generateContent",
+				 "{\"generation_config\":{\"max_output_tokens\":0}}", &body) &&
+		      body.most == REQUEST_UNSAID);
 	CHECK("several answers are counted",
 	      !read_body("/v1/chat/completions",
 			 "{\"model\":\"x\",\"n\":3,\"max_tokens\":5,\"max_completion_tokens\":9}",
@@ -212,16 +225,28 @@ static void documents(void)
 	CHECK("and in Gemini's, in both spellings",
 	      names(gemini,
 		    PARTS("[{\"fileData\":{\"mimeType\":\"image/png\",\"fileUri\":\"gs://a\"}},"
-			  "{\"file_data\":{\"file_uri\":\"https://a\"}},{\"functionResponse\":{\"parts\":"
-			  "[{\"fileData\":{\"fileUri\":\"https://a/u\"}}]}}]"),
+			  "{\"file_data\":{\"file_uri\":\"https://a\",\"mime_type\":\"application/pdf\"}},"
+			  "{\"functionResponse\":{\"parts\":[{\"fileData\":{\"fileUri\":\"https://a/u\","
+			  "\"mimeType\":\"text/plain\"}}]}}]"),
 		    2, 1) &&
 		      names(gemini,
-			    "{\"systemInstruction\":{\"parts\":[{\"fileData\":{\"fileUri\":\"https://a/u\"}}]}}",
+			    "{\"systemInstruction\":{\"parts\":[{\"fileData\":{\"fileUri\":\"https://a/u\","
+			    "\"mimeType\":\"text/plain\"}}]}}",
 			    1, 0) &&
-		      read_body(
-			      gemini,
-			      "{\"contents\":{\"parts\":[{\"fileData\":{\"fileUri\":\"https://a/u\"}}]}}",
-			      &body));
+		      names(gemini,
+			    "{\"contents\":{\"parts\":{\"fileData\":{\"fileUri\":\"https://a/u\","
+			    "\"mimeType\":\"text/plain\"}}}}",
+			    1, 0));
+	CHECK("an item with an id and nothing else is a reference",
+	      names("/v1/responses", INPUT("[{\"id\":\"m\"}]"), 1, 0) &&
+		      names("/v1/responses",
+			    INPUT("[{\"id\":\"m\",\"role\":\"user\",\"status\":\"completed\",\"content\":null}]"),
+			    1, 0) &&
+		      names("/v1/responses",
+			    INPUT("[{\"id\":\"m\",\"role\":\"user\",\"content\":\"x\"},{\"id\":null},"
+				  "{\"id\":\"f\",\"type\":\"function_call\",\"arguments\":\"{}\"},"
+				  "{\"id\":\"r\",\"type\":\"reasoning\",\"encrypted_content\":\"x\"}]"),
+			    0, 0));
 	CHECK("content in the body itself is not a reference",
 	      names("/v1/messages",
 		    MESSAGE("[{\"type\":\"image\",\"source\":{\"type\":\"base64\",\"data\":\"AA\"}}]"),
@@ -279,7 +304,8 @@ static void permissions(void)
 	      !read_body("/v1/messages", IMAGE("https://docs.example/a"), &body) &&
 		      !read_body("/v1/messages", IMAGE("HTTPS://docs.example:443?a"), &body) &&
 		      denied("/v1/messages", IMAGE("http://docs.example/a"), "allow list") &&
-		      denied("/v1/messages", IMAGE("https://docs.example:8443/a"), "allow list") &&
+		      denied("/v1/messages", IMAGE("https://docs.example:8443/a"),
+			     "allow: docs.example:8443") &&
 		      denied("/v1/messages", IMAGE("https://evil.example/a"),
 			     "allow: evil.example"));
 	CHECK("a URL that two parsers could read differently is refused",
