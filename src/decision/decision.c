@@ -355,7 +355,7 @@ static bool needs_person(const struct decision_input *in, struct decision *d)
 	const struct failure_row *row = failure_row(d->failure);
 
 	if (d->failure == FAILURE_REFUSED && in->unreached)
-		reason(d, "%s: %s. Then run ringfence resume", row->what, in->unreached);
+		reason(d, "%s: %s. To continue: ringfence resume", row->what, in->unreached);
 	else if (row->response == FAILURE_PAUSE)
 		reason(d, "%s: %s, then ringfence resume", row->what, row->remedy);
 	else if (d->failure == FAILURE_UNREACHABLE && in->waits >= DECISION_UNREACHABLE_WAITS)

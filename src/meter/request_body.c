@@ -114,10 +114,8 @@ static void read_config(struct request_body *body, const struct jsonscan_value *
 	record_spot(&body->config, value);
 }
 
-static void on_value(void *context, const struct jsonscan_value *value)
+static void read_value(struct request_body *body, const struct jsonscan_value *value)
 {
-	struct request_body *body = context;
-
 	switch ((enum schema_role)body->schema->fields[value->node].role) {
 	case SCHEMA_MODEL:
 		read_model(body, value);
@@ -151,9 +149,23 @@ static void on_value(void *context, const struct jsonscan_value *value)
 	}
 }
 
+/* Keeps the name of the field that is the reason for the first refusal. */
+static void note_field(struct request_body *body, size_t row, const char *key)
+{
+	if (body->why[0] && !body->field[0])
+		request_check_name(body, row, key, body->field);
+}
+
+static void on_value(void *context, const struct jsonscan_value *value)
+{
+	read_value(context, value);
+	note_field(context, value->node, "");
+}
+
 static void on_unknown(void *context, size_t parent, const char *key)
 {
 	request_check_unknown(context, parent, key);
+	note_field(context, parent, key);
 }
 
 void request_body_init(struct request_body *body, const struct request_target *target,
@@ -193,6 +205,8 @@ static void refuse_doubt(struct request_body *body)
 		body->why[0] = '\0';
 		body->denied = false;
 	}
+	if (!body->why[0])
+		snprintf(body->field, sizeof body->field, "%s", body->scan.odd);
 	request_body_refuse(body, "the key '%s' %s", body->scan.odd,
 			    body->scan.folded  ? "differs in case or letters from the provider's"
 			    : body->scan.twice ? "occurs twice"
@@ -221,6 +235,8 @@ const char *request_body_end(struct request_body *body)
 	if (wrong && !body->why[0])
 		return wrong;
 	request_check_model(body);
+	if (body->why[0] && !body->field[0])
+		snprintf(body->field, sizeof body->field, "model");
 	if (body->why[0])
 		return body->why;
 	for (size_t i = 0; i < 2; i++)

@@ -35,6 +35,15 @@ static struct path path_of(const struct request_body *body, size_t row)
 	return path;
 }
 
+void request_check_name(const struct request_body *body, size_t row, const char *key,
+			char ret_name[REQUEST_FIELD])
+{
+	struct path path = path_of(body, row);
+
+	snprintf(ret_name, REQUEST_FIELD, "%s%s%.60s", path.text, path.text[0] && key[0] ? "." : "",
+		 key);
+}
+
 static bool is_allowed(const struct request_body *body, enum provider_tool tool)
 {
 	return (body->policy.tools & PROVIDER_TOOL_BIT(tool)) != 0;
@@ -691,18 +700,18 @@ void request_check_unknown(struct request_body *body, size_t parent, const char 
 {
 	const struct schema_field *field = &body->schema->fields[parent];
 	bool setting = parent == JSONSCAN_ROOT || field->role == SCHEMA_CONFIG;
-	struct path path;
+	char name[REQUEST_FIELD];
 
 	if (field->role == SCHEMA_BLOCK && !schema_lists("role status", key))
 		block_of(body)->filled = true;
 	if (!is_closed(field->role) || schema_lists(field->words, key) ||
 	    (body->policy.local && setting) || is_allowed(body, PROVIDER_TOOL_OTHER))
 		return;
-	path = path_of(body, parent);
+	request_check_name(body, parent, key, name);
 	request_body_deny(body,
-			  "%s%s%.60s is a field that is unknown here: the provider might act on "
-			  "it, or charge more; 'provider-tools: other' would allow it",
-			  path.text, path.text[0] ? "." : "", key);
+			  "%s is a field that is unknown here: the provider might act on it, or "
+			  "charge more; 'provider-tools: other' would allow it",
+			  name);
 }
 
 /* Some models search the web without a tool. Only some formats report how often. */

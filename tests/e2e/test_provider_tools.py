@@ -347,6 +347,50 @@ def test_a_setting_allows_each_kind_where_no_network_policy_applies(t, kind):
     equal((models.ask(path, request)[0], len(models.provider.requests)), (400, 0), "another setting does not allow it")
 
 
+@cases((("mcp", "none"), 400), (("none", "mcp"), 200))
+def test_none_removes_the_kinds_before_it(t, kinds, status):
+    options = [word for kind in kinds for word in ("--provider-tools", kind)]
+    models = Models(t, lambda request, _: message(), *options, tls=False)
+    equal(models.ask(MESSAGES, messages(mcp_servers=[MCP]))[0], status, "the status")
+
+
+MCP_WRONG = {
+    "as an object": messages(mcp_servers=MCP),
+    "of texts": messages(mcp_servers=[MCP["url"]]),
+    "with another address": messages(mcp_servers=[{**MCP, "proxy_url": EVIL}]),
+    "with an address in the tool": messages(mcp_servers=[MCP], tools=[
+        {"type": "mcp_toolset", "mcp_server_name": "e", "server_url": EVIL}]),
+}
+
+
+@cases(*MCP_WRONG)
+def test_servers_are_allowed_only_in_a_shape_that_can_be_checked(t, case):
+    models = Models(t, lambda request, _: message(), "--provider-tools", "mcp", tls=False)
+    equal((models.ask(MESSAGES, MCP_WRONG[case])[0], models.provider.requests), (400, []), "it is refused")
+    equal(models.ask(MESSAGES, messages(mcp_servers=[MCP]))[0], 200, "a list of servers passes")
+
+
+@cases((CHAT, talked({"video_url": EVIL}), "messages[].content.video_url"), (RESPONSES, responses(webhook=EVIL), "webhook"),
+       (CHAT, chat(tools=[{"type": "mcp"}]), "tools[].type"), (CHAT, chat(Tools=[]), "Tools"))
+def test_openais_clients_are_told_the_field(t, path, request, field):
+    models = Models(t, lambda request, _: message(), tls=False)
+    equal(json.loads(models.ask(path, request)[2])["error"]["param"], field, "the field")
+
+
+def test_a_local_server_gets_settings_of_its_own_but_no_addresses(t):
+    models = Models(t, lambda request, _: message(), tls=False, local=True)
+    equal(models.ask(CHAT, chat(mm_processor_kwargs={}))[0], 200, "a setting that is unknown here passes")
+    for request in (talked({"video_url": EVIL}), chat(messages=[{"role": "user", "content": "x", "images": [EVIL]}])):
+        equal(models.ask(CHAT, request)[0], 400, "an address does not")
+
+
+def test_the_gateway_names_what_a_project_may_not_set(t):
+    t.write("ringfence.yml", "provider-tools: [mcp]\n")
+    models = Models(t, lambda request, _: message(), tls=False)
+    equal(models.ask(MESSAGES, messages(mcp_servers=[MCP]))[0], 400, "it is not active")
+    contains(models.process.stderr.readline().decode(), "widens the fence (provider-tools), which is inactive", "the notice")
+
+
 def test_headers_that_no_provider_needs_stay_here(t):
     """Servers between us and a provider take orders from headers, such as another address to send everything to."""
     models = Models(t, lambda request, _: message(), tls=False)
