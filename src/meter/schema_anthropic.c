@@ -9,7 +9,7 @@ static const char message_keys[] =
 	"role id type name model stop_reason stop_sequence stop_details usage cache_control";
 static const char block_keys[] =
 	"text cache_control citations id name input caller tool_use_id is_error thinking signature "
-	"data title context tool_name tool_references error_code error_message page_age "
+	"cache_reference title context tool_name tool_references error_code error_message page_age "
 	"encrypted_content retrieved_at server_name connector_text from to stop_reason";
 static const char tool_keys[] =
 	"name description input_schema cache_control strict eager_input_streaming defer_loading "
@@ -28,6 +28,7 @@ static const char server_keys[] = "type name authorization_token tool_configurat
 	X(a_type, a_content, "type", 0, SCHEMA_TYPE, 0, NULL)                                \
 	X(a_within, a_content, "content", a_content, SCHEMA_BLOCK, 0, NULL)                  \
 	X(a_file, a_content, "file_id", 0, SCHEMA_FILE, 0, NULL)                             \
+	X(a_data, a_content, "data", 0, SCHEMA_DATA, 0, NULL)                                \
 	X(a_cited, a_content, "url", 0, SCHEMA_CITED, 0, NULL)                               \
 	X(a_source, a_content, "source", 0, SCHEMA_ORIGIN, 0, "media_type")                  \
 	X(a_source_type, a_source, "type", 0, SCHEMA_SOURCE, 0, NULL)                        \

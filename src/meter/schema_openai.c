@@ -14,8 +14,9 @@ static const char cached[] = "in_memory in-memory 24h";
 static const char message_keys[] =
 	"role name tool_calls tool_call_id refusal function_call reasoning reasoning_content "
 	"reasoning_details reasoning_text reasoning_opaque thinking thinking_blocks signature "
-	"encrypted_content annotations cache_control prefix partial phase id logprobs";
-static const char part_keys[] = "text refusal cache_control thinking reasoning signature data "
+	"encrypted_content annotations cache_control prefix partial phase id logprobs "
+	"extra_content provider_specific_fields";
+static const char part_keys[] = "text refusal cache_control thinking reasoning signature "
 				"annotations logprobs prompt_cache_breakpoint";
 static const char item_keys[] =
 	"role status text annotations logprobs refusal detail filename call_id name namespace "
@@ -56,6 +57,7 @@ static const char tool_keys[] =
 	X(start##_within, block, "content", block, SCHEMA_BLOCK, 0, NULL)        \
 	X(start##_id, block, "file_id", 0, SCHEMA_FILE, 0, NULL)                 \
 	X(start##_url, block, "file_url", 0, SCHEMA_URL, 0, NULL)                \
+	X(start##_bytes, block, "data", 0, SCHEMA_DATA, 0, NULL)                 \
 	X(start##_data, block, "file_data", 0, SCHEMA_DATA, 0, NULL)             \
 	X(start##_image, block, "image_url", 0, SCHEMA_IMAGE_URL, 0, "detail")   \
 	X(start##_image_url, start##_image, "url", 0, SCHEMA_IMAGE_URL, 0, NULL) \

@@ -212,6 +212,8 @@ REFUSED = {
                                                                               "data": EVIL}}), "source.data", ""),
     "anthropic address as data, type last": (MESSAGES, said({"source": {"data": EVIL, "type": "base64"}, "type": "image"}),
                                              "source.data", ""),
+    "anthropic address as data of a block": (MESSAGES, said({"type": "image", "data": EVIL}), "data", ""),
+    "chat address as data of a part": (CHAT, talked({"type": "image_url", "data": EVIL}), "data", ""),
     "anthropic address as a source": (MESSAGES, said({"type": "image", "source": EVIL}), "source", ""),
     "gemini address as data": (GEMINI, part(inlineData={"mimeType": "image/png", "data": EVIL}), "data", ""),
     "gemini host as data": (GEMINI, part(inlineData={"mimeType": "image/png", "data": "//evil.example/x"}), "data", ""),

@@ -5,6 +5,7 @@
 
 #include "util/buffer.h"
 
+#include <ctype.h>
 #include <string.h>
 
 static bool found(const char *method, const char *path, struct request_target *ret_target)
@@ -189,6 +190,51 @@ static bool names(const char *path, const char *text, uint64_t documents, uint64
 	"{\"model\":\"x\",\"messages\":[{\"role\":\"user\",\"content\":" content "}]}"
 #define INPUT(content) "{\"model\":\"x\",\"input\":" content "}"
 #define PARTS(content) "{\"contents\":[{\"parts\":" content "}]}"
+
+/* Returns true for two spellings of one key, with and without underscores. */
+static bool is_other_spelling(const char *a, const char *b)
+{
+	while (*a && *b) {
+		a += *a == '_';
+		b += *b == '_';
+		if (tolower((unsigned char)*a++) != tolower((unsigned char)*b++))
+			return false;
+	}
+	return *a == *b;
+}
+
+/* Returns the next row with the same parent, or the number of rows. */
+static size_t next_sibling(const struct schema *schema, size_t row)
+{
+	size_t i = row + 1;
+
+	while (i < schema->count && schema->nodes[i].parent != schema->nodes[row].parent)
+		i++;
+	return i;
+}
+
+static bool is_in_order(const struct schema *schema)
+{
+	for (size_t i = JSONSCAN_ROOT + 1; i < schema->count; i++) {
+		size_t next = next_sibling(schema, i);
+
+		for (size_t j = next; j < schema->count; j = next_sibling(schema, j))
+			if (j != next &&
+			    is_other_spelling(schema->nodes[i].key, schema->nodes[j].key) &&
+			    !is_other_spelling(schema->nodes[next].key, schema->nodes[j].key))
+				return false;
+	}
+	return true;
+}
+
+static void spellings(void)
+{
+	bool all = true;
+
+	for (enum usage_format format = 0; format < USAGE_FORMATS; format++)
+		all = all && is_in_order(schema_of(format));
+	CHECK("two spellings of a key are next to each other in the tables", all);
+}
 
 static void documents(void)
 {
@@ -486,6 +532,7 @@ int main(void)
 {
 	paths();
 	bodies();
+	spellings();
 	documents();
 	permissions();
 	schemas();
