@@ -5,9 +5,8 @@ static const char *const login_choices[] = { "key", "file", NULL };
 static const char *const models_choices[] = { "none", "auto", NULL };
 static const char *const pace_choices[] = { "fast", "original", NULL };
 static const char *const unknown_choices[] = { "refuse", "most-expensive", NULL };
-static const char *const tool_choices[] = {
-	"web-search", "web-fetch", "mcp", "files", "other", NULL
-};
+static const char *const tool_choices[] = { "web-search", "web-fetch", "mcp", "files",
+					    "other",      "none",      NULL };
 
 #define ROW(id) ((id)-SETTING_CHECK)
 
@@ -216,7 +215,8 @@ const struct setting setting_agent_rows[] = {
 		        "`web-fetch` fetches pages, images and documents by URL, and `mcp` calls "
 		        "MCP servers; their hosts must also be in `allow`. `files` reads files "
 		        "that are stored at the provider. `other` passes on fields and tools that "
-		        "this version does not know, unchecked and at an unknown price. See "
+		        "this version does not know, unchecked and at an unknown price. `none` "
+		        "removes the kinds before it, for example those of your own file. See "
 		        "[models.md](models.md#tools-that-a-provider-runs).",
 		.example = "[web-search]",
 		.widens = "the model provider may do this outside the fence:",

@@ -369,7 +369,7 @@ static bool needs_person(const struct decision_input *in, struct decision *d)
 	const struct failure_row *row = failure_row(d->failure);
 
 	if (d->failure == FAILURE_REFUSED && in->unreached)
-		reason(d, "%s: %s. Then run ringfence resume", row->what, in->unreached);
+		reason(d, "%s: %s. To continue: ringfence resume", row->what, in->unreached);
 	else if (d->failure == FAILURE_MODEL_NOT_FOUND && in->unreached)
 		reason(d,
 		       "the provider does not know the model '%.120s': %s, then ringfence resume",

@@ -50,10 +50,45 @@ static uint8_t parent_row(const struct jsonscan *scan)
 	return scan->nodes[row].like ? scan->nodes[row].like : row;
 }
 
-/* Finds the row of a key of the innermost open value. *ret_place is its place among them. */
+/* Sets a flag, and keeps the key that is the reason for the first one. */
+static void flag(struct jsonscan *scan, bool *ret_flag, const char *key, size_t size)
+{
+	if (!scan->folded && !scan->twice && !scan->deep) {
+		size_t kept = size < sizeof scan->odd ? size : sizeof scan->odd - 1;
+
+		memcpy(scan->odd, key, kept);
+		scan->odd[kept] = '\0';
+	}
+	*ret_flag = true;
+}
+
+/* Returns true for two spellings of one key: maxTokens and max_tokens. */
+static bool is_same(const char *a, const char *b)
+{
+	for (;; a++, b++) {
+		a += *a == '_';
+		b += *b == '_';
+		if ((*a ^ *b) & ~0x20)
+			return false;
+		if (!*a || !*b)
+			return *a == *b;
+	}
+}
+
+static bool is_ascii(const char *key, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		if (key[i] & 0x80)
+			return false;
+	return true;
+}
+
+/* Finds the row of a key of the innermost open value. *ret_place is its place among them; two
+ * spellings have the same one. */
 static uint8_t child(struct jsonscan *scan, const char *key, size_t size, size_t *ret_place)
 {
 	uint8_t parent = parent_row(scan);
+	const struct jsonscan_node *last = NULL;
 	size_t place = 0;
 
 	for (size_t i = (size_t)parent + 1; i < scan->count; i++) {
@@ -62,13 +97,18 @@ static uint8_t child(struct jsonscan *scan, const char *key, size_t size, size_t
 		if (node->parent != parent)
 			continue;
 		*ret_place = place++;
-		if (node->size != size || (node->key[0] ^ key[0]) & ~0x20)
-			continue;
-		if (memcmp(node->key, key, size) == 0)
-			return (uint8_t)i;
-		if (strncasecmp(node->key, key, size) == 0)
-			scan->folded = true;
+		if (node->size == size && !((node->key[0] ^ key[0]) & ~0x20)) {
+			if (memcmp(node->key, key, size) == 0) {
+				*ret_place -= last && is_same(last->key, node->key);
+				return (uint8_t)i;
+			}
+			if (strncasecmp(node->key, key, size) == 0)
+				flag(scan, &scan->folded, key, size);
+		}
+		last = node;
 	}
+	if (last && !is_ascii(key, size))
+		flag(scan, &scan->folded, key, size);
 	return JSONSCAN_NONE;
 }
 
@@ -91,11 +131,10 @@ static void end_key(struct jsonscan *scan)
 		uint64_t bit = UINT64_C(1) << place % 64;
 		uint64_t *seen = &scan->seen[scan->depth - 1][place / 64];
 
-		scan->twice |= (*seen & bit) != 0;
+		if (*seen & bit)
+			flag(scan, &scan->twice, scan->text, scan->used);
 		*seen |= bit;
 	}
-	if (scan->node == JSONSCAN_NONE && scan->unknown)
-		scan->unknown(scan->context, parent_row(scan), scan->text);
 }
 
 static void report(struct jsonscan *scan, enum jsonscan_kind kind, uint64_t end)
@@ -146,11 +185,22 @@ static void skip_close(struct jsonscan *scan, bool list)
 	scan->wrong = (scan->kinds[scan->skipped / 64] >> scan->skipped % 64 & 1) != list;
 }
 
+/* An element has the name of its list. */
+static void flag_deep(struct jsonscan *scan)
+{
+	const struct jsonscan_node *node = &scan->nodes[scan->node];
+
+	while (node->key[0] == '[')
+		node = &scan->nodes[node->parent];
+	flag(scan, &scan->deep, node->key, node->size);
+}
+
 static void open_bracket(struct jsonscan *scan, bool list)
 {
 	/* Each element of a list at the top level is handled like a value at the top level. */
 	if (scan->node == JSONSCAN_NONE || scan->depth == JSONSCAN_DEPTH) {
-		scan->deep |= scan->node != JSONSCAN_NONE;
+		if (scan->node != JSONSCAN_NONE)
+			flag_deep(scan);
 		scan->skipped = 0;
 		skip_open(scan, list);
 		scan->skipping_string = scan->escaped = false;
@@ -197,6 +247,10 @@ static void begin_text(struct jsonscan *scan, enum state state)
 static void begin_value(struct jsonscan *scan, char byte, uint64_t at)
 {
 	scan->start = at;
+	/* The key is still in `text`. Only null begins with this letter. */
+	if (scan->node == JSONSCAN_NONE && scan->unknown && !scan->list[scan->depth - 1] &&
+	    byte != 'n')
+		scan->unknown(scan->context, parent_row(scan), scan->text);
 	if (scan->depth > 0 && scan->members[scan->depth - 1] < UINT32_MAX)
 		scan->members[scan->depth - 1]++;
 	if (byte == '{' || byte == '[') {

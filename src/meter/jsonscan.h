@@ -33,8 +33,9 @@ struct jsonscan_node {
 	char key[JSONSCAN_KEY];
 };
 
-/* The key "[]" matches every element of a list. JSONSCAN_LIKE is for values that are nested in
- * their own kind, such as content within content. */
+/* The key "[]" matches every element of a list. Two spellings of a key, with and without
+ * underscores, are one key; their rows must be next to each other. JSONSCAN_LIKE is for values that
+ * are nested in their own kind, such as content within content. */
 #define JSONSCAN_NODE(parent, key) JSONSCAN_LIKE(parent, 0, key)
 #define JSONSCAN_LIKE(parent, like, key)           \
 	{                                          \
@@ -65,7 +66,8 @@ struct jsonscan_value {
 /* Called at the start of an object or list, and at the end of any other value. */
 typedef void jsonscan_fn(void *context, const struct jsonscan_value *value);
 
-/* Called for a key that is not in the table, in an object that is. A long key is cut. */
+/* Called for a key that is not in the table, in an object that is, if its value is not null. A long
+ * key is cut. */
 typedef void jsonscan_unknown_fn(void *context, size_t parent, const char *key);
 
 struct jsonscan {
@@ -77,8 +79,9 @@ struct jsonscan {
 
 	/* jsonscan_reset() clears everything from here up to `text`. */
 	bool wrong;  /* the part that was parsed is not valid JSON */
-	bool folded; /* a key differs from one in the table only in case */
-	bool twice;  /* a key of the table occurs twice in one object */
+	bool folded; /* a key differs from one in the table only in case, or might to some parsers:
+	              * it has letters that are not ASCII */
+	bool twice;  /* a key of the table occurs twice in one object, in one or two spellings */
 	bool deep;   /* a value of the table was skipped because it is nested too deeply */
 
 	uint64_t offset; /* bytes fed so far */
@@ -100,6 +103,7 @@ struct jsonscan {
 
 	/* Not cleared by a reset: only the parts in use according to the fields above are valid. */
 	char text[JSONSCAN_TEXT];
+	char odd[JSONSCAN_KEY + 3]; /* the first key that is folded, occurs twice or is too deep */
 	uint64_t kinds[JSONSCAN_NEST / 64]; /* one bit per skipped bracket; set for a list */
 };
 

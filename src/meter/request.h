@@ -33,6 +33,7 @@ enum {
 	REQUEST_IMAGE = 10000,    /* for an image it fetches */
 	REQUEST_WINDOW = 1000000, /* for all of that together: the largest context window */
 	REQUEST_WHY = 640,        /* bytes of a reason for a refusal */
+	REQUEST_FIELD = 224,      /* and of the field that is the reason */
 };
 
 struct request_route {
@@ -94,8 +95,12 @@ struct request_body {
 		uint64_t number;
 		bool empty; /* of an object */
 	} limit[2], options, usage, config, thinking;
-	struct request_block { /* the content blocks being read, the innermost last */
-		bool named, image;
+	struct request_block {      /* the content blocks being read, the innermost last */
+		bool named, image;  /* it refers to content elsewhere, which is an image */
+		bool id, filled;    /* it has an id, and something else */
+		bool cites, plain;  /* by its type, and by that of its source */
+		bool typed;         /* its data has a media type */
+		uint8_t cited, raw; /* the rows of an address and of data that is not base64 */
 	} blocks[JSONSCAN_DEPTH];
 	size_t block_count;
 	struct request_tool {                  /* the tools being read */
@@ -103,8 +108,9 @@ struct request_body {
 		bool limited, cached, here;    /* and what makes it harmless */
 	} tools[JSONSCAN_DEPTH];
 	size_t tool_count;
-	uint64_t root;         /* offset after the first bracket */
-	char why[REQUEST_WHY]; /* it is refused, or empty */
+	uint64_t root;             /* offset after the first bracket */
+	char why[REQUEST_WHY];     /* it is refused, or empty */
+	char field[REQUEST_FIELD]; /* the field that is the reason, or empty */
 	bool denied; /* because of what the provider would do, not because it is malformed */
 	struct request_edit edits[REQUEST_EDITS];
 	size_t edit_count;
@@ -129,6 +135,9 @@ void request_body_deny(struct request_body *body, const char *format, ...)
 void request_check_value(struct request_body *body, const struct jsonscan_value *value);
 /* A field that is not in the schema. */
 void request_check_unknown(struct request_body *body, size_t parent, const char *key);
+/* Names a field as in "tools[].type". */
+void request_check_name(const struct request_body *body, size_t row, const char *key,
+			char ret_name[REQUEST_FIELD]);
 /* The whole body: its model. */
 void request_check_model(struct request_body *body);
 

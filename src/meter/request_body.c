@@ -50,8 +50,8 @@ static void read_limit(struct request_body *body, const struct jsonscan_value *v
 	if (value->kind == JSONSCAN_END)
 		return;
 	/* A null is overwritten when a limit is set: a limit inserted before it would not take
-	 * effect. */
-	if (value->kind == JSONSCAN_NULL) {
+	 * effect. Some servers take 0 for no limit. */
+	if (value->kind == JSONSCAN_NULL || (whole && value->number == 0)) {
 		*spot = (struct request_spot){ value->start, value->end, value->kind,
 					       REQUEST_UNSAID, false };
 		return;
@@ -111,15 +111,14 @@ static void read_model(struct request_body *body, const struct jsonscan_value *v
 
 static void read_config(struct request_body *body, const struct jsonscan_value *value)
 {
-	if (value->kind != JSONSCAN_OBJECT && value->kind != JSONSCAN_END)
+	if (value->kind != JSONSCAN_OBJECT && value->kind != JSONSCAN_END &&
+	    value->kind != JSONSCAN_NULL)
 		request_body_refuse(body, "generationConfig must be an object");
 	record_spot(&body->config, value);
 }
 
-static void on_value(void *context, const struct jsonscan_value *value)
+static void read_value(struct request_body *body, const struct jsonscan_value *value)
 {
-	struct request_body *body = context;
-
 	switch ((enum schema_role)body->schema->fields[value->node].role) {
 	case SCHEMA_MODEL:
 		read_model(body, value);
@@ -153,9 +152,23 @@ static void on_value(void *context, const struct jsonscan_value *value)
 	}
 }
 
+/* Keeps the name of the field that is the reason for the first refusal. */
+static void note_field(struct request_body *body, size_t row, const char *key)
+{
+	if (body->why[0] && !body->field[0])
+		request_check_name(body, row, key, body->field);
+}
+
+static void on_value(void *context, const struct jsonscan_value *value)
+{
+	read_value(context, value);
+	note_field(context, value->node, "");
+}
+
 static void on_unknown(void *context, size_t parent, const char *key)
 {
 	request_check_unknown(context, parent, key);
+	note_field(context, parent, key);
 }
 
 void request_body_init(struct request_body *body, const struct request_target *target,
@@ -183,16 +196,30 @@ void request_body_feed(struct request_body *body, const char *bytes, size_t size
 	jsonscan_feed(&body->scan, bytes, size);
 }
 
+/* Refuses a body that two parsers could read differently, whatever else is wrong with it, and one
+ * that was not read as a whole. */
+static void refuse_doubt(struct request_body *body)
+{
+	bool differs = body->scan.folded || body->scan.twice;
+
+	if (!differs && !body->scan.deep)
+		return;
+	if (differs) {
+		body->why[0] = '\0';
+		body->denied = false;
+	}
+	if (!body->why[0])
+		snprintf(body->field, sizeof body->field, "%s", body->scan.odd);
+	request_body_refuse(body, "the key '%s' %s", body->scan.odd,
+			    body->scan.folded  ? "differs in case or letters from the provider's"
+			    : body->scan.twice ? "occurs twice"
+					       : "is nested too deeply to be checked");
+}
+
 static const char *check_form(const struct request_body *body)
 {
 	if (body->scan.wrong || !jsonscan_done(&body->scan))
 		return "the body is not valid JSON";
-	if (body->scan.folded)
-		return "a key differs in case from the provider's spelling";
-	if (body->scan.twice)
-		return "a key occurs twice";
-	if (body->scan.deep)
-		return "the content is nested too deeply to be checked";
 	if (body->scan.members[0] == 0 || body->scan.list[0])
 		return "the body must be a JSON object";
 	if (!body->model[0] && body->route->billed)
@@ -205,9 +232,14 @@ const char *request_body_end(struct request_body *body)
 	uint64_t most = REQUEST_UNSAID;
 	const char *wrong = check_form(body);
 
-	if (wrong && (!body->why[0] || body->scan.wrong || body->scan.folded || body->scan.twice))
+	if (body->scan.wrong)
+		return wrong;
+	refuse_doubt(body);
+	if (wrong && !body->why[0])
 		return wrong;
 	request_check_model(body);
+	if (body->why[0] && !body->field[0])
+		snprintf(body->field, sizeof body->field, "model");
 	if (body->why[0])
 		return body->why;
 	for (size_t i = 0; i < 2; i++)

@@ -35,6 +35,15 @@ static struct path path_of(const struct request_body *body, size_t row)
 	return path;
 }
 
+void request_check_name(const struct request_body *body, size_t row, const char *key,
+			char ret_name[REQUEST_FIELD])
+{
+	struct path path = path_of(body, row);
+
+	snprintf(ret_name, REQUEST_FIELD, "%s%s%.60s", path.text, path.text[0] && key[0] ? "." : "",
+		 key);
+}
+
 static bool is_allowed(const struct request_body *body, enum provider_tool tool)
 {
 	return (body->policy.tools & PROVIDER_TOOL_BIT(tool)) != 0;
@@ -95,6 +104,7 @@ static bool reads(const struct schema *schema, size_t row, bool elements)
 struct place {
 	char host[HOST_MOST];
 	uint16_t port;
+	char rule[HOST_MOST + 8]; /* as in the setting `allow`: with an unusual port */
 };
 
 /* Reads the port after a host. Returns 0 for anything but a colon and a number. */
@@ -112,6 +122,19 @@ static uint16_t read_port(const char *text, size_t size, uint16_t usual)
 		port = port * 10 + (unsigned long)(text[i] - '0');
 	}
 	return port <= UINT16_MAX ? (uint16_t)port : 0;
+}
+
+static void write_rule(struct place *place)
+{
+	bool v6 = strchr(place->host, ':') != NULL;
+	const char *open = v6 ? "[" : "";
+	const char *close = v6 ? "]" : "";
+
+	if (place->port == 443 || place->port == 80)
+		snprintf(place->rule, sizeof place->rule, "%s", place->host);
+	else
+		snprintf(place->rule, sizeof place->rule, "%s%s%s:%u", open, place->host, close,
+			 (unsigned int)place->port);
 }
 
 /* Finds host and port of a URL. Spellings that two parsers could read differently have none: user
@@ -139,6 +162,7 @@ static bool find_place(const struct jsonscan_value *value, struct place *ret_pla
 		snprintf(ret_place->host, HOST_MOST, "%.*s", (int)host - 2, text + 1);
 	else
 		snprintf(ret_place->host, HOST_MOST, "%.*s", (int)host, text);
+	write_rule(ret_place);
 	return ret_place->port != 0;
 }
 
@@ -167,12 +191,12 @@ static void check_place(struct request_body *body, const struct jsonscan_value *
 		request_body_deny(
 			body,
 			"%s: the provider would connect to %s; 'provider-tools: %s' would allow it",
-			path.text, place.host, provider_tool_names[tool]);
+			path.text, place.rule, provider_tool_names[tool]);
 	else
 		request_body_deny(body,
 				  "%s: the provider would connect to %s, which is not in the allow "
 				  "list; 'provider-tools: %s' and 'allow: %s' would allow it",
-				  path.text, place.host, provider_tool_names[tool], place.host);
+				  path.text, place.rule, provider_tool_names[tool], place.rule);
 }
 
 /* Files that are stored at Google have URLs as well. */
@@ -213,11 +237,39 @@ static void check_url(struct request_body *body, const struct jsonscan_value *va
 		check_place(body, value, PROVIDER_TOOL_WEB_FETCH);
 }
 
-/* Data is encoded without colons. Some servers accept a URL in its place. */
+/* Returns true for a text in base64, in either alphabet. */
+static bool is_coded(const struct jsonscan_value *value)
+{
+	static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+				       "0123456789+/-_=\r\n";
+
+	return value->kind == JSONSCAN_STRING && strspn(value->text, alphabet) == value->kept;
+}
+
+/* Some servers accept a URL in the place of data. */
 static void check_data(struct request_body *body, const struct jsonscan_value *value)
 {
-	if (value->kind != JSONSCAN_STRING || strchr(value->text, ':'))
+	if (!is_coded(value))
 		check_url(body, value);
+}
+
+/* The type of the source, which decides, can follow. */
+static void check_coded(struct request_body *body, const struct jsonscan_value *value)
+{
+	if (value->kind != JSONSCAN_NULL && !is_coded(value))
+		block_of(body)->raw = (uint8_t)value->node;
+}
+
+static void check_cited(struct request_body *body, const struct jsonscan_value *value)
+{
+	if (value->kind != JSONSCAN_NULL && value->kind != JSONSCAN_END)
+		block_of(body)->cited = (uint8_t)value->node;
+}
+
+static void check_origin(struct request_body *body, const struct jsonscan_value *value)
+{
+	if (value->kind != JSONSCAN_OBJECT)
+		check_cited(body, value);
 }
 
 static void check_file(struct request_body *body, const struct jsonscan_value *value)
@@ -276,6 +328,7 @@ static void check_block_type(struct request_body *body, const struct jsonscan_va
 		return;
 	block->image |= strstr(value->text, "image") != NULL;
 	block->named |= strcmp(value->text, "item_reference") == 0;
+	block->cites = schema_matches(body->schema->cites, value->text);
 }
 
 static void check_source(struct request_body *body, const struct jsonscan_value *value)
@@ -285,37 +338,74 @@ static void check_source(struct request_body *body, const struct jsonscan_value 
 		.needs = { [PROVIDER_TOOL_FILES] = "file" },
 	};
 
-	if (check_type(body, value, &sources) && value->kind == JSONSCAN_STRING)
-		block_of(body)->named |= strcmp(value->text, "url") == 0 ||
-					 strcmp(value->text, "file") == 0;
+	if (!check_type(body, value, &sources) || value->kind != JSONSCAN_STRING)
+		return;
+	block_of(body)->named |= strcmp(value->text, "url") == 0 ||
+				 strcmp(value->text, "file") == 0;
+	block_of(body)->plain = strcmp(value->text, "text") == 0;
 }
 
 /* Audio and video have other prices than text, which the table does not have. */
 static void check_mime(struct request_body *body, const struct jsonscan_value *value)
 {
+	static const char known[] =
+		"image/* text/* application/pdf application/json application/x-ipynb+json "
+		"application/xml application/rtf application/javascript application/x-javascript "
+		"application/typescript application/x-typescript application/x-python "
+		"application/x-python-code application/yaml application/x-yaml application/toml "
+		"application/sql application/x-sh";
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "0123456789/+-.";
+
 	if (value->kind == JSONSCAN_NULL)
 		return;
+	block_of(body)->typed = true;
 	if (!is_word(value))
 		request_body_refuse(body, "%s must be a short text",
 				    path_of(body, value->node).text);
-	else if (schema_matches("audio/* video/*", value->text))
+	else if (value->text[strspn(value->text, letters)] || !schema_matches(known, value->text))
 		request_body_deny(body, "%s: '%s' has another price and cannot be metered",
 				  path_of(body, value->node).text, value->text);
 	else
 		block_of(body)->image |= strncasecmp(value->text, "image/", 6) == 0;
 }
 
-/* Blocks are counted when they end: what they refer to decides what is reserved. */
+static void check_media(struct request_body *body, const struct jsonscan_value *value)
+{
+	if (value->kind == JSONSCAN_OBJECT)
+		block_of(body)->typed = false;
+	else if (ends_object(body, value) && !block_of(body)->typed)
+		request_body_deny(body,
+				  "%s has no mimeType: audio and video have another price and "
+				  "cannot be metered",
+				  path_of(body, value->node).text);
+}
+
+/* A block is complete: its type and what it refers to decide what is reserved. */
+static void end_block(struct request_body *body, const struct request_block *block)
+{
+	bool named = block->named || (block->id && !block->filled);
+
+	if (block->cited && !block->cites)
+		request_body_deny(body,
+				  "%s: the provider might fetch this address; it is allowed only "
+				  "in the results of a search",
+				  path_of(body, block->cited).text);
+	if (block->raw && !block->plain)
+		request_body_refuse(body, "%s must be base64", path_of(body, block->raw).text);
+	body->images += named && block->image;
+	body->documents += named && !block->image;
+}
+
 static void check_block(struct request_body *body, const struct jsonscan_value *value)
 {
-	if (value->kind == JSONSCAN_OBJECT && body->block_count < JSONSCAN_DEPTH) {
+	if (value->kind != JSONSCAN_END && value->kind != JSONSCAN_NULL &&
+	    strcmp(body->schema->nodes[value->node].key, "[]") != 0)
+		block_of(body)->filled = true;
+	if (value->kind == JSONSCAN_OBJECT && body->block_count < JSONSCAN_DEPTH)
 		body->blocks[body->block_count++] = (struct request_block){ 0 };
-	} else if (ends_object(body, value) && body->block_count > 0) {
-		const struct request_block *block = &body->blocks[--body->block_count];
-
-		body->images += block->named && block->image;
-		body->documents += block->named && !block->image;
-	}
+	else if (ends_object(body, value) && body->block_count > 0)
+		end_block(body, &body->blocks[--body->block_count]);
 }
 
 /* --- tools */
@@ -333,7 +423,7 @@ static void check_tool_type(struct request_body *body, const struct jsonscan_val
 	if (!check_type(body, value, types) || value->kind != JSONSCAN_STRING)
 		return;
 	tool->shell = strcasecmp(value->text, "shell") == 0;
-	tool->fetches = schema_matches(types->needs[PROVIDER_TOOL_WEB_FETCH], value->text);
+	tool->fetches = schema_matches("web_fetch*", value->text);
 	/* OpenAI's search opens pages. */
 	tool->searches = body->route->provider == PROVIDER_OPENAI &&
 			 schema_matches(types->needs[PROVIDER_TOOL_WEB_SEARCH], value->text);
@@ -490,11 +580,15 @@ static void check_kind(struct request_body *body, const struct jsonscan_value *v
 	if (value->kind == JSONSCAN_LIST && reads(body->schema, value->node, false) &&
 	    !reads(body->schema, value->node, true))
 		request_body_refuse(body, "%s must not be a list", path_of(body, value->node).text);
-	if (role == SCHEMA_LIST && value->kind != JSONSCAN_LIST && value->kind != JSONSCAN_END &&
+	if ((role == SCHEMA_LIST ||
+	     (role == SCHEMA_NEEDS && reads(body->schema, value->node, true))) &&
+	    value->kind != JSONSCAN_LIST && value->kind != JSONSCAN_END &&
 	    value->kind != JSONSCAN_NULL)
 		request_body_refuse(body, "%s must be a list", path_of(body, value->node).text);
-	if (role == SCHEMA_CLOSED && value->kind != JSONSCAN_OBJECT &&
-	    value->kind != JSONSCAN_END && value->kind != JSONSCAN_NULL)
+	if ((role == SCHEMA_CLOSED || role == SCHEMA_MEDIA ||
+	     (role == SCHEMA_ORIGIN && value->kind != JSONSCAN_STRING)) &&
+	    value->kind != JSONSCAN_OBJECT && value->kind != JSONSCAN_END &&
+	    value->kind != JSONSCAN_NULL)
 		request_body_refuse(body, "%s must be an object", path_of(body, value->node).text);
 }
 
@@ -520,6 +614,11 @@ static void check_live(struct request_body *body, const struct jsonscan_value *v
 	tool_of(body)->cached = value->kind == JSONSCAN_FALSE;
 }
 
+static void check_id(struct request_body *body, const struct jsonscan_value *value)
+{
+	block_of(body)->id |= is_set(body, value);
+}
+
 /* The check of each role; the other roles need none. */
 static void (*const checks[SCHEMA_ROLES])(struct request_body *body,
 					  const struct jsonscan_value *value) = {
@@ -527,8 +626,10 @@ static void (*const checks[SCHEMA_ROLES])(struct request_body *body,
 	[SCHEMA_WORDS] = check_words,     [SCHEMA_SPEED] = check_speed,
 	[SCHEMA_TIER] = check_speed,      [SCHEMA_GEO] = check_geo,
 	[SCHEMA_STORED] = check_stored,   [SCHEMA_BLOCK] = check_block,
-	[SCHEMA_PART] = check_block,      [SCHEMA_TYPE] = check_block_type,
-	[SCHEMA_MIME] = check_mime,       [SCHEMA_SOURCE] = check_source,
+	[SCHEMA_TYPE] = check_block_type, [SCHEMA_ID] = check_id,
+	[SCHEMA_MEDIA] = check_media,     [SCHEMA_MIME] = check_mime,
+	[SCHEMA_SOURCE] = check_source,   [SCHEMA_ORIGIN] = check_origin,
+	[SCHEMA_CODED] = check_coded,     [SCHEMA_CITED] = check_cited,
 	[SCHEMA_DATA] = check_data,       [SCHEMA_URL] = check_url,
 	[SCHEMA_IMAGE_URL] = check_url,   [SCHEMA_FILE] = check_file,
 	[SCHEMA_TOOL] = check_tool,       [SCHEMA_TOOL_TYPE] = check_tool_type,
@@ -547,19 +648,30 @@ void request_check_value(struct request_body *body, const struct jsonscan_value 
 		checks[role](body, value);
 }
 
+static bool is_closed(enum schema_role role)
+{
+	return role == SCHEMA_CLOSED || role == SCHEMA_CONFIG || role == SCHEMA_BLOCK ||
+	       role == SCHEMA_MEDIA || role == SCHEMA_ORIGIN || role == SCHEMA_IMAGE_URL ||
+	       role == SCHEMA_TOOL;
+}
+
+/* The user's own server may have settings of its own, but it also fetches what content names. */
 void request_check_unknown(struct request_body *body, size_t parent, const char *key)
 {
-	enum schema_role role = body->schema->fields[parent].role;
-	struct path path = path_of(body, parent);
+	const struct schema_field *field = &body->schema->fields[parent];
+	bool setting = parent == JSONSCAN_ROOT || field->role == SCHEMA_CONFIG;
+	char name[REQUEST_FIELD];
 
-	if (role != SCHEMA_CLOSED && role != SCHEMA_CONFIG && role != SCHEMA_PART)
+	if (field->role == SCHEMA_BLOCK && !schema_lists("role status", key))
+		block_of(body)->filled = true;
+	if (!is_closed(field->role) || schema_lists(field->words, key) ||
+	    (body->policy.local && setting) || is_allowed(body, PROVIDER_TOOL_OTHER))
 		return;
-	if (body->policy.local || is_allowed(body, PROVIDER_TOOL_OTHER))
-		return;
+	request_check_name(body, parent, key, name);
 	request_body_deny(body,
-			  "%s%s%.60s is a field that is unknown here: the provider might act on "
-			  "it, or charge more; 'provider-tools: other' would allow it",
-			  path.text, path.text[0] ? "." : "", key);
+			  "%s is a field that is unknown here: the provider might act on it, or "
+			  "charge more; 'provider-tools: other' would allow it",
+			  name);
 }
 
 /* Some models search the web without a tool. Only some formats report how often. */

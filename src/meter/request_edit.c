@@ -19,6 +19,9 @@ static void add_edit(struct request_body *body, uint64_t at, uint64_t remove, co
 void request_body_limit(struct request_body *body, uint64_t tokens)
 {
 	bool nested = body->route->format == USAGE_GEMINI;
+	bool null = body->config.end && body->config.kind == JSONSCAN_NULL;
+	bool open = body->config.end && !null;
+	const char *start = null ? "{" : "\"generationConfig\":{";
 	char text[64];
 
 	body->most = tokens;
@@ -41,11 +44,13 @@ void request_body_limit(struct request_body *body, uint64_t tokens)
 	}
 	if (body->limit[0].end)
 		return;
-	snprintf(text, sizeof text, "%s\"%s\":%" PRIu64 "%s%s",
-		 nested && !body->config.end ? "\"generationConfig\":{" : "",
-		 body->schema->limit_key, tokens, nested && !body->config.end ? "}" : "",
-		 body->config.end && body->config.empty ? "" : ",");
-	add_edit(body, nested && body->config.end ? body->config.start + 1 : body->root, 0, text);
+	snprintf(text, sizeof text, "%s\"%s\":%" PRIu64 "%s%s", nested && !open ? start : "",
+		 body->schema->limit_key, tokens, nested && !open ? "}" : "",
+		 null || (open && body->config.empty) ? "" : ",");
+	if (null)
+		add_edit(body, body->config.start, body->config.end - body->config.start, text);
+	else
+		add_edit(body, nested && open ? body->config.start + 1 : body->root, 0, text);
 }
 
 void request_body_ask_usage(struct request_body *body)

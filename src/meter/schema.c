@@ -38,3 +38,17 @@ bool schema_matches(const char *patterns, const char *word)
 	}
 	return false;
 }
+
+bool schema_lists(const char *words, const char *word)
+{
+	size_t size = strlen(word);
+
+	while (words && *words) {
+		size_t length = strcspn(words, " ");
+
+		if (length == size && memcmp(words, word, size) == 0)
+			return true;
+		words += length + (words[length] == ' ');
+	}
+	return false;
+}

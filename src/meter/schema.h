@@ -19,7 +19,7 @@
 
 enum schema_role {
 	SCHEMA_PASS,   /* has no effect outside the answer; its unknown members pass as well */
-	SCHEMA_CLOSED, /* an object or list whose unknown members are refused */
+	SCHEMA_CLOSED, /* an object whose unknown members are refused; `words` pass (see below) */
 	SCHEMA_LIST,   /* must be a list */
 	SCHEMA_NEEDS,  /* refused without the tool */
 	SCHEMA_NEVER,  /* refused; `words` is the reason */
@@ -39,13 +39,17 @@ enum schema_role {
 	SCHEMA_CONFIG,
 	SCHEMA_THINKING,
 
-	/* content */
+	/* content: closed objects */
 	SCHEMA_BLOCK,     /* a text, a content block, or a list of blocks */
-	SCHEMA_PART,      /* a block without a type: its members are its type, and closed */
 	SCHEMA_TYPE,      /* of a block */
+	SCHEMA_ID,        /* of a block: without content, the block is a reference */
+	SCHEMA_MEDIA,     /* data or a file that must have a SCHEMA_MIME */
 	SCHEMA_MIME,      /* of the data in a block */
+	SCHEMA_ORIGIN,    /* the source of a block: an object, or a text as SCHEMA_CITED */
 	SCHEMA_SOURCE,    /* the type of a block's source */
-	SCHEMA_DATA,      /* included; a URL in its place is treated as one */
+	SCHEMA_CODED,     /* the data of a source: base64, unless the source's type is text */
+	SCHEMA_CITED,     /* the address of a result that the block includes */
+	SCHEMA_DATA,      /* base64; a URL in its place is treated as one */
 	SCHEMA_URL,       /* fetched by the provider, unless it includes the data */
 	SCHEMA_IMAGE_URL, /* the same, for an image */
 	SCHEMA_FILE,      /* the id of a stored file */
@@ -67,6 +71,8 @@ enum schema_role {
 struct schema_field {
 	uint8_t role; /* enum schema_role */
 	uint8_t tool; /* of SCHEMA_NEEDS: enum provider_tool */
+	/* of a closed object: the further members that have no effect outside the answer, by their
+	 * exact keys, separated by blanks */
 	const char *words;
 };
 
@@ -83,6 +89,7 @@ struct schema {
 	const struct schema_field *fields;
 	size_t count;
 	struct schema_types blocks, tools;
+	const char *cites;     /* the types of blocks that have a SCHEMA_CITED */
 	const char *limit_key; /* inserted if a request names no limit */
 };
 
@@ -93,6 +100,9 @@ extern const struct schema schema_anthropic, schema_chat, schema_responses, sche
 
 /* Returns true if one of the patterns matches the word. Case is ignored. */
 bool schema_matches(const char *patterns, const char *word);
+
+/* Returns true if the list has exactly this word. */
+bool schema_lists(const char *words, const char *word);
 
 /* Rows of a table: X(name, parent, key, like, role, tool, words). */
 #define SCHEMA_NAME(name, parent, key, like, role, tool, words) name,

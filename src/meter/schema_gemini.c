@@ -9,6 +9,8 @@ static const char no_code[] = "runs code at the provider, which is not metered";
 static const char no_price[] = "it has another price";
 static const char no_hosts[] = "the servers that it reaches cannot be checked";
 
+static const char result_keys[] = "id name response willContinue will_continue scheduling";
+
 #define PASS(X, name, parent, key)       X(name, parent, key, 0, SCHEMA_PASS, 0, NULL)
 #define NEVER(X, name, parent, key, why) X(name, parent, key, 0, SCHEMA_NEVER, 0, why)
 
@@ -21,7 +23,7 @@ static const char no_hosts[] = "the servers that it reaches cannot be checked";
 	NEVER(X, name##_2, parent, other, why)
 
 #define FILE_DATA(X, name, part, key)                                \
-	X(name, part, key, 0, SCHEMA_CLOSED, 0, NULL)                \
+	X(name, part, key, 0, SCHEMA_MEDIA, 0, NULL)                 \
 	X(name##_uri, name, "fileUri", 0, SCHEMA_URL, 0, NULL)       \
 	X(name##_uri_2, name, "file_uri", 0, SCHEMA_URL, 0, NULL)    \
 	X(name##_type, name, "mimeType", 0, SCHEMA_MIME, 0, NULL)    \
@@ -29,40 +31,40 @@ static const char no_hosts[] = "the servers that it reaches cannot be checked";
 	PASS2(X, name##_name, name, "displayName", "display_name")
 
 #define INLINE_DATA(X, name, part, key)                              \
-	X(name, part, key, 0, SCHEMA_CLOSED, 0, NULL)                \
+	X(name, part, key, 0, SCHEMA_MEDIA, 0, NULL)                 \
 	X(name##_type, name, "mimeType", 0, SCHEMA_MIME, 0, NULL)    \
 	X(name##_type_2, name, "mime_type", 0, SCHEMA_MIME, 0, NULL) \
 	X(name##_bytes, name, "data", 0, SCHEMA_DATA, 0, NULL)       \
 	PASS2(X, name##_name, name, "displayName", "display_name")
 
-#define RESULT(X, name, part, key)                  \
-	X(name, part, key, 0, SCHEMA_PASS, 0, NULL) \
-	X(name##_parts, name, "parts", g_parts, SCHEMA_LIST, 0, NULL)
+#define RESULT(X, name, part, key)                           \
+	X(name, part, key, 0, SCHEMA_CLOSED, 0, result_keys) \
+	X(name##_parts, name, "parts", g_parts, SCHEMA_BLOCK, 0, NULL)
 
-/* The contents of a message, and of the system's instructions. */
-#define CONTENT(X)                                                                        \
-	X(g_contents, ROOT, "contents", 0, SCHEMA_LIST, 0, NULL)                          \
-	X(g_content, g_contents, "[]", 0, SCHEMA_CLOSED, 0, NULL)                         \
-	PASS(X, g_role, g_content, "role")                                                \
-	X(g_parts, g_content, "parts", 0, SCHEMA_LIST, 0, NULL)                           \
-	X(g_part, g_parts, "[]", 0, SCHEMA_PART, 0, NULL)                                 \
-	PASS(X, g_text, g_part, "text")                                                   \
-	PASS(X, g_thought, g_part, "thought")                                             \
-	PASS2(X, g_signature, g_part, "thoughtSignature", "thought_signature")            \
-	PASS2(X, g_call, g_part, "functionCall", "function_call")                         \
-	PASS2(X, g_video, g_part, "videoMetadata", "video_metadata")                      \
-	PASS2(X, g_part_detail, g_part, "mediaResolution", "media_resolution")            \
-	PASS2(X, g_part_data, g_part, "partMetadata", "part_metadata")                    \
-	RESULT(X, g_result, g_part, "functionResponse")                                   \
-	RESULT(X, g_result_2, g_part, "function_response")                                \
-	INLINE_DATA(X, g_inline, g_part, "inlineData")                                    \
-	INLINE_DATA(X, g_inline_2, g_part, "inline_data")                                 \
-	FILE_DATA(X, g_file, g_part, "fileData")                                          \
-	FILE_DATA(X, g_file_2, g_part, "file_data")                                       \
-	NEVER2(X, g_run, g_part, "executableCode", "executable_code", no_code)            \
-	NEVER2(X, g_ran, g_part, "codeExecutionResult", "code_execution_result", no_code) \
-	X(g_system, ROOT, "systemInstruction", g_content, SCHEMA_CLOSED, 0, NULL)         \
-	X(g_system_2, ROOT, "system_instruction", g_content, SCHEMA_CLOSED, 0, NULL)
+/* The contents of a message, and of the system's instructions. Google reads a single object like a
+ * list of one. */
+#define CONTENT(X)                                                                         \
+	X(g_contents, ROOT, "contents", 0, SCHEMA_BLOCK, 0, "role")                        \
+	X(g_content, g_contents, "[]", g_contents, SCHEMA_BLOCK, 0, NULL)                  \
+	X(g_parts, g_contents, "parts", 0, SCHEMA_BLOCK, 0, NULL)                          \
+	X(g_part, g_parts, "[]", g_parts, SCHEMA_BLOCK, 0, NULL)                           \
+	PASS(X, g_text, g_parts, "text")                                                   \
+	PASS(X, g_thought, g_parts, "thought")                                             \
+	PASS2(X, g_signature, g_parts, "thoughtSignature", "thought_signature")            \
+	PASS2(X, g_call, g_parts, "functionCall", "function_call")                         \
+	PASS2(X, g_video, g_parts, "videoMetadata", "video_metadata")                      \
+	PASS2(X, g_part_detail, g_parts, "mediaResolution", "media_resolution")            \
+	PASS2(X, g_part_data, g_parts, "partMetadata", "part_metadata")                    \
+	RESULT(X, g_result, g_parts, "functionResponse")                                   \
+	RESULT(X, g_result_2, g_parts, "function_response")                                \
+	INLINE_DATA(X, g_inline, g_parts, "inlineData")                                    \
+	INLINE_DATA(X, g_inline_2, g_parts, "inline_data")                                 \
+	FILE_DATA(X, g_file, g_parts, "fileData")                                          \
+	FILE_DATA(X, g_file_2, g_parts, "file_data")                                       \
+	NEVER2(X, g_run, g_parts, "executableCode", "executable_code", no_code)            \
+	NEVER2(X, g_ran, g_parts, "codeExecutionResult", "code_execution_result", no_code) \
+	X(g_system, ROOT, "systemInstruction", g_contents, SCHEMA_BLOCK, 0, NULL)          \
+	X(g_system_2, ROOT, "system_instruction", g_contents, SCHEMA_BLOCK, 0, NULL)
 
 #define TOOLS(X)                                                                                \
 	X(g_tools, ROOT, "tools", 0, SCHEMA_LIST, 0, NULL)                                      \
@@ -79,33 +81,38 @@ static const char no_hosts[] = "the servers that it reaches cannot be checked";
 	NEVER2(X, g_stored, g_tool, "fileSearch", "file_search", no_price)                      \
 	NEVER2(X, g_mcp, g_tool, "mcpServers", "mcp_servers", no_hosts)
 
-#define CONFIG(X)                                                                \
-	X(g_config, ROOT, "generationConfig", 0, SCHEMA_CONFIG, 0, NULL)         \
-	X(g_max, g_config, "maxOutputTokens", 0, SCHEMA_LIMIT, 0, NULL)          \
-	X(g_max_2, g_config, "max_output_tokens", 0, SCHEMA_LIMIT, 0, NULL)      \
-	X(g_n, g_config, "candidateCount", 0, SCHEMA_ANSWERS, 0, NULL)           \
-	X(g_n_2, g_config, "candidate_count", 0, SCHEMA_ANSWERS, 0, NULL)        \
-	X(g_kinds, g_config, "responseModalities", 0, SCHEMA_LIST, 0, NULL)      \
-	X(g_kind, g_kinds, "[]", 0, SCHEMA_WORDS, 0, "TEXT")                     \
-	X(g_kinds_2, g_config, "response_modalities", 0, SCHEMA_LIST, 0, NULL)   \
-	X(g_kind_2, g_kinds_2, "[]", 0, SCHEMA_WORDS, 0, "TEXT")                 \
-	NEVER2(X, g_speech, g_config, "speechConfig", "speech_config", no_price) \
-	NEVER2(X, g_image, g_config, "imageConfig", "image_config", no_price)    \
-	PASS(X, g_temperature, g_config, "temperature")                          \
-	PASS2(X, g_top_p, g_config, "topP", "top_p")                             \
-	PASS2(X, g_top_k, g_config, "topK", "top_k")                             \
-	PASS2(X, g_stop, g_config, "stopSequences", "stop_sequences")            \
-	PASS2(X, g_mime, g_config, "responseMimeType", "response_mime_type")     \
-	PASS2(X, g_schema, g_config, "responseSchema", "response_schema")        \
-	PASS2(X, g_json, g_config, "responseJsonSchema", "response_json_schema") \
-	PASS(X, g_json_3, g_config, "_responseJsonSchema")                       \
-	PASS(X, g_seed, g_config, "seed")                                        \
-	PASS2(X, g_presence, g_config, "presencePenalty", "presence_penalty")    \
-	PASS2(X, g_frequency, g_config, "frequencyPenalty", "frequency_penalty") \
-	PASS2(X, g_logs, g_config, "responseLogprobs", "response_logprobs")      \
-	PASS(X, g_log, g_config, "logprobs")                                     \
-	PASS2(X, g_thinking, g_config, "thinkingConfig", "thinking_config")      \
-	PASS2(X, g_detail, g_config, "mediaResolution", "media_resolution")
+#define CONFIG(X)                                                                    \
+	X(g_config, ROOT, "generationConfig", 0, SCHEMA_CONFIG, 0, NULL)             \
+	X(g_config_2, ROOT, "generation_config", g_config, SCHEMA_CONFIG, 0, NULL)   \
+	X(g_max, g_config, "maxOutputTokens", 0, SCHEMA_LIMIT, 0, NULL)              \
+	X(g_max_2, g_config, "max_output_tokens", 0, SCHEMA_LIMIT, 0, NULL)          \
+	X(g_n, g_config, "candidateCount", 0, SCHEMA_ANSWERS, 0, NULL)               \
+	X(g_n_2, g_config, "candidate_count", 0, SCHEMA_ANSWERS, 0, NULL)            \
+	X(g_kinds, g_config, "responseModalities", 0, SCHEMA_LIST, 0, NULL)          \
+	X(g_kind, g_kinds, "[]", 0, SCHEMA_WORDS, 0, "TEXT")                         \
+	X(g_kinds_2, g_config, "response_modalities", 0, SCHEMA_LIST, 0, NULL)       \
+	X(g_kind_2, g_kinds_2, "[]", 0, SCHEMA_WORDS, 0, "TEXT")                     \
+	NEVER2(X, g_speech, g_config, "speechConfig", "speech_config", no_price)     \
+	NEVER2(X, g_image, g_config, "imageConfig", "image_config", no_price)        \
+	PASS(X, g_temperature, g_config, "temperature")                              \
+	PASS2(X, g_top_p, g_config, "topP", "top_p")                                 \
+	PASS2(X, g_top_k, g_config, "topK", "top_k")                                 \
+	PASS2(X, g_stop, g_config, "stopSequences", "stop_sequences")                \
+	PASS2(X, g_mime, g_config, "responseMimeType", "response_mime_type")         \
+	PASS2(X, g_schema, g_config, "responseSchema", "response_schema")            \
+	PASS2(X, g_json, g_config, "responseJsonSchema", "response_json_schema")     \
+	PASS(X, g_json_3, g_config, "_responseJsonSchema")                           \
+	PASS(X, g_seed, g_config, "seed")                                            \
+	PASS2(X, g_presence, g_config, "presencePenalty", "presence_penalty")        \
+	PASS2(X, g_frequency, g_config, "frequencyPenalty", "frequency_penalty")     \
+	PASS2(X, g_logs, g_config, "responseLogprobs", "response_logprobs")          \
+	PASS(X, g_log, g_config, "logprobs")                                         \
+	PASS2(X, g_thinking, g_config, "thinkingConfig", "thinking_config")          \
+	PASS2(X, g_detail, g_config, "mediaResolution", "media_resolution")          \
+	X(g_format, g_config, "responseFormat", 0, SCHEMA_CLOSED, 0, "text")         \
+	X(g_format_2, g_config, "response_format", 0, SCHEMA_CLOSED, 0, "text")      \
+	NEVER2(X, g_stamps, g_config, "audioTimestamp", "audio_timestamp", no_price) \
+	NEVER(X, g_civic, g_config, "enableEnhancedCivicAnswers", no_search)
 
 #define GEMINI(X)                                                              \
 	CONTENT(X)                                                             \
@@ -118,9 +125,7 @@ static const char no_hosts[] = "the servers that it reaches cannot be checked";
 	PASS2(X, g_choice, ROOT, "toolConfig", "tool_config")                  \
 	PASS2(X, g_safety, ROOT, "safetySettings", "safety_settings")          \
 	PASS(X, g_labels, ROOT, "labels")                                      \
-	PASS(X, g_store, ROOT, "store")                                        \
-	/* the other spelling: two parsers would see two limits */             \
-	NEVER(X, g_config_2, ROOT, "generation_config", "it must be written generationConfig")
+	PASS(X, g_store, ROOT, "store")
 
 enum { FIRST = JSONSCAN_ROOT, GEMINI(SCHEMA_NAME) COUNT };
 static const struct jsonscan_node nodes[] = { GEMINI(SCHEMA_NODE) };

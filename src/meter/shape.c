@@ -53,7 +53,7 @@ static struct form form_of(enum usage_format format, enum shape_reason reason)
 }
 
 static void add_body(struct buffer *body, enum usage_format format, const struct form *form,
-		     const char *text)
+		     const char *text, const char *param)
 {
 	switch (format) {
 	case USAGE_ANTHROPIC:
@@ -71,7 +71,12 @@ static void add_body(struct buffer *body, enum usage_format format, const struct
 	default:
 		buffer_add_text(body, "{\"error\":{\"message\":");
 		text_json(body, text);
-		buffer_printf(body, ",\"type\":\"%s\",\"param\":null,\"code\":\"%s\"}}",
+		buffer_add_text(body, ",\"param\":");
+		if (param)
+			text_json(body, param);
+		else
+			buffer_add_text(body, "null");
+		buffer_printf(body, ",\"type\":\"%s\",\"code\":\"%s\"}}",
 			      strcmp(form->code, "insufficient_quota") == 0 ? form->code
 									    : form->type,
 			      form->code);
@@ -80,12 +85,12 @@ static void add_body(struct buffer *body, enum usage_format format, const struct
 }
 
 void shape_refuse(struct buffer *out, enum usage_format format, enum shape_reason reason,
-		  const char *text, bool keep)
+		  const char *text, const char *param, bool keep)
 {
 	AUTO_BUFFER struct buffer body = BUFFER_INIT(4096);
 	const struct form form = form_of(format, reason);
 
-	add_body(&body, format, &form, text);
+	add_body(&body, format, &form, text, param);
 	buffer_printf(out,
 		      "HTTP/1.1 %u %s\r\nContent-Type: application/json\r\nContent-Length: %zu\r\n"
 		      "%s%s\r\n",

@@ -29,9 +29,10 @@ enum shape_reason {
 	SHAPE_REASONS
 };
 
-/* Appends a complete response, head and body. `keep`: the connection stays open. */
+/* Appends a complete response, head and body. `param` is the field that is the reason, or NULL.
+ * `keep`: the connection stays open. */
 void shape_refuse(struct buffer *out, enum usage_format format, enum shape_reason reason,
-		  const char *text, bool keep);
+		  const char *text, const char *param, bool keep);
 
 /* Appends the event that ends a running stream with this error, before it is cut. Returns false,
  * and appends nothing, if the client handles a plain cut better. */

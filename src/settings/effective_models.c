@@ -377,19 +377,22 @@ static int add_proxy(const struct effective *effective, struct url *proxy, struc
 						 : 0;
 }
 
-/* The things that a provider may do on its own, as bits. */
+/* The things that a provider may do on its own, as bits. "none" removes those of lower layers. */
 static unsigned int allowed_tools(const struct config *config)
 {
 	unsigned int tools = 0;
 
 	for (size_t i = 0; i < config->count; i++) {
 		const struct config_value *value = &config->values[i];
-		enum provider_tool tool = value->setting->id == SETTING_PROVIDER_TOOLS &&
-							  value->state == CONFIG_ACTIVE
-						  ? provider_tool_find(value->text)
+		bool is_tool = value->setting->id == SETTING_PROVIDER_TOOLS &&
+			       value->state == CONFIG_ACTIVE;
+		enum provider_tool tool = is_tool ? provider_tool_find(value->text)
 						  : PROVIDER_TOOL_COUNT;
 
-		tools |= tool < PROVIDER_TOOL_COUNT ? PROVIDER_TOOL_BIT(tool) : 0;
+		if (tool < PROVIDER_TOOL_COUNT)
+			tools |= PROVIDER_TOOL_BIT(tool);
+		else if (is_tool && strcmp(value->text, "none") == 0)
+			tools = 0;
 	}
 	return tools;
 }

@@ -220,7 +220,7 @@ def test_a_document_that_the_provider_fetches_is_reserved_for(t):
 
 def test_too_much_output_is_cut_down_and_nothing_else_changes(t):
     models = Models(t, lambda request, _: message(), "--budget", "0.500")
-    asked = json.dumps(body(128000, tools=[{"max_tokens": 128000}])).encode()
+    asked = json.dumps(body(128000, tools=[{"name": "t", "input_schema": {"max_tokens": 128000}}])).encode()
     equal(models.ask(body=asked)[0], 200, "the answer")
     got = models.provider.requests[0].body
     limit = json.loads(got)["max_tokens"]
@@ -1076,6 +1076,45 @@ def test_an_answer_in_one_piece_that_nobody_waits_for_is_charged_in_full(t):
     (line,) = models.ledger(1)
     gone.set()
     expect(line["estimated"] and line["cost_nusd"] >= opus(0, 1000), "the charge", line)
+
+
+def test_a_piece_without_usage_in_place_of_a_stream_is_charged_in_full(t):
+    models = Models(t, lambda request, _: respond({"type": "message", "content": [{"type": "text", "text": "x"}]}))
+    models.ask(body=body(1000, stream=True))
+    (line,) = models.ledger(1)
+    equal((line["estimated"], line["output"]), (True, 1000), "the charge")
+
+
+@cases(1, 4)
+def test_each_answer_of_an_aborted_stream_is_charged(t, answers):
+    over = threading.Event()
+    t.cleanups.append(over.set)
+
+    def answer(request, connection):
+        connection.sendall(STREAM)
+        over.wait(60)
+
+    models = Models(t, answer, tls=False)
+    connection = models.connect()
+    connection.request("POST", "/v1/chat/completions", json.dumps(
+        {"model": "gpt-5.5", "max_completion_tokens": 100000, "messages": [], "stream": True, "n": answers}),
+        {"authorization": "Bearer " + models.token})
+    connection.getresponse()
+    time.sleep(0.2)  # no text comes, so the time is charged
+    connection.sock.shutdown(socket.SHUT_RDWR)
+    connection.close()
+    (line,) = models.ledger(1)
+    expect(line["output"] >= answers * (line["duration_ms"] * 300 // 1000 - 1) > 0, "300 tokens a second and answer", line)
+
+
+@cases({"generationConfig": None}, {"generation_config": None}, {"generation_config": {}}, {"generationConfig": {"maxOutputTokens": 0}})
+def test_gemini_gets_a_limit_in_its_own_settings(t, settings):
+    models = Models(t, lambda request, _: respond({"candidates": [], "usageMetadata": {"promptTokenCount": 1}}), "--budget", "0.10")
+    equal(models.ask("/v1beta/models/gemini-2.5-pro:generateContent", {"contents": [], **settings})[0], 200, "the status")
+    (key,) = settings
+    request = models.provider.requests[0].json
+    equal(sorted(request), ["contents", key], "the request")
+    expect(1024 <= request[key]["maxOutputTokens"] < 128000, "the limit", request)
 
 
 def test_what_would_leave_out_the_usage_does_not_go_on(t):

@@ -25,6 +25,10 @@ def chat(**more):
     return {"model": "gpt-5.5", "messages": [{"role": "user", "content": "hi"}], **more}
 
 
+def talked(*parts):
+    return chat(messages=[{"role": "user", "content": list(parts)}])
+
+
 def responses(**more):
     return {"model": "gpt-5.5", "input": "hi", **more}
 
@@ -176,6 +180,71 @@ REFUSED = {
     "gemini cache": (GEMINI, gemini(cachedContent="cachedContents/x"), "cachedContent", ""),
     "gemini cache, other spelling": (GEMINI, gemini(cached_content="cachedContents/x"), "cached_content", ""),
     "gemini other model": (GEMINI, gemini(model="models/gemini-9-ultra"), "model", ""),
+    # members of a content block that only some servers read
+    "chat video without a type": (CHAT, talked({"video_url": EVIL}), "video_url", ""),
+    "chat video object without a type": (CHAT, talked({"video_url": {"url": EVIL}}), "video_url", ""),
+    "chat sound without a type": (CHAT, talked({"audio_url": {"url": EVIL}}), "audio_url", ""),
+    "chat video beside a text": (CHAT, talked({"type": "text", "text": "x", "uuid": "a", "video_url": {"url": EVIL}}), "uuid", ""),
+    "chat recording without a type": (CHAT, talked({"input_audio": {"data": EVIL, "format": "wav"}}), "input_audio", ""),
+    "chat image beside its address": (CHAT, talked({"type": "image_url", "image_url": {"url": "data:image/png;base64,AA==",
+                                                                                       "fetch": EVIL}}), "image_url.fetch", ""),
+    "chat file as a text": (CHAT, talked({"type": "file", "file": EVIL}), "file must be an object", ""),
+    "responses video without a type": (RESPONSES, responses(input=[{"video_url": EVIL}]), "video_url", ""),
+    "responses sound beside a text": (RESPONSES, responses(input=[{"role": "user", "content": [
+        {"type": "input_text", "text": "x", "audio_url": EVIL}]}]), "audio_url", ""),
+    "anthropic video beside a text": (MESSAGES, said({"type": "text", "text": "x", "video_url": EVIL}), "video_url", ""),
+    "anthropic image with a plain address": (MESSAGES, said({"type": "image", "url": EVIL}), "url", ""),
+    "anthropic source with more": (MESSAGES, said({"type": "image", "source": {"type": "base64", "data": "AA==", "uri": EVIL}}),
+                                   "source.uri", ""),
+    # members of a message, and of other objects
+    **{"chat message with " + key: (CHAT, chat(messages=[{"role": "user", "content": "x", key: [EVIL]}]), "messages[]." + key, "")
+       for key in ("attachments", "images", "tools", "files", "video_url")},
+    "anthropic message with files": (MESSAGES, messages(messages=[{"role": "user", "content": "x", "files": [EVIL]}]),
+                                     "messages[].files", ""),
+    "anthropic choice with more": (MESSAGES, messages(tool_choice={"type": "auto", "server_url": EVIL}), "tool_choice.server_url", ""),
+    "anthropic thinking with more": (MESSAGES, messages(thinking={"type": "adaptive", "url": EVIL}), "thinking.url", ""),
+    "anthropic output with more": (MESSAGES, messages(output_config={"effort": "low", "url": EVIL}), "output_config.url", ""),
+    "anthropic tool with an address": (MESSAGES, messages(tools=[{"type": "custom", "name": "t", "server_url": EVIL}]),
+                                       "tools[].server_url", ""),
+    "chat tool with an endpoint": (CHAT, chat(tools=[{"type": "function", "function": {}, "endpoint": EVIL}]), "tools[].endpoint", ""),
+    # addresses in the place of data
+    "anthropic address as data": (MESSAGES, said({"type": "image", "source": {"type": "base64", "media_type": "image/png",
+                                                                              "data": EVIL}}), "source.data", ""),
+    "anthropic address as data, type last": (MESSAGES, said({"source": {"data": EVIL, "type": "base64"}, "type": "image"}),
+                                             "source.data", ""),
+    "anthropic address as data of a block": (MESSAGES, said({"type": "image", "data": EVIL}), "data", ""),
+    "chat address as data of a part": (CHAT, talked({"type": "image_url", "data": EVIL}), "data", ""),
+    "anthropic address as a source": (MESSAGES, said({"type": "image", "source": EVIL}), "source", ""),
+    "gemini address as data": (GEMINI, part(inlineData={"mimeType": "image/png", "data": EVIL}), "data", ""),
+    "gemini host as data": (GEMINI, part(inlineData={"mimeType": "image/png", "data": "//evil.example/x"}), "data", ""),
+    # the same key in two spellings
+    "gemini prompt in two spellings": (GEMINI, gemini(systemInstruction={"parts": []}, system_instruction={"parts": []}),
+                                       "system_instruction", "twice"),
+    "gemini answers in two spellings": (GEMINI, gemini(generationConfig={"candidateCount": 1, "candidate_count": 8}),
+                                        "candidate_count", "twice"),
+    "gemini limit in two spellings": (GEMINI, gemini(generationConfig={"max_output_tokens": 9000, "maxOutputTokens": 1}),
+                                      "maxOutputTokens", "twice"),
+    "gemini settings in two spellings": (GEMINI, gemini(generationConfig={}, generation_config={}), "generation_config", "twice"),
+    "gemini results in two spellings": (GEMINI, part(functionResponse={}, function_response={}), "function_response", "twice"),
+    # letters that some parsers read as ASCII
+    "anthropic long s in a key": (MESSAGES, messages(**{"mcp_\u017fervers": [MCP]}), "mcp_", ""),
+    "anthropic long s in a tool": (MESSAGES, messages(tools=[{"name": "t", "allowed_domain\u017f": []}]), "differs", ""),
+    "chat kelvin sign": (CHAT, chat(**{"max_to\u212aens": 1}), "max_to", ""),
+    # the media of Gemini
+    **{"gemini media of the type " + repr(kind): (GEMINI, part(inlineData={"mimeType": kind, "data": "AA=="}), "mimeType", "")
+       for kind in (" audio/wav", "image/png ", "application/ogg", "model/gltf", "", None)},
+    "gemini media without a type": (GEMINI, part(inlineData={"data": "AA=="}), "inlineData", "mimeType"),
+    # tools by their exact names
+    "anthropic search of tools, unknown": (MESSAGES, messages(tools=[{"type": "tool_search_tool_web_20270101", "name": "t"}]),
+                                           "tool_search_tool_web_20270101", "provider-tools: other"),
+    "anthropic web search that runs code": (MESSAGES, messages(tools=[{"type": "web_search_20260209", "name": "web_search"}]),
+                                            "web_search_20260209", "provider-tools: other"),
+    # what the refusal names
+    "anthropic key twice": (MESSAGES, twice('"custom"', '"custom"'), "'type'", "twice"),
+    "anthropic key in another case": (MESSAGES, messages(Tools=[]), "'Tools'", "differs"),
+    "anthropic nesting": (MESSAGES, said(nested(30)), "'content'", "too deeply"),
+    "chat fields of another vendor": (CHAT, chat(provider={"order": ["x"]}), "provider", "provider-tools: other"),
+    "responses agents at the provider": (RESPONSES, responses(multi_agent={"enabled": True}), "multi_agent", ""),
 }
 
 
@@ -211,6 +280,45 @@ PASSES = {
     "gemini client tools": (GEMINI, gemini(tools=[{"functionDeclarations": [{"name": "f", "parameters": {"type": "OBJECT"}}]}],
                                            systemInstruction={"parts": [{"text": "s"}]}, generationConfig={
                                                "temperature": 1, "thinkingConfig": {"includeThoughts": True}})),
+    "anthropic plain text as data": (MESSAGES, said({"type": "document", "source": {
+        "type": "text", "media_type": "text/plain", "data": "see: " + EVIL}})),
+    "anthropic results of the client's search": (MESSAGES, said({"type": "search_result", "source": EVIL, "title": "t", "content": [
+        {"type": "text", "text": "x"}], "citations": {"enabled": True}})),
+    "anthropic results of an earlier search": (MESSAGES, said(
+        {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {"query": "q"}},
+        {"type": "web_search_tool_result", "tool_use_id": "s", "content": [
+            {"type": "web_search_result", "url": EVIL, "title": "t", "encrypted_content": "e", "page_age": None}]},
+        {"type": "web_search_tool_result", "tool_use_id": "s", "content": {
+            "type": "web_search_tool_result_error", "error_code": "unavailable"}})),
+    "anthropic newer blocks": (MESSAGES, said(
+        {"type": "fallback", "from": {"model": "a"}, "to": {"model": "b"}},
+        {"type": "connector_text", "connector_text": "x", "signature": "s"},
+        {"type": "advisor_tool_result", "tool_use_id": "a", "content": {"type": "advisor_result", "text": "x"}})),
+    "anthropic newer fields": (MESSAGES, messages(diagnostics={"previous_message_id": "m"}, user_profile_id="u")),
+    "anthropic search of tools": (MESSAGES, messages(tools=[{"type": "tool_search_tool_regex_20251119", "name": "r"},
+                                                            {"type": "tool_search_tool_bm25_20251119", "name": "b"}])),
+    "anthropic nothing in an unknown field": (MESSAGES, messages(brand_new=None)),
+    "anthropic nothing in an unknown member": (MESSAGES, said({"type": "text", "text": "x", "video_url": None})),
+    "anthropic a schema in any language": (MESSAGES, messages(tools=[{"name": "t", "input_schema": {
+        "type": "object", "properties": {"gr\u00f6\u00dfe": {"type": "string"}}}}])),
+    "chat history": (CHAT, chat(messages=[
+        {"role": "assistant", "content": None, "refusal": None, "reasoning_content": "r", "tool_calls": [
+            {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}]},
+        {"role": "tool", "tool_call_id": "c", "content": [{"type": "text", "text": "x", "cache_control": {"type": "ephemeral"}}]}])),
+    "chat newer fields": (CHAT, chat(prompt_cache_options={"mode": "explicit"}, moderation=None)),
+    "responses results of an earlier search": (RESPONSES, responses(input=[
+        {"type": "web_search_call", "id": "w", "status": "completed", "action": {"type": "search", "query": "q"}},
+        {"type": "ghost_snapshot", "ghost_commit": {"id": "c", "parent": None}},
+        {"type": "message", "id": "m", "role": "assistant", "status": "completed", "content": [
+            {"type": "output_text", "text": "x", "annotations": [{"type": "url_citation", "url": EVIL}], "logprobs": []}]}])),
+    "gemini single objects": (GEMINI, {"contents": {"role": "user", "parts": {"text": "hi"}},
+                                       "systemInstruction": {"parts": {"text": "s"}}}),
+    "gemini prompt as a text": (GEMINI, gemini(systemInstruction="s")),
+    "gemini other spelling": (GEMINI, gemini(generation_config={"max_output_tokens": 10, "candidate_count": 1})),
+    "gemini no settings": (GEMINI, gemini(generationConfig=None)),
+    "gemini newer settings": (GEMINI, gemini(generationConfig={"responseFormat": {}, "audioTimestamp": False,
+                                                               "enableEnhancedCivicAnswers": False})),
+    "gemini text as data": (GEMINI, part(inlineData={"mimeType": "application/pdf", "data": "JVBERi0="})),
 }
 
 
@@ -239,6 +347,50 @@ def test_a_setting_allows_each_kind_where_no_network_policy_applies(t, kind):
     equal((models.ask(path, request)[0], len(models.provider.requests)), (200, 1), "it passes")
     models = Models(t, lambda request, _: message(), "--provider-tools", other, tls=False)
     equal((models.ask(path, request)[0], len(models.provider.requests)), (400, 0), "another setting does not allow it")
+
+
+@cases((("mcp", "none"), 400), (("none", "mcp"), 200))
+def test_none_removes_the_kinds_before_it(t, kinds, status):
+    options = [word for kind in kinds for word in ("--provider-tools", kind)]
+    models = Models(t, lambda request, _: message(), *options, tls=False)
+    equal(models.ask(MESSAGES, messages(mcp_servers=[MCP]))[0], status, "the status")
+
+
+MCP_WRONG = {
+    "as an object": messages(mcp_servers=MCP),
+    "of texts": messages(mcp_servers=[MCP["url"]]),
+    "with another address": messages(mcp_servers=[{**MCP, "proxy_url": EVIL}]),
+    "with an address in the tool": messages(mcp_servers=[MCP], tools=[
+        {"type": "mcp_toolset", "mcp_server_name": "e", "server_url": EVIL}]),
+}
+
+
+@cases(*MCP_WRONG)
+def test_servers_are_allowed_only_in_a_shape_that_can_be_checked(t, case):
+    models = Models(t, lambda request, _: message(), "--provider-tools", "mcp", tls=False)
+    equal((models.ask(MESSAGES, MCP_WRONG[case])[0], models.provider.requests), (400, []), "it is refused")
+    equal(models.ask(MESSAGES, messages(mcp_servers=[MCP]))[0], 200, "a list of servers passes")
+
+
+@cases((CHAT, talked({"video_url": EVIL}), "messages[].content.video_url"), (RESPONSES, responses(webhook=EVIL), "webhook"),
+       (CHAT, chat(tools=[{"type": "mcp"}]), "tools[].type"), (CHAT, chat(Tools=[]), "Tools"))
+def test_openais_clients_are_told_the_field(t, path, request, field):
+    models = Models(t, lambda request, _: message(), tls=False)
+    equal(json.loads(models.ask(path, request)[2])["error"]["param"], field, "the field")
+
+
+def test_a_local_server_gets_settings_of_its_own_but_no_addresses(t):
+    models = Models(t, lambda request, _: message(), tls=False, local=True)
+    equal(models.ask(CHAT, chat(mm_processor_kwargs={}))[0], 200, "a setting that is unknown here passes")
+    for request in (talked({"video_url": EVIL}), chat(messages=[{"role": "user", "content": "x", "images": [EVIL]}])):
+        equal(models.ask(CHAT, request)[0], 400, "an address does not")
+
+
+def test_the_gateway_names_what_a_project_may_not_set(t):
+    t.write("ringfence.yml", "provider-tools: [mcp]\n")
+    models = Models(t, lambda request, _: message(), tls=False)
+    equal(models.ask(MESSAGES, messages(mcp_servers=[MCP]))[0], 400, "it is not active")
+    contains(models.process.stderr.readline().decode(), "widens the fence (provider-tools), which is inactive", "the notice")
 
 
 def test_headers_that_no_provider_needs_stay_here(t):

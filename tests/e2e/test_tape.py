@@ -86,13 +86,13 @@ def test_what_a_client_makes_up_is_harmless_on_a_tape(t):
     """Names of roles, members, tools and models; it replays all the same."""
     asked = {"model": 'a "model"\n\x01\\', "max_tokens": 5, "tools": [{"name": "a\nb"}], "messages": [
         {"role": "us er\nexchange POST /x", "content": "x\n\x1b[31m", "a\nkey\x1b[31m": "v"}]}
-    models = record(t, lambda request, _: message(), "--unknown-model", "most-expensive")
+    models = record(t, lambda request, _: message(), "--unknown-model", "most-expensive", "--provider-tools", "other")
     equal(models.ask(body=asked)[0], 200, "the answer")
     models.stop()
     tape = read(t)
     lacks(tape, "\x1b", "the tape")
     equal(tape.count("\nexchange "), 1, "exchanges")
-    models = replay(t)
+    models = replay(t, "--provider-tools", "other")
     equal(models.ask(body=asked)[0], 200, "the replay")
 
 

@@ -586,6 +586,19 @@ static bool is_no_access(const char *text)
 	return refused;
 }
 
+static bool refuses_unknown(const char *text, bool expected)
+{
+	json_t *json = json_loads(text, 0, NULL);
+	struct model_access access = { 0 };
+	struct error err;
+	bool as_expected = json && models_json_read(json, &access, &err) == 0 &&
+			   access.refuse_unknown == expected;
+
+	model_access_release(&access);
+	json_decref(json);
+	return as_expected;
+}
+
 static void bad_freezing(void)
 {
 	struct model_access access = { 0 };
@@ -593,6 +606,13 @@ static void bad_freezing(void)
 
 	CHECK("a journal without models has none",
 	      models_json_read(NULL, &access, &err) == 0 && !model_access_is_set(&access));
+	CHECK("models without a price are refused, unless the journal allows them",
+	      refuses_unknown("[\"upstream openai https://a\"]", true) &&
+		      refuses_unknown("{\"tape\": {\"mode\": \"live\"}}", true) &&
+		      refuses_unknown("{\"tape\": {\"mode\": \"live\"}, \"refuse_unknown\": null}",
+				      true) &&
+		      refuses_unknown("{\"tape\": {\"mode\": \"live\"}, \"refuse_unknown\": false}",
+				      false));
 	CHECK("a list of texts with a mistake is refused",
 	      is_no_access("[\"upstream other https://a\"]") && is_no_access("[\"\"]") &&
 		      is_no_access("[7]") && is_no_access("[\"upstream openai a\"]") &&

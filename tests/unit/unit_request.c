@@ -5,6 +5,7 @@
 
 #include "util/buffer.h"
 
+#include <ctype.h>
 #include <string.h>
 
 static bool found(const char *method, const char *path, struct request_target *ret_target)
@@ -118,7 +119,7 @@ static void bodies(void)
 	CHECK("the values that count are found in a body",
 	      !read_body(
 		      "/v1/messages",
-		      " {\"messages\":[{\"model\":\"x\",\"max_tokens\":1}],\"model\":\"claude-opus-5-5\",\"max_tokens\":128000,\"stream\":true,"
+		      " {\"messages\":[{\"content\":[{\"type\":\"tool_use\",\"input\":{\"model\":\"x\",\"max_tokens\":1}}]}],\"model\":\"claude-opus-5-5\",\"max_tokens\":128000,\"stream\":true,"
 		      "\"speed\":\"fast\"}\n",
 		      &body) &&
 		      strcmp(body.model, "claude-opus-5-5") == 0 && body.most == 128000 &&
@@ -127,6 +128,19 @@ static void bodies(void)
 	      !read_body("/v1/responses", "{\"model\":\"gpt-6-sol\",\"max_output_tokens\":null}",
 			 &body) &&
 		      body.most == REQUEST_UNSAID && !body.stream);
+	CHECK("a limit of 0 counts as no limit, in every format",
+	      !read_body("/v1/messages", "{\"model\":\"x\",\"max_tokens\":0}", &body) &&
+		      body.most == REQUEST_UNSAID &&
+		      !read_body("/v1/chat/completions",
+				 "{\"model\":\"x\",\"max_tokens\":0,\"max_completion_tokens\":9}",
+				 &body) &&
+		      body.most == REQUEST_UNSAID &&
+		      !read_body("/v1/responses", "{\"model\":\"x\",\"max_output_tokens\":0}",
+				 &body) &&
+		      body.most == REQUEST_UNSAID &&
+		      !read_body("/v1beta/models/g:generateContent",
+				 "{\"generation_config\":{\"max_output_tokens\":0}}", &body) &&
+		      body.most == REQUEST_UNSAID);
 	CHECK("several answers are counted",
 	      !read_body("/v1/chat/completions",
 			 "{\"model\":\"x\",\"n\":3,\"max_tokens\":5,\"max_completion_tokens\":9}",
@@ -177,6 +191,51 @@ static bool names(const char *path, const char *text, uint64_t documents, uint64
 #define INPUT(content) "{\"model\":\"x\",\"input\":" content "}"
 #define PARTS(content) "{\"contents\":[{\"parts\":" content "}]}"
 
+/* Returns true for two spellings of one key, with and without underscores. */
+static bool is_other_spelling(const char *a, const char *b)
+{
+	while (*a && *b) {
+		a += *a == '_';
+		b += *b == '_';
+		if (tolower((unsigned char)*a++) != tolower((unsigned char)*b++))
+			return false;
+	}
+	return *a == *b;
+}
+
+/* Returns the next row with the same parent, or the number of rows. */
+static size_t next_sibling(const struct schema *schema, size_t row)
+{
+	size_t i = row + 1;
+
+	while (i < schema->count && schema->nodes[i].parent != schema->nodes[row].parent)
+		i++;
+	return i;
+}
+
+static bool is_in_order(const struct schema *schema)
+{
+	for (size_t i = JSONSCAN_ROOT + 1; i < schema->count; i++) {
+		size_t next = next_sibling(schema, i);
+
+		for (size_t j = next; j < schema->count; j = next_sibling(schema, j))
+			if (j != next &&
+			    is_other_spelling(schema->nodes[i].key, schema->nodes[j].key) &&
+			    !is_other_spelling(schema->nodes[next].key, schema->nodes[j].key))
+				return false;
+	}
+	return true;
+}
+
+static void spellings(void)
+{
+	bool all = true;
+
+	for (enum usage_format format = 0; format < USAGE_FORMATS; format++)
+		all = all && is_in_order(schema_of(format));
+	CHECK("two spellings of a key are next to each other in the tables", all);
+}
+
 static void documents(void)
 {
 	static const char gemini[] = "/v1beta/models/g:generateContent";
@@ -212,16 +271,28 @@ static void documents(void)
 	CHECK("and in Gemini's, in both spellings",
 	      names(gemini,
 		    PARTS("[{\"fileData\":{\"mimeType\":\"image/png\",\"fileUri\":\"gs://a\"}},"
-			  "{\"file_data\":{\"file_uri\":\"https://a\"}},{\"functionResponse\":{\"parts\":"
-			  "[{\"fileData\":{\"fileUri\":\"https://a/u\"}}]}}]"),
+			  "{\"file_data\":{\"file_uri\":\"https://a\",\"mime_type\":\"application/pdf\"}},"
+			  "{\"functionResponse\":{\"parts\":[{\"fileData\":{\"fileUri\":\"https://a/u\","
+			  "\"mimeType\":\"text/plain\"}}]}}]"),
 		    2, 1) &&
 		      names(gemini,
-			    "{\"systemInstruction\":{\"parts\":[{\"fileData\":{\"fileUri\":\"https://a/u\"}}]}}",
+			    "{\"systemInstruction\":{\"parts\":[{\"fileData\":{\"fileUri\":\"https://a/u\","
+			    "\"mimeType\":\"text/plain\"}}]}}",
 			    1, 0) &&
-		      read_body(
-			      gemini,
-			      "{\"contents\":{\"parts\":[{\"fileData\":{\"fileUri\":\"https://a/u\"}}]}}",
-			      &body));
+		      names(gemini,
+			    "{\"contents\":{\"parts\":{\"fileData\":{\"fileUri\":\"https://a/u\","
+			    "\"mimeType\":\"text/plain\"}}}}",
+			    1, 0));
+	CHECK("an item with an id and nothing else is a reference",
+	      names("/v1/responses", INPUT("[{\"id\":\"m\"}]"), 1, 0) &&
+		      names("/v1/responses",
+			    INPUT("[{\"id\":\"m\",\"role\":\"user\",\"status\":\"completed\",\"content\":null}]"),
+			    1, 0) &&
+		      names("/v1/responses",
+			    INPUT("[{\"id\":\"m\",\"role\":\"user\",\"content\":\"x\"},{\"id\":null},"
+				  "{\"id\":\"f\",\"type\":\"function_call\",\"arguments\":\"{}\"},"
+				  "{\"id\":\"r\",\"type\":\"reasoning\",\"encrypted_content\":\"x\"}]"),
+			    0, 0));
 	CHECK("content in the body itself is not a reference",
 	      names("/v1/messages",
 		    MESSAGE("[{\"type\":\"image\",\"source\":{\"type\":\"base64\",\"data\":\"AA\"}}]"),
@@ -279,7 +350,8 @@ static void permissions(void)
 	      !read_body("/v1/messages", IMAGE("https://docs.example/a"), &body) &&
 		      !read_body("/v1/messages", IMAGE("HTTPS://docs.example:443?a"), &body) &&
 		      denied("/v1/messages", IMAGE("http://docs.example/a"), "allow list") &&
-		      denied("/v1/messages", IMAGE("https://docs.example:8443/a"), "allow list") &&
+		      denied("/v1/messages", IMAGE("https://docs.example:8443/a"),
+			     "allow: docs.example:8443") &&
 		      denied("/v1/messages", IMAGE("https://evil.example/a"),
 			     "allow: evil.example"));
 	CHECK("a URL that two parsers could read differently is refused",
@@ -460,6 +532,7 @@ int main(void)
 {
 	paths();
 	bodies();
+	spellings();
 	documents();
 	permissions();
 	schemas();

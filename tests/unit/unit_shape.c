@@ -15,7 +15,7 @@ static bool refusal(enum usage_format format, enum shape_reason reason, const ch
 	AUTO_BUFFER struct buffer out = BUFFER_INIT(8192);
 	const char *body;
 
-	shape_refuse(&out, format, reason, "it is \"over\"", false);
+	shape_refuse(&out, format, reason, "it is \"over\"", NULL, false);
 	body = strstr(buffer_text(&out), "\r\n\r\n");
 	return strncmp(buffer_text(&out), start, strlen(start)) == 0 && body &&
 	       strstr(body, part) && strstr(body, "it is \\\"over\\\"") &&

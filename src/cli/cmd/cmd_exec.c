@@ -185,7 +185,7 @@ static int load_and_run(struct exec_options *opts, struct error *err)
 	if (effective->spec.net == FENCE_NET_LIST && model_access_is_set(&effective->spec.models) &&
 	    effective_models_ledger(effective, &ledger, &folder, &day, err) < 0)
 		return cli_fail(err);
-	notice_config(&effective->config, false);
+	notice_config(&effective->config, notice_is_general);
 	notice_part(effective);
 	fenced_run(&(struct fenced_request){ .spec = &effective->spec,
 					     .ledger = &ledger,

@@ -293,8 +293,10 @@ static int run_gateway(const struct cli_command *command, char **argv)
 		code = cli_fail_config(&opts.effective.config, &err);
 	else if (start(&opts.effective, &service, &err) < 0)
 		code = cli_fail(&err);
-	else
+	else {
+		notice_config(&opts.effective.config, has_setting);
 		code = run_with(&opts, service.gateway, rest);
+	}
 	if (service.gateway) {
 		struct ledger_news news;
 

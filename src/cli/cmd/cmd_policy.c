@@ -281,7 +281,7 @@ static int show(struct policy_options *opts, struct error *err)
 	} else if (opts->json) {
 		print_json(effective, &plan);
 	} else {
-		notice_config(&effective->config, false);
+		notice_config(&effective->config, notice_is_general);
 		policy_text_print(effective, &plan, false);
 	}
 	fence_plan_release(&plan);

@@ -238,7 +238,7 @@ static int load_and_run(struct run_options *opts, struct error *err)
 		return cli_fail_config(&opts->effective.config, err);
 	if (!opts->dry)
 		fence_enter_scope(&opts->effective.spec);
-	notice_config(&opts->effective.config, true);
+	notice_config(&opts->effective.config, NULL);
 	notice_part(&opts->effective);
 	loop_request_begin(&opts->request, &opts->effective, opts->apart);
 	if ((!opts->dry && prepare(opts, err) < 0) || choose(opts, err) < 0 ||

@@ -152,7 +152,8 @@ void notice_found(const struct fence_found *found, const char *project)
 }
 
 /* Appends the keys of inactive settings, each once. */
-static void add_inactive(struct buffer *keys, const struct config *config, bool loop)
+static void add_inactive(struct buffer *keys, const struct config *config,
+			 bool (*applies)(const struct setting *setting))
 {
 	bool named[SETTING_ID_COUNT] = { 0 };
 
@@ -160,20 +161,25 @@ static void add_inactive(struct buffer *keys, const struct config *config, bool 
 		const struct setting *setting = config->values[i].setting;
 
 		if (config->values[i].state != CONFIG_INACTIVE || named[setting->id] ||
-		    (setting->loop_only && !loop))
+		    (applies && !applies(setting)))
 			continue;
 		buffer_printf(keys, "%s%s", keys->used ? ", " : "", setting->key);
 		named[setting->id] = true;
 	}
 }
 
-void notice_config(const struct config *config, bool loop)
+bool notice_is_general(const struct setting *setting)
+{
+	return !setting->loop_only;
+}
+
+void notice_config(const struct config *config, bool (*applies)(const struct setting *setting))
 {
 	AUTO_BUFFER struct buffer keys = BUFFER_INIT(4096);
 
 	for (size_t i = 0; i < config->notices.count; i++)
 		notice(config->notices.items[i]);
-	add_inactive(&keys, config, loop);
+	add_inactive(&keys, config, applies);
 	if (keys.used) {
 		AUTO_FREE char *text = mem_format(
 			"%s widens the fence (%s), which is inactive until you run: ringfence trust",

@@ -16,10 +16,12 @@
 void model_request_refuse(struct connection *connection, enum usage_format format,
 			  enum shape_reason reason, const char *text)
 {
+	const struct model_request *request = connection->request;
 	AUTO_BUFFER struct buffer out = BUFFER_INIT(16384);
 	AUTO_FREE char *sentence = mem_format("ringfence: %s", text);
 
-	shape_refuse(&out, format, reason, sentence, false);
+	shape_refuse(&out, format, reason, sentence,
+		     request && request->body.field[0] ? request->body.field : NULL, false);
 	connection->engine->budget.refused += reason == SHAPE_BUDGET;
 	model_request_free(connection->request);
 	connection->request = NULL;

@@ -64,9 +64,10 @@ static void estimate(struct model_request *request, struct price_use *use)
 
 	/* Thoughts are not shown, and a response that is not streamed is generated to its end
 	 * even if nobody listens. */
-	uint64_t unseen = request->body.stream
-				  ? (request->engine->loop.now_ms - request->began_ms) *
-					    TOKENS_PER_S / 1000
+	bool streams = request->body.stream &&
+		       (request->state != MODEL_REQUEST_ANSWERED || request->reader.stream);
+	uint64_t unseen = streams ? (request->engine->loop.now_ms - request->began_ms) *
+					    TOKENS_PER_S / 1000 * request->body.answers
 				  : most;
 
 	output = output < unseen ? unseen : output;

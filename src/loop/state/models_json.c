@@ -141,7 +141,7 @@ static int read_object(const json_t *json, struct model_access *access, struct e
 		return -1;
 	access->ca = copy_of(json, "ca");
 	access->prices = copy_of(json, "prices");
-	access->refuse_unknown = jsonget_flag(json, "refuse_unknown");
+	access->refuse_unknown = !json_is_false(json_object_get(json, "refuse_unknown"));
 	access->tools = read_tools(json_object_get(json, "provider_tools"));
 	return read_tape(json_object_get(json, "tape"), &access->tape, err);
 }
@@ -198,9 +198,7 @@ static int read_old(const char *text, struct model_access *access, struct error 
 		return url_parse(text_after_prefix(text, "proxy "), &access->proxy, err);
 	if (strcmp(text, "pace original") == 0)
 		tape->paced = true;
-	else if (strcmp(text, "unknown refuse") == 0)
-		access->refuse_unknown = true;
-	else
+	else if (strcmp(text, "unknown refuse") != 0) /* always so */
 		return read_old_upstream(text, access, err);
 	return 0;
 }
@@ -219,7 +217,7 @@ static int read_array(const json_t *json, struct model_access *access, struct er
 
 int models_json_read(const json_t *json, struct model_access *ret_access, struct error *err)
 {
-	struct model_access access = { 0 };
+	struct model_access access = { .refuse_unknown = true };
 	int result = 0;
 
 	if (json_is_array(json))
