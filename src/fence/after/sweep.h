@@ -19,9 +19,9 @@ struct sweep_place {
 	struct list *notices; /* gets a notice for each root that was moved */
 };
 
-/* Sweeps the roots of a baseline, wherever they are now, moves entries to the run's folder in the quarantine, and adds
- * them to *found. Returns 0, or -1 with err set, also if a root that is not held is nowhere to be
- * found. */
+/* Sweeps the roots of a baseline, wherever they are now, moves entries to the run's folder in the
+ * quarantine, and adds them to *found. Returns 0, or -1 with err set, also if a root that is not
+ * held cannot be found. */
 int sweep(struct baseline *baseline, const struct sweep_place *place, struct fence_found *found,
 	  struct error *err);
 

@@ -573,8 +573,9 @@ static size_t plain(const char *bytes, size_t size)
 size_t terminal_filter_feed(struct terminal_filter *filter, const char *bytes, size_t size,
 			    char *out)
 {
-	struct sink sink = { .filter = filter, .out = out };
+	struct sink sink = { .filter = filter };
 
+	sink.out = out;
 	for (size_t at = 0; at < size;) {
 		size_t run = 0;
 
@@ -609,8 +610,9 @@ void terminal_filter_typed(struct terminal_filter *filter, const char *bytes, si
 
 size_t terminal_filter_leave(struct terminal_filter *filter, char *out)
 {
-	struct sink sink = { .filter = filter, .out = out };
+	struct sink sink = { .filter = filter };
 
+	sink.out = out;
 	for (unsigned int i = 0; i < FEATURES; i++)
 		if ((filter->on | filter->saved) >> i & 1)
 			put_text(&sink, features[i].leave);
@@ -623,8 +625,9 @@ size_t terminal_filter_leave(struct terminal_filter *filter, char *out)
 
 size_t terminal_filter_return(const struct terminal_filter *filter, char *out)
 {
-	struct sink sink = { .out = out };
+	struct sink sink = { 0 };
 
+	sink.out = out;
 	for (unsigned int i = 0; i < FEATURES; i++)
 		if (filter->on >> i & 1)
 			put_text(&sink, features[i].back);

@@ -202,7 +202,7 @@ static bool find_target(struct connection *connection, const struct http_request
  * there. Clients that ignore NO_PROXY ask the proxy for it. */
 static bool is_gateway(const struct connection *connection, const struct rule_target *target)
 {
-	struct sockaddr_storage here;
+	struct sockaddr_storage here = { 0 };
 	socklen_t size = sizeof here;
 	struct address address;
 
