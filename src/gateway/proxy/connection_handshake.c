@@ -202,15 +202,18 @@ static bool find_target(struct connection *connection, const struct http_request
  * there. Clients that ignore NO_PROXY ask the proxy for it. */
 static bool is_gateway(const struct connection *connection, const struct rule_target *target)
 {
-	struct sockaddr_storage here = { 0 };
+	union {
+		struct sockaddr any;
+		struct sockaddr_in v4; /* the port is at the same offset in v6 */
+		struct sockaddr_in6 v6;
+	} here = { .v6 = { 0 } };
 	socklen_t size = sizeof here;
 	struct address address;
 
 	return !connection->within && connection->engine->config.models.active &&
-	       getsockname(connection->client.source.fd, (struct sockaddr *)&here, &size) == 0 &&
-	       address_from((const struct sockaddr *)&here, &address) == 0 &&
-	       address_equal(&address, &target->address) &&
-	       ntohs(((const struct sockaddr_in *)&here)->sin_port) == target->port;
+	       getsockname(connection->client.source.fd, &here.any, &size) == 0 &&
+	       address_from(&here.any, &address) == 0 &&
+	       address_equal(&address, &target->address) && ntohs(here.v4.sin_port) == target->port;
 }
 
 /* A request elsewhere cannot use the server connection of an earlier one. */
