@@ -438,7 +438,7 @@ def test_why_a_host(t, question, verdict, rule):
     about = json.loads(result.out)
     equal((about["about"], about["verdict"], about["rule"]), ("host", verdict, rule), "the answer", result)
     if question == "https://evil.com":
-        equal(about["change"], {"key": "allow", "value": "evil.com"}, "what would change it")
+        equal(about["change"], {"key": "allow", "value": "evil.com", "also": None}, "what would change it")
 
 
 @needs("curl")
