@@ -11,6 +11,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -203,20 +204,47 @@ int run_record_hold(const char *state)
 	return fd_steal(&lock);
 }
 
+/* Locks the folder of records for the moment of a removal. Gives up if its holder was stopped. */
+static bool lock_removals(int runs)
+{
+	enum { TRIES = 100 };
+
+	for (int i = 0; i < TRIES; i++) {
+		if (flock(runs, LOCK_EX | LOCK_NB) == 0)
+			return true;
+		poll(NULL, 0, 1);
+	}
+	return false;
+}
+
+static void remove_swept(DIR *runs)
+{
+	struct stat status;
+
+	for (struct dirent *at; (at = readdir(runs));)
+		if (fstatat(dirfd(runs), at->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+		    S_ISREG(status.st_mode) && (status.st_mode & 0777) == SWEPT)
+			unlinkat(dirfd(runs), at->d_name, 0);
+}
+
 /*
- * Removes the record of a run that has been swept, unless somebody scans: that ringfence may have
- * seen what this run made, and must still find the record. Never waits; a record that stays is
- * marked, so that it is not swept by again.
+ * Removes the record of a run that has been swept, and those that earlier runs had to leave, unless
+ * somebody scans: that ringfence may have seen what these runs made, and must still find their
+ * records. It removes them when its own run ends. A record that stays is marked, so that it is not
+ * swept by again.
  */
-static void remove_record(const char *state, const char *path, int record)
+static void remove_record(const char *state, int record)
 {
 	AUTO_FREE char *lock_path = path_join(state, "scan.lock");
+	AUTO_FREE char *folder = path_join(state, "runs");
 	AUTO_FD lock = open(lock_path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	DIR *runs = opendir(folder);
 
-	if (lock < 0 || flock(lock, LOCK_EX | LOCK_NB) < 0)
-		fchmod(record, SWEPT);
-	else
-		unlink(path);
+	fchmod(record, SWEPT);
+	if (runs && lock >= 0 && lock_removals(dirfd(runs)) && flock(lock, LOCK_EX | LOCK_NB) == 0)
+		remove_swept(runs);
+	if (runs)
+		closedir(runs);
 }
 
 /* A run whose sweep looks for other runs that are responsible for an entry. */
@@ -306,7 +334,7 @@ int run_record_end(struct run_record *run, const struct fence_plan *plan, struct
 
 	/* If something could not be moved, the record stays and the next start tries again. */
 	if (result == 0)
-		remove_record(plan->state, run->path, run->lock);
+		remove_record(plan->state, run->lock);
 	release_roots(run);
 	fd_close(&run->lock);
 	free(run->id);
@@ -358,7 +386,7 @@ static int recover_one(struct fence_plan *plan, int folder, const char *name, st
 	}
 	if ((status.st_mode & 0777) == SWEPT) {
 		list_add(&plan->ended, name);
-		remove_record(plan->state, path, lock);
+		remove_record(plan->state, lock);
 		return 0;
 	}
 	recover_groups();
@@ -379,7 +407,7 @@ static int recover_one(struct fence_plan *plan, int folder, const char *name, st
 		return 0;
 	}
 	list_add(&plan->ended, name);
-	remove_record(plan->state, path, lock);
+	remove_record(plan->state, lock);
 	return 0;
 }
 
