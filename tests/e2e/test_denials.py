@@ -93,6 +93,17 @@ def test_every_way_to_write_is_told(t, script, kind, target):
     expect(all(d["count"] >= 1 and d["argv"] and d["pid"] for d in found), "fields", found)
 
 
+@cases("rm d/a d/b && rmdir d && ln -s /etc d", "mv d e && ln -s /etc d", "mv d e && mv link d",
+       "rm s && ln -s /etc s", "mv -T link s", "ln -sfn /etc s")
+def test_a_folder_that_comes_to_lead_elsewhere_is_looked_up_again(t, change):
+    os.symlink("/etc", t.path("link"))
+    script = (f"mkdir d && ln -s d s && touch d/a s/b || exit 3; {change} || exit 4; "
+              "touch d/ringfence-none; touch s/ringfence-none; exit 1")
+    result, found = denials(t, "sh", "-c", script)
+    equal(result.code, 1, "the script", result)
+    contains([(d["kind"], d["target"]) for d in found], ("create", "/etc/ringfence-none"), "the denials")
+
+
 ORDINARY = (
     "echo x > file; echo x > /tmp/x; echo x > ~/x; echo x > /dev/shm/x; echo x > /dev/null",
     "mkdir -p a/b; mv a c; ln -s b c/l; rm -r c; touch f; chmod 700 f; ln f g",

@@ -137,91 +137,6 @@ static int make_absolute(pid_t pid, int folder, const char *given, char ret_path
 	return read_link(link, base) < 0 ? -1 : join(ret_path, base, path);
 }
 
-/* Opens a path as processes in the fence see it. *ret_real is its real path. Returns a descriptor,
- * or -1 with errno. */
-static int open_inside(const struct attempt_context *context, const char *path, bool follow,
-		       char ret_real[PATH_MAX])
-{
-	AUTO_FD fd = fd_openat2(context->root, path, O_PATH | (follow ? 0 : O_NOFOLLOW), 0,
-				RESOLVE_IN_ROOT);
-	char link[32];
-
-	if (fd < 0)
-		return -1;
-	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-	if (read_link(link, ret_real) < 0) {
-		errno = EIO;
-		return -1;
-	}
-	return fd_steal(&fd);
-}
-
-/* Cleans the path lexically, where the file system gives no answer. */
-static void clean_lexically(char path[PATH_MAX])
-{
-	AUTO_FREE char *clean = path_absolute(path, "/");
-
-	snprintf(path, PATH_MAX, "%s", clean);
-}
-
-/*
- * Resolves a path whose last component does not exist. Returns true if that component is a dangling
- * symlink; path is then its target, to be resolved again.
- */
-static bool resolve_missing(const struct attempt_context *context, bool follow, char path[PATH_MAX],
-			    struct verdict_sight *sight)
-{
-	AUTO_FREE char *above = mem_dup(path);
-	char real[PATH_MAX];
-	char target[PATH_MAX];
-	char *name;
-
-	for (size_t end = strlen(above); end > 1 && above[end - 1] == '/';)
-		above[--end] = '\0';
-	name = strrchr(above, '/');
-	*name++ = '\0';
-
-	AUTO_FD fd = open_inside(context, *above ? above : "/", true, real);
-
-	if (fd < 0 || strcmp(name, "..") == 0 || join(path, real, name) < 0) {
-		clean_lexically(path);
-		return false;
-	}
-	sight->folder = true;
-
-	ssize_t n = follow ? readlinkat(fd, name, target, sizeof target - 1) : -1;
-
-	if (n <= 0)
-		return false;
-	target[n] = '\0';
-	if (target[0] == '/')
-		snprintf(path, PATH_MAX, "%s", target);
-	return target[0] == '/' || join(path, real, target) == 0;
-}
-
-static void resolve(const struct attempt_context *context, bool follow, char path[PATH_MAX],
-		    struct verdict_sight *ret_sight)
-{
-	enum { MOST_LINKS = 8 };
-	char real[PATH_MAX];
-
-	*ret_sight = (struct verdict_sight){ 0 };
-	for (int i = 0; i < MOST_LINKS; i++) {
-		AUTO_FD fd = open_inside(context, path, follow, real);
-
-		if (fd >= 0) {
-			memcpy(path, real, sizeof real);
-			*ret_sight = (struct verdict_sight){ .inside = true, .folder = true };
-			return;
-		}
-		if (errno != ENOENT)
-			break;
-		if (!resolve_missing(context, follow, path, ret_sight))
-			return;
-	}
-	clean_lexically(path);
-}
-
 /* Neither waits for a file server nor triggers an automount. */
 static bool is_on_host(const char *path)
 {
@@ -245,13 +160,17 @@ static void look_at_host(const char *path, struct verdict_sight *sight)
 }
 
 /* Judges one path. Returns true, with *ret_attempt filled in, if the fence refuses the act. */
-static bool judge(const struct attempt_context *context, enum verdict_act act, bool follow,
+static bool judge(struct attempt_context *context, enum verdict_act act, bool follow,
 		  char path[PATH_MAX], struct attempt *ret_attempt)
 {
+	struct inside_entry entry;
 	struct verdict_sight sight;
 	struct verdict verdict;
 
-	resolve(context, follow, path, &sight);
+	inside_resolve(&context->inside, follow, path, &entry);
+	if (act == VERDICT_REMOVE && !entry.file)
+		inside_forget(&context->inside);
+	sight = (struct verdict_sight){ .inside = entry.there, .folder = entry.folder };
 	verdict = verdict_at(context->plan, path);
 	if (verdict.wall == VERDICT_OPEN || verdict_harmless(&verdict, path))
 		return false;
@@ -264,7 +183,7 @@ static bool judge(const struct attempt_context *context, enum verdict_act act, b
 	return true;
 }
 
-static bool look_at_path(const struct attempt_context *context, pid_t pid, enum verdict_act act,
+static bool look_at_path(struct attempt_context *context, pid_t pid, enum verdict_act act,
 			 int folder, uint64_t address, bool follow, struct attempt *ret_attempt)
 {
 	char given[PATH_MAX];
@@ -281,7 +200,7 @@ static bool look_at_path(const struct attempt_context *context, pid_t pid, enum 
 	return judge(context, act, follow, path, ret_attempt);
 }
 
-static bool look_at_open(const struct attempt_context *context, pid_t pid, int folder,
+static bool look_at_open(struct attempt_context *context, pid_t pid, int folder,
 			 const uint64_t *arguments, struct attempt *ret_attempt)
 {
 	unsigned int flags = (unsigned int)arguments[1];
@@ -326,7 +245,7 @@ static struct verdict no_network(const struct attempt_context *context)
 										    : "net none" };
 }
 
-static bool look_at_local(const struct attempt_context *context, pid_t pid, bool binds,
+static bool look_at_local(struct attempt_context *context, pid_t pid, bool binds,
 			  const union address *address, size_t size, struct attempt *ret_attempt)
 {
 	const char *name = address->local.sun_path;
@@ -436,17 +355,6 @@ static bool look_at_socket(struct attempt_context *context, pid_t pid, bool bind
 	return false;
 }
 
-static int open_root(struct attempt_context *context, pid_t pid)
-{
-	char path[32];
-
-	if (context->root < 0) {
-		snprintf(path, sizeof path, "/proc/%d/root", pid);
-		context->root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	}
-	return context->root;
-}
-
 size_t attempt_look(struct attempt_context *context, const struct seccomp_notif *call,
 		    struct attempt ret_attempts[ATTEMPT_MOST])
 {
@@ -454,7 +362,7 @@ size_t attempt_look(struct attempt_context *context, const struct seccomp_notif 
 	pid_t pid = (pid_t)call->pid;
 	size_t count = 0;
 
-	if (open_root(context, pid) < 0)
+	if (inside_open(&context->inside, pid) < 0)
 		return 0;
 	if (call->data.nr == SYS_connect || call->data.nr == SYS_bind)
 		return look_at_socket(context, pid, call->data.nr == SYS_bind, arguments,

@@ -9,6 +9,7 @@
 #define FENCE_WATCH_ATTEMPT_H
 
 #include "fence/fence_plan.h"
+#include "fence/watch/inside.h"
 #include "fence/watch/verdict.h"
 
 #include <limits.h>
@@ -26,7 +27,7 @@ struct attempt {
 /* State shared by all processes of a fence. */
 struct attempt_context {
 	const struct fence_plan *plan;
-	int root;                   /* the fence's root, opened on first use; or -1 */
+	struct inside inside;
 	uint8_t reached[65536 / 8]; /* bit N: connecting to port N on loopback was not a denial */
 };
 

@@ -35,7 +35,7 @@ void denial_init(struct denial_log *denials, const struct fence_plan *plan, fenc
 		 struct fence_denials *list)
 {
 	*denials = (struct denial_log){
-		.context = { .plan = plan, .root = -1 },
+		.context = { .plan = plan, .inside = INSIDE_INIT },
 		.notice = notice,
 		.list = list,
 		.listener = -1,
@@ -312,6 +312,6 @@ void denial_serve(struct denial_log *denials, bool recording)
 void denial_end(struct denial_log *denials)
 {
 	fd_close(&denials->listener);
-	fd_close(&denials->context.root);
+	inside_close(&denials->context.inside);
 	announce(denials, true);
 }
