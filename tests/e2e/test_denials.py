@@ -278,6 +278,21 @@ def test_root_explains_denials_to_the_owner_of_a_project(t):
     contains(result.err, f"{LINE}write /etc/passwd (rule: system, built-in) by sh[2]\n", "stderr")
 
 
+@cases((), ("--trace-reads",), ("--denials=false",))
+def test_setting_a_time_to_now_works_in_the_project_and_nowhere_else(t, *opts):
+    t.write("file", "x")
+    t.write("docs/file", "x")
+    for name in ("file", "docs/file"):
+        os.utime(t.path(name), (1, 1))
+    script = ("import os, sys\nfor path in sys.argv[1:]:\n  try: os.utime(path)\n"
+              "  except OSError as error: print(error.errno)\n  else: print(int(os.stat(path).st_mtime) > 1)\n")
+    words = ["/usr/bin/python3", "-c", script, "file", t.path("file"), "docs/file", "/etc/passwd", "none"]
+    result, found = denials(t, *words, opts=(*opts, "--read", "docs"))
+    equal(result.out.split(), ["True", "True", "30", "30", "2"], "what a program gets", result)
+    equal(os.stat(t.path("docs/file")).st_mtime, 1, "the time of a protected file")
+    equal([d for d in found if d["kind"] != "read"], [], "denials")
+
+
 # A command that attacks its observer.
 
 @cases(("bad-paths",), ("race-path", "file"), ("die-asking", "300"), ("own-filter",),

@@ -183,19 +183,27 @@ static bool judge(struct attempt_context *context, enum verdict_act act, bool fo
 	return true;
 }
 
+/* Reads the path that a process gives to a call, and makes it absolute. Returns 0, or -1. */
+static int read_path(pid_t pid, int folder, uint64_t address, char ret_path[PATH_MAX])
+{
+	char given[PATH_MAX];
+	size_t size = copy_memory(pid, address, given, sizeof given);
+
+	/* A path without a NUL is too long or unreadable, and the kernel reports that. An empty one
+	 * names nothing. */
+	if (!memchr(given, '\0', size) || !given[0])
+		return -1;
+	return make_absolute(pid, folder, given, ret_path);
+}
+
 static bool look_at_path(struct attempt_context *context, pid_t pid, enum verdict_act act,
 			 int folder, uint64_t address, bool follow, struct attempt *ret_attempt)
 {
-	char given[PATH_MAX];
 	char path[PATH_MAX];
-	size_t size;
 
 	if ((act == VERDICT_READ || act == VERDICT_LOOK) && !context->plan->spec->trace_reads)
 		return false;
-	size = copy_memory(pid, address, given, sizeof given);
-	/* A path without a NUL is too long or unreadable, and the kernel reports that. An empty one
-	 * names nothing. */
-	if (!memchr(given, '\0', size) || !given[0] || make_absolute(pid, folder, given, path) < 0)
+	if (read_path(pid, folder, address, path) < 0)
 		return false;
 	return judge(context, act, follow, path, ret_attempt);
 }
@@ -386,4 +394,19 @@ size_t attempt_look(struct attempt_context *context, const struct seccomp_notif 
 				      &ret_attempts[count]);
 	}
 	return count;
+}
+
+bool attempt_freshens(struct attempt_context *context, const struct seccomp_notif *call)
+{
+	const uint64_t *arguments = (const uint64_t *)call->data.args;
+	struct inside_entry entry;
+	struct verdict verdict;
+	char path[PATH_MAX];
+
+	if (call->data.nr != SYS_utimensat || inside_open(&context->inside, (pid_t)call->pid) < 0 ||
+	    read_path((pid_t)call->pid, (int)arguments[0], arguments[1], path) < 0)
+		return false;
+	inside_resolve(&context->inside, true, path, &entry);
+	verdict = verdict_at(context->plan, path);
+	return entry.there && verdict.wall == VERDICT_READ_ONLY && verdict.by && verdict.by->source;
 }

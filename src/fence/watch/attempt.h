@@ -36,4 +36,12 @@ struct attempt_context {
 size_t attempt_look(struct attempt_context *context, const struct seccomp_notif *call,
 		    struct attempt ret_attempts[ATTEMPT_MOST]);
 
+/*
+ * Reports whether this call sets the times of a file to now that a cover shows read-only. Git does
+ * so before it uses an object again, and stores the object once more if that fails. It keeps the
+ * owner's `git gc` from removing the object, which is not the command's business: it may be told
+ * that it succeeded.
+ */
+bool attempt_freshens(struct attempt_context *context, const struct seccomp_notif *call);
+
 #endif

@@ -218,12 +218,13 @@ static bool answer(struct denial_log *denials, bool recording)
 		return errno == ENOENT || errno == EINTR; /* the caller was killed */
 
 	struct call call = find_call(in.asked.data.nr);
+	bool done = recording && attempt_freshens(&denials->context, &in.asked);
 
 	if (recording)
 		examine(denials, &in.asked, &call);
 	out.answer.id = in.asked.id;
 	out.answer.error = -call.error;
-	out.answer.flags = call.error ? 0 : SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+	out.answer.flags = call.error || done ? 0 : SECCOMP_USER_NOTIF_FLAG_CONTINUE;
 	ioctl(denials->listener, SECCOMP_IOCTL_NOTIF_SEND,
 	      &out.answer); /* fails if the caller was killed */
 	return true;
