@@ -410,7 +410,7 @@ def measure_create(place, size):
     times = {name: [] for name in commands}
     for i in range(size["create"]):
         for name in list(commands)[:: 1 if i % 2 == 0 else -1]:
-            # Nothing is deleted meanwhile: ext4 creates files several times slower for five seconds after that.
+            # Nothing is deleted meanwhile: after that, ext4 sometimes creates files several times slower.
             folder = f"{name.replace(' ', '-')}{i}"
             times[name].append(float(must_run([*commands[name], folder, str(size["created"])], place.env)))
     show(times)
