@@ -24,6 +24,15 @@ s=$EPOCHREALTIME
 cat >/dev/null
 echo "$s $EPOCHREALTIME" >>times
 """
+TOUCHED = """cat >/dev/null
+find d* -type f -exec touch {} +
+echo >>d0/s0/m0/file0.c
+s=$EPOCHREALTIME
+git commit -qam touched
+e=$EPOCHREALTIME
+echo $((${e/./} - ${s/./})) $(git count-objects) >times
+touch done
+"""
 
 
 def stream(files, commits):
@@ -136,6 +145,33 @@ def once(large, rounds):
     print(flush=True)
 
 
+def touched(large, rounds):
+    """`git commit -a` when no entry of the index is fresh: git reads all files, and has all of them already."""
+    print(f"git commit -a after every file was touched, timed by the agent itself, {rounds} rounds")
+    copy = os.path.join(large.base, "copy")
+    large.run("cp", "-a", large.path, copy)
+    times, objects = {"inside": [], "outside": []}, 0
+    for number in range(rounds):
+        for name in list(times)[:: 1 if number % 2 == 0 else -1]:
+            folder = large.path if name == "inside" else copy
+            large.write("work", TOUCHED, folder)
+            if name == "inside":
+                large.loop("bash work")
+            else:
+                large.run("bash", "work", cwd=folder)
+            with open(os.path.join(folder, "times"), encoding="utf-8") as file:
+                took, count = file.read().split()[:2]
+            times[name].append(int(took) / 1000)
+            objects = max(objects, int(count)) if name == "inside" else objects
+            for left in ("done", "times", "work"):
+                os.unlink(os.path.join(folder, left))
+            large.run("git", "reset", "-q", "--hard", "HEAD" if name == "inside" else "HEAD~1", cwd=folder)
+    show(times)
+    value = statistics.median(times["inside"]) / statistics.median(times["outside"])
+    print(f"  inside / outside: {value:.3f}x   goal: at most 1.5x   {'met' if value <= 1.5 else 'missed'}")
+    print(f"  loose objects that one commit inside wrote: {objects} at most\n", flush=True)
+
+
 def whole(large):
     """A loop in the project and one in the linked work tree: do all checks pass?"""
     script = ("cat >/dev/null; git status --short | grep -v ' sub$' | head -3; for i in $(seq 200); do echo $i >> d0/s0/m0/file0.c; "
@@ -174,6 +210,7 @@ def main():
         print(f"A repository of {files:,} files and {commits:,} commits, with a submodule and a linked work tree\n", flush=True)
         between(large, rounds, count)
         once(large, rounds)
+        touched(large, rounds)
         whole(large)
     return 0
 

@@ -29,9 +29,9 @@ SRT_VERSION = "0.0.83"
 SRT_NODE = (22, 12)  # the oldest version that it accepts
 NODE_VERSION = "22.12.0"  # taken from npm where the machine's own node is older
 
-FULL = {"startup": 200, "patience_s": 120, "srt": 20, "build": 7, "denials": 7, "find": 21, "files": 50000, "folders": 5000,
+FULL = {"startup": 200, "patience_s": 120, "srt": 20, "build": 7, "denials": 7, "find": 21, "create": 5, "created": 40000, "files": 50000, "folders": 5000,
         "loop": (5, 20), "many": 100, "flood": 2 << 30}
-QUICK = {"startup": 30, "patience_s": 10, "srt": 5, "build": 2, "denials": 2, "find": 2, "files": 5000, "folders": 500,
+QUICK = {"startup": 30, "patience_s": 10, "srt": 5, "build": 2, "denials": 2, "find": 2, "create": 2, "created": 4000, "files": 5000, "folders": 500,
          "loop": (2, 10), "many": 20, "flood": 256 << 20}
 
 
@@ -386,6 +386,40 @@ def measure_find(place, size):
     show(whole)
 
 
+CREATE = """import os, sys, time
+base, count = sys.argv[1], int(sys.argv[2])
+for i in range(count // 100):
+    os.makedirs(f"{base}/{i}")
+began = time.monotonic()
+for i in range(count):
+    with open(f"{base}/{i // 100}/{i}", "w") as file:
+        file.write("x")
+print((time.monotonic() - began) * 1000)
+"""
+
+
+def measure_create(place, size):
+    print(f"{size['created']} small files created, timed by the command itself, {size['create']} rounds")
+    project = place.project("create")
+    os.chdir(project)
+    commands = {
+        "inside": place.fenced(project, "/usr/bin/python3", "-c", CREATE),
+        "without denials": place.fenced(project, "/usr/bin/python3", "-c", CREATE, opts=("--denials=false",)),
+        "outside": ["/usr/bin/python3", "-c", CREATE],
+    }
+    times = {name: [] for name in commands}
+    for i in range(size["create"]):
+        for name in list(commands)[:: 1 if i % 2 == 0 else -1]:
+            # Nothing is deleted meanwhile: after that, ext4 sometimes creates files several times slower.
+            folder = f"{name.replace(' ', '-')}{i}"
+            times[name].append(float(must_run([*commands[name], folder, str(size["created"])], place.env)))
+    show(times)
+    value = ratio(times, "inside", "outside")
+    show_ratio("inside / outside", value, "at most 1.3x", value <= 1.3)
+    value = ratio(times, "without denials", "outside")
+    show_ratio("without denials / outside", value, "at most 1.1x", value <= 1.1)
+
+
 def processes_below(pid):
     """The process and all its descendants, from /proc."""
     parents = {}
@@ -468,7 +502,7 @@ def measure_loop(place, size):
 # ---------------------------------------------------------------- the run
 
 SECTIONS = {"startup": measure_startup, "commands": measure_commands, "srt": measure_srt, "build": measure_build,
-            "denials": measure_denials, "find": measure_find, "loop": measure_loop}
+            "denials": measure_denials, "create": measure_create, "find": measure_find, "loop": measure_loop}
 
 
 def section(measure, *args):

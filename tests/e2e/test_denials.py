@@ -93,6 +93,17 @@ def test_every_way_to_write_is_told(t, script, kind, target):
     expect(all(d["count"] >= 1 and d["argv"] and d["pid"] for d in found), "fields", found)
 
 
+@cases("rm d/a d/b && rmdir d && ln -s /etc d", "mv d e && ln -s /etc d", "mv d e && mv link d",
+       "rm s && ln -s /etc s", "mv -T link s", "ln -sfn /etc s")
+def test_a_folder_that_comes_to_lead_elsewhere_is_looked_up_again(t, change):
+    os.symlink("/etc", t.path("link"))
+    script = (f"mkdir d && ln -s d s && touch d/a s/b || exit 3; {change} || exit 4; "
+              "touch d/ringfence-none; touch s/ringfence-none; exit 1")
+    result, found = denials(t, "sh", "-c", script)
+    equal(result.code, 1, "the script", result)
+    contains([(d["kind"], d["target"]) for d in found], ("create", "/etc/ringfence-none"), "the denials")
+
+
 ORDINARY = (
     "echo x > file; echo x > /tmp/x; echo x > ~/x; echo x > /dev/shm/x; echo x > /dev/null",
     "mkdir -p a/b; mv a c; ln -s b c/l; rm -r c; touch f; chmod 700 f; ln f g",
@@ -265,6 +276,21 @@ def test_root_explains_denials_to_the_owner_of_a_project(t):
     result = t.sh("echo x > /etc/passwd",
                   env=t.env(RINGFENCE_STATE_DIR=os.path.join(t.home, "state")))
     contains(result.err, f"{LINE}write /etc/passwd (rule: system, built-in) by sh[2]\n", "stderr")
+
+
+@cases((), ("--trace-reads",), ("--denials=false",))
+def test_setting_a_time_to_now_works_in_the_project_and_nowhere_else(t, *opts):
+    t.write("file", "x")
+    t.write("docs/file", "x")
+    for name in ("file", "docs/file"):
+        os.utime(t.path(name), (1, 1))
+    script = ("import os, sys\nfor path in sys.argv[1:]:\n  try: os.utime(path)\n"
+              "  except OSError as error: print(error.errno)\n  else: print(int(os.stat(path).st_mtime) > 1)\n")
+    words = ["/usr/bin/python3", "-c", script, "file", t.path("file"), "docs/file", "/etc/passwd", "none"]
+    result, found = denials(t, *words, opts=(*opts, "--read", "docs"))
+    equal(result.out.split(), ["True", "True", "30", "30", "2"], "what a program gets", result)
+    equal(os.stat(t.path("docs/file")).st_mtime, 1, "the time of a protected file")
+    equal([d for d in found if d["kind"] != "read"], [], "denials")
 
 
 # A command that attacks its observer.

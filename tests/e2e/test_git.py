@@ -66,6 +66,40 @@ def test_the_agent_amends_branches_tags_stashes_and_rebases_over_iterations(t):
     repo.fsck()
 
 
+def object_times(repo, only=None):
+    """When each file of the user's objects was last modified."""
+    times = {}
+    for base, _, files in os.walk(os.path.join(repo.folder, "objects")):
+        for path in (os.path.join(base, name) for name in files):
+            if only is None or path in only:
+                times[path] = os.stat(path).st_mtime_ns
+    return times
+
+
+@needs("git")
+@cases("packed", "loose", "both")
+def test_a_commit_after_every_file_was_touched_writes_only_what_is_new(t, kind):
+    script = ("touch -d 2001-01-01 f*; edit f1 new; git commit -q -am 'by the agent'; "
+              "git count-objects > seen; edit done yes")
+    loop = Loop(t, scripts={"1": script})
+    repo = Repository(t, loop.project).filled()
+    for i in range(40):
+        repo.write(f"f{i}", f"{i}\n")
+        if i == 20 and kind == "both":
+            repo.commit()
+            repo.git("gc", "-q")
+    repo.commit()
+    if kind == "packed":
+        repo.git("gc", "-q")
+    before = object_times(repo)
+    result = loop.run()
+    equal(result.code, 0, "exit status of run", result)
+    equal(loop.tree()["seen"].split()[0], "3", "objects: a file, a tree and a commit")
+    equal(repo.git("diff", "--name-only", "main", branch(loop)), "f1", "the commit")
+    equal(object_times(repo, before), before, "times of the user's objects")
+    repo.fsck()
+
+
 @needs("git")
 def test_git_status_inside_is_what_the_user_sees(t):
     loop = Loop(t, scripts={"1": "git status --porcelain=v2 --branch > /tmp/x; git diff > /tmp/d; git diff --cached > /tmp/c; "

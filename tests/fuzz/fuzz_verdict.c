@@ -3,6 +3,7 @@
 #include "fence/fence_plan.h"
 #include "fuzz.h"
 
+#include "fence/plan/ruleset.h"
 #include "fence/watch/verdict.h"
 #include "util/file/path.h"
 #include "util/mem.h"
@@ -11,8 +12,8 @@
 #include <string.h>
 
 /* For the fuzzer only, which does not link the policy: there are no rules. */
-__attribute__((weak)) const struct fence_rule *fence_plan_decide(const struct fence_plan *plan,
-								 const char *path)
+__attribute__((weak)) const struct fence_rule *ruleset_find(const struct fence_plan *plan,
+							    const char *path)
 {
 	(void)plan;
 	(void)path;

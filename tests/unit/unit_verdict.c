@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Sorted, as ruleset_collapse() leaves them. */
 static struct fence_rule rules[] = {
 	{ .path = (char *)"/h/u/.tools", .access = WIRE_READ, .origin = (char *)"tool chains" },
 	{ .path = (char *)"/h/u/p",
@@ -24,14 +25,14 @@ static struct fence_rule rules[] = {
 	  .origin = (char *)"--hide",
 	  .exact = true,
 	  .asked = true },
-	{ .path = (char *)"/tmp/shared",
-	  .access = WIRE_WRITE,
-	  .origin = (char *)"--write",
-	  .exact = true,
-	  .asked = true },
 	{ .path = (char *)"/srv/lib",
 	  .access = WIRE_READ,
 	  .origin = (char *)"ringfence.yml:12",
+	  .exact = true,
+	  .asked = true },
+	{ .path = (char *)"/tmp/shared",
+	  .access = WIRE_WRITE,
+	  .origin = (char *)"--write",
 	  .exact = true,
 	  .asked = true },
 };

@@ -148,10 +148,12 @@ static const char *const absent[] = { "clone3", "openat2" };
 
 /* Allowed under conditions; see the functions below. */
 static const char *const conditional[] = {
-	"clone", "unshare", "personality", "socket", "socketpair", "ioctl",
-	"chmod", "fchmod",  "fchmodat",    "creat",  "mknod",      "mknodat",
-	"open",  "openat",  "newfstatat",  "statx",
+	"clone",  "unshare",  "personality", "socket", "socketpair", "ioctl", "chmod",
+	"fchmod", "fchmodat", "creat",       "mknod",  "mknodat",    "open",  "openat",
 };
+
+/* Allowed, and asked about under conditions; see the functions below. */
+static const char *const sometimes_asked[] = { "newfstatat", "statx", "utimensat" };
 
 #define LISTED(list, name) listed(list, sizeof(list) / sizeof *(list), name)
 
@@ -213,7 +215,8 @@ static void add_known_calls(void)
 			rule(notify_from(NOTICING, SCMP_ACT_ALLOW), name, 0, NULL);
 		else if (name && LISTED(reading, name))
 			rule(notify_from(TRACING, SCMP_ACT_ALLOW), name, 0, NULL);
-		else if (name && !LISTED(absent, name) && !LISTED(conditional, name))
+		else if (name && !LISTED(absent, name) && !LISTED(conditional, name) &&
+			 !LISTED(sometimes_asked, name))
 			rule(SCMP_ACT_ALLOW, name, 0, NULL);
 		free(name);
 	}
@@ -313,6 +316,23 @@ static void add_looks(void)
 	}
 }
 
+/*
+ * Asks about setting the times of a path to now, as git does to the objects that it uses again. See
+ * attempt_freshens(). `touch` sets times by a descriptor, without a path.
+ */
+static void add_times(void)
+{
+	const struct scmp_arg_cmp now = SCMP_CMP(2, SCMP_CMP_EQ, 0);
+
+	if (mode == PLAIN) {
+		rule(SCMP_ACT_ALLOW, "utimensat", 0, NULL);
+		return;
+	}
+	ALLOW_IF("utimensat", SCMP_CMP(2, SCMP_CMP_NE, 0));
+	ALLOW_IF("utimensat", now, SCMP_CMP(1, SCMP_CMP_EQ, 0));
+	RULE(SCMP_ACT_NOTIFY, "utimensat", now, SCMP_CMP(1, SCMP_CMP_NE, 0));
+}
+
 /* Allows unix, IPv4 and IPv6 sockets, and NETLINK_ROUTE, which lists interfaces and routes (Node
  * uses it). */
 static void add_sockets(void)
@@ -380,6 +400,7 @@ static void write_filter(const char *name)
 	add_modes();
 	add_opens();
 	add_looks();
+	add_times();
 	add_sockets();
 	add_ioctl();
 
@@ -420,9 +441,8 @@ static void write_list(const char *const *list, size_t count, int error)
 /* Writes the calls that a listener can be asked about: { number, errno or 0 to continue, name }. */
 static void write_calls(void)
 {
-	static const char *const continued[] = { "chmod",  "fchmodat",   "creat",
-						 "mknod",  "mknodat",    "open",
-						 "openat", "newfstatat", "statx" };
+	static const char *const continued[] = { "chmod",   "fchmodat", "creat", "mknod",
+						 "mknodat", "open",     "openat" };
 	static const char *const on_condition[] = { "clone", "unshare", "ioctl" };
 
 	printf("static const struct call calls[] = {\n");
@@ -434,6 +454,7 @@ static void write_calls(void)
 	WRITE_ALL(changing, 0);
 	WRITE_ALL(reading, 0);
 	WRITE_ALL(continued, 0);
+	WRITE_ALL(sometimes_asked, 0);
 	printf("};\n");
 }
 

@@ -137,91 +137,6 @@ static int make_absolute(pid_t pid, int folder, const char *given, char ret_path
 	return read_link(link, base) < 0 ? -1 : join(ret_path, base, path);
 }
 
-/* Opens a path as processes in the fence see it. *ret_real is its real path. Returns a descriptor,
- * or -1 with errno. */
-static int open_inside(const struct attempt_context *context, const char *path, bool follow,
-		       char ret_real[PATH_MAX])
-{
-	AUTO_FD fd = fd_openat2(context->root, path, O_PATH | (follow ? 0 : O_NOFOLLOW), 0,
-				RESOLVE_IN_ROOT);
-	char link[32];
-
-	if (fd < 0)
-		return -1;
-	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-	if (read_link(link, ret_real) < 0) {
-		errno = EIO;
-		return -1;
-	}
-	return fd_steal(&fd);
-}
-
-/* Cleans the path lexically, where the file system gives no answer. */
-static void clean_lexically(char path[PATH_MAX])
-{
-	AUTO_FREE char *clean = path_absolute(path, "/");
-
-	snprintf(path, PATH_MAX, "%s", clean);
-}
-
-/*
- * Resolves a path whose last component does not exist. Returns true if that component is a dangling
- * symlink; path is then its target, to be resolved again.
- */
-static bool resolve_missing(const struct attempt_context *context, bool follow, char path[PATH_MAX],
-			    struct verdict_sight *sight)
-{
-	AUTO_FREE char *above = mem_dup(path);
-	char real[PATH_MAX];
-	char target[PATH_MAX];
-	char *name;
-
-	for (size_t end = strlen(above); end > 1 && above[end - 1] == '/';)
-		above[--end] = '\0';
-	name = strrchr(above, '/');
-	*name++ = '\0';
-
-	AUTO_FD fd = open_inside(context, *above ? above : "/", true, real);
-
-	if (fd < 0 || strcmp(name, "..") == 0 || join(path, real, name) < 0) {
-		clean_lexically(path);
-		return false;
-	}
-	sight->folder = true;
-
-	ssize_t n = follow ? readlinkat(fd, name, target, sizeof target - 1) : -1;
-
-	if (n <= 0)
-		return false;
-	target[n] = '\0';
-	if (target[0] == '/')
-		snprintf(path, PATH_MAX, "%s", target);
-	return target[0] == '/' || join(path, real, target) == 0;
-}
-
-static void resolve(const struct attempt_context *context, bool follow, char path[PATH_MAX],
-		    struct verdict_sight *ret_sight)
-{
-	enum { MOST_LINKS = 8 };
-	char real[PATH_MAX];
-
-	*ret_sight = (struct verdict_sight){ 0 };
-	for (int i = 0; i < MOST_LINKS; i++) {
-		AUTO_FD fd = open_inside(context, path, follow, real);
-
-		if (fd >= 0) {
-			memcpy(path, real, sizeof real);
-			*ret_sight = (struct verdict_sight){ .inside = true, .folder = true };
-			return;
-		}
-		if (errno != ENOENT)
-			break;
-		if (!resolve_missing(context, follow, path, ret_sight))
-			return;
-	}
-	clean_lexically(path);
-}
-
 /* Neither waits for a file server nor triggers an automount. */
 static bool is_on_host(const char *path)
 {
@@ -245,13 +160,17 @@ static void look_at_host(const char *path, struct verdict_sight *sight)
 }
 
 /* Judges one path. Returns true, with *ret_attempt filled in, if the fence refuses the act. */
-static bool judge(const struct attempt_context *context, enum verdict_act act, bool follow,
+static bool judge(struct attempt_context *context, enum verdict_act act, bool follow,
 		  char path[PATH_MAX], struct attempt *ret_attempt)
 {
+	struct inside_entry entry;
 	struct verdict_sight sight;
 	struct verdict verdict;
 
-	resolve(context, follow, path, &sight);
+	inside_resolve(&context->inside, follow, path, &entry);
+	if (act == VERDICT_REMOVE && !entry.file)
+		inside_forget(&context->inside);
+	sight = (struct verdict_sight){ .inside = entry.there, .folder = entry.folder };
 	verdict = verdict_at(context->plan, path);
 	if (verdict.wall == VERDICT_OPEN || verdict_harmless(&verdict, path))
 		return false;
@@ -264,24 +183,32 @@ static bool judge(const struct attempt_context *context, enum verdict_act act, b
 	return true;
 }
 
-static bool look_at_path(const struct attempt_context *context, pid_t pid, enum verdict_act act,
-			 int folder, uint64_t address, bool follow, struct attempt *ret_attempt)
+/* Reads the path that a process gives to a call, and makes it absolute. Returns 0, or -1. */
+static int read_path(pid_t pid, int folder, uint64_t address, char ret_path[PATH_MAX])
 {
 	char given[PATH_MAX];
+	size_t size = copy_memory(pid, address, given, sizeof given);
+
+	/* A path without a NUL is too long or unreadable, and the kernel reports that. An empty one
+	 * names nothing. */
+	if (!memchr(given, '\0', size) || !given[0])
+		return -1;
+	return make_absolute(pid, folder, given, ret_path);
+}
+
+static bool look_at_path(struct attempt_context *context, pid_t pid, enum verdict_act act,
+			 int folder, uint64_t address, bool follow, struct attempt *ret_attempt)
+{
 	char path[PATH_MAX];
-	size_t size;
 
 	if ((act == VERDICT_READ || act == VERDICT_LOOK) && !context->plan->spec->trace_reads)
 		return false;
-	size = copy_memory(pid, address, given, sizeof given);
-	/* A path without a NUL is too long or unreadable, and the kernel reports that. An empty one
-	 * names nothing. */
-	if (!memchr(given, '\0', size) || !given[0] || make_absolute(pid, folder, given, path) < 0)
+	if (read_path(pid, folder, address, path) < 0)
 		return false;
 	return judge(context, act, follow, path, ret_attempt);
 }
 
-static bool look_at_open(const struct attempt_context *context, pid_t pid, int folder,
+static bool look_at_open(struct attempt_context *context, pid_t pid, int folder,
 			 const uint64_t *arguments, struct attempt *ret_attempt)
 {
 	unsigned int flags = (unsigned int)arguments[1];
@@ -326,7 +253,7 @@ static struct verdict no_network(const struct attempt_context *context)
 										    : "net none" };
 }
 
-static bool look_at_local(const struct attempt_context *context, pid_t pid, bool binds,
+static bool look_at_local(struct attempt_context *context, pid_t pid, bool binds,
 			  const union address *address, size_t size, struct attempt *ret_attempt)
 {
 	const char *name = address->local.sun_path;
@@ -436,17 +363,6 @@ static bool look_at_socket(struct attempt_context *context, pid_t pid, bool bind
 	return false;
 }
 
-static int open_root(struct attempt_context *context, pid_t pid)
-{
-	char path[32];
-
-	if (context->root < 0) {
-		snprintf(path, sizeof path, "/proc/%d/root", pid);
-		context->root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	}
-	return context->root;
-}
-
 size_t attempt_look(struct attempt_context *context, const struct seccomp_notif *call,
 		    struct attempt ret_attempts[ATTEMPT_MOST])
 {
@@ -454,7 +370,7 @@ size_t attempt_look(struct attempt_context *context, const struct seccomp_notif 
 	pid_t pid = (pid_t)call->pid;
 	size_t count = 0;
 
-	if (open_root(context, pid) < 0)
+	if (inside_open(&context->inside, pid) < 0)
 		return 0;
 	if (call->data.nr == SYS_connect || call->data.nr == SYS_bind)
 		return look_at_socket(context, pid, call->data.nr == SYS_bind, arguments,
@@ -478,4 +394,19 @@ size_t attempt_look(struct attempt_context *context, const struct seccomp_notif 
 				      &ret_attempts[count]);
 	}
 	return count;
+}
+
+bool attempt_freshens(struct attempt_context *context, const struct seccomp_notif *call)
+{
+	const uint64_t *arguments = (const uint64_t *)call->data.args;
+	struct inside_entry entry;
+	struct verdict verdict;
+	char path[PATH_MAX];
+
+	if (call->data.nr != SYS_utimensat || inside_open(&context->inside, (pid_t)call->pid) < 0 ||
+	    read_path((pid_t)call->pid, (int)arguments[0], arguments[1], path) < 0)
+		return false;
+	inside_resolve(&context->inside, true, path, &entry);
+	verdict = verdict_at(context->plan, path);
+	return entry.there && verdict.wall == VERDICT_READ_ONLY && verdict.by && verdict.by->source;
 }

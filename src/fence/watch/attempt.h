@@ -9,6 +9,7 @@
 #define FENCE_WATCH_ATTEMPT_H
 
 #include "fence/fence_plan.h"
+#include "fence/watch/inside.h"
 #include "fence/watch/verdict.h"
 
 #include <limits.h>
@@ -26,7 +27,7 @@ struct attempt {
 /* State shared by all processes of a fence. */
 struct attempt_context {
 	const struct fence_plan *plan;
-	int root;                   /* the fence's root, opened on first use; or -1 */
+	struct inside inside;
 	uint8_t reached[65536 / 8]; /* bit N: connecting to port N on loopback was not a denial */
 };
 
@@ -34,5 +35,13 @@ struct attempt_context {
  * cannot be determined. */
 size_t attempt_look(struct attempt_context *context, const struct seccomp_notif *call,
 		    struct attempt ret_attempts[ATTEMPT_MOST]);
+
+/*
+ * Reports whether this call sets the times of a file to now that a cover shows read-only. Git does
+ * so before it uses an object again, and stores the object once more if that fails. It keeps the
+ * owner's `git gc` from removing the object, which is not the command's business: it may be told
+ * that it succeeded.
+ */
+bool attempt_freshens(struct attempt_context *context, const struct seccomp_notif *call);
 
 #endif

@@ -35,7 +35,7 @@ void denial_init(struct denial_log *denials, const struct fence_plan *plan, fenc
 		 struct fence_denials *list)
 {
 	*denials = (struct denial_log){
-		.context = { .plan = plan, .root = -1 },
+		.context = { .plan = plan, .inside = INSIDE_INIT },
 		.notice = notice,
 		.list = list,
 		.listener = -1,
@@ -218,12 +218,13 @@ static bool answer(struct denial_log *denials, bool recording)
 		return errno == ENOENT || errno == EINTR; /* the caller was killed */
 
 	struct call call = find_call(in.asked.data.nr);
+	bool done = recording && attempt_freshens(&denials->context, &in.asked);
 
 	if (recording)
 		examine(denials, &in.asked, &call);
 	out.answer.id = in.asked.id;
 	out.answer.error = -call.error;
-	out.answer.flags = call.error ? 0 : SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+	out.answer.flags = call.error || done ? 0 : SECCOMP_USER_NOTIF_FLAG_CONTINUE;
 	ioctl(denials->listener, SECCOMP_IOCTL_NOTIF_SEND,
 	      &out.answer); /* fails if the caller was killed */
 	return true;
@@ -312,6 +313,6 @@ void denial_serve(struct denial_log *denials, bool recording)
 void denial_end(struct denial_log *denials)
 {
 	fd_close(&denials->listener);
-	fd_close(&denials->context.root);
+	inside_close(&denials->context.inside);
 	announce(denials, true);
 }

@@ -3,6 +3,7 @@
 
 #include "fence/plan/defaults.h"
 #include "fence/plan/names.h"
+#include "fence/plan/ruleset.h"
 #include "util/file/path.h"
 #include "util/mem.h"
 
@@ -68,7 +69,7 @@ struct verdict verdict_at(const struct fence_plan *plan, const char *path)
 		[WIRE_HIDE] = VERDICT_HIDDEN,
 		[WIRE_HIDE_AROUND] = VERDICT_HIDDEN,
 	};
-	const struct fence_rule *rule = fence_plan_decide(plan, path);
+	const struct fence_rule *rule = ruleset_find(plan, path);
 	const char *name = NULL;
 	const char *place = private_place(plan, path, &name);
 

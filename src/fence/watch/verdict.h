@@ -47,7 +47,8 @@ struct verdict_sight {
 	bool folder_on_host;
 };
 
-/* Returns the verdict on a path, which must be absolute, clean and without symlinks. */
+/* Returns the verdict of a finished plan on a path, which must be absolute, clean and without
+ * symlinks. */
 struct verdict verdict_at(const struct fence_plan *plan, const char *path);
 
 /* Returns why a component of a path is always protected: "secret", "executed by the host", or
