@@ -1,0 +1,18 @@
+/*
+ * The gate: takes the changes of a draft over into the project, as files.
+ *
+ * The changes between two checkpoints, `from` (the draft's base) and `to` (its result), are merged
+ * into the project as it is now (undo/tree_merge.h). The result is saved as a checkpoint and then
+ * restored (undo/restore.h), so an interrupted crossing is completed by the next task, and the
+ * checkpoint of the project before it can bring everything back.
+ */
+#ifndef SNAPSHOT_GATE_H
+#define SNAPSHOT_GATE_H
+
+#include "snapshot/snapshot_request.h"
+
+/* Answers with what changes, conflicts, and paths that tools obey; changes nothing if there are
+ * conflicts, or with `dry`. Returns 0, or -1 with err set. */
+int gate_cross(struct snapshot_request *request, struct error *err);
+
+#endif
