@@ -44,7 +44,7 @@ int drafts_enter(const char *id, struct fence_spec *spec, struct draft_record *r
 
 	if (op_failed(op_draft_begin(&request, ret_record, err)))
 		return -1;
-	view = view_of(place, ret_record->folder);
+	view = view_of(place, ret_record->layers);
 	if (draft_enter(&view, err) == 0) {
 		spec->draft = true;
 		return 0;

@@ -3,7 +3,9 @@
 
 #include "util/env.h"
 #include "util/file/fd.h"
+#include "util/file/mounts.h"
 #include "util/file/path.h"
+#include "util/list.h"
 #include "util/mem.h"
 #include "util/process.h"
 #include "util/userns.h"
@@ -20,6 +22,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -98,11 +101,10 @@ static int set_layers(int context, int project, int folder, bool writable, struc
 				   : set_layer(context, "workdir", work, err);
 }
 
-/* Mounts the layers over the project. */
-static int mount_layers(const struct draft_view *view, struct error *err)
+/* Returns a new overlay of the layers that is not mounted yet, or -1 with err set. */
+static int make_overlay(const struct draft_view *view, int project, struct error *err)
 {
-	AUTO_FD project = open_folder(view->project, err);
-	AUTO_FD folder = project < 0 ? -1 : open_folder(view->folder, err);
+	AUTO_FD folder = open_folder(view->folder, err);
 	AUTO_FD context = folder < 0 ? -1 : (int)syscall(SYS_fsopen, "overlay", FSOPEN_CLOEXEC);
 	unsigned int attributes = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV |
 				  (view->writable ? 0 : MOUNT_ATTR_RDONLY);
@@ -110,19 +112,85 @@ static int mount_layers(const struct draft_view *view, struct error *err)
 	if (folder < 0)
 		return -1;
 	if (context < 0)
-		return error_sys(err, "the kernel has no overlayfs");
+		return error_sys(err, "use overlayfs");
 	if (set_layers(context, project, folder, view->writable, err) < 0 ||
 	    (!view->root && set_layer(context, "userxattr", NULL, err) < 0))
 		return -1;
 
-	AUTO_FD mount = syscall(SYS_fsconfig, context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0
-				? -1
-				: (int)syscall(SYS_fsmount, context, FSMOUNT_CLOEXEC, attributes);
+	AUTO_FD overlay = syscall(SYS_fsconfig, context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0
+				  ? -1
+				  : (int)syscall(SYS_fsmount, context, FSMOUNT_CLOEXEC, attributes);
+	struct statvfs status;
 
-	if (mount < 0 || syscall(SYS_move_mount, mount, "", project, "",
-				 MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)
-		return error_sys(err, "mount a draft with overlayfs over '%s'", view->project);
+	if (overlay < 0 || fstatvfs(overlay, &status) < 0)
+		return error_sys(err, "mount an overlay of '%s' with the layers in '%s'",
+				 view->project, view->folder);
+	/* Overlayfs does this on its own if it cannot write to the layers. */
+	if (view->writable && (status.f_flag & ST_RDONLY))
+		return error_with(err, ERROR_DENIED,
+				  "overlayfs cannot write to the layers in '%s' (see: dmesg)",
+				  view->folder);
+	return fd_steal(&overlay);
+}
+
+/* The file systems that are mounted below the project; an overlay does not include them. */
+struct nested {
+	const struct draft_view *view;
+	struct list paths; /* of the topmost ones */
+	int *mounts;       /* for each: a copy that is not mounted */
+};
+
+/* Copies a mount with everything below it, read-only. */
+static int copy_nested(void *context, uint64_t device, const char *path, struct error *err)
+{
+	struct nested *nested = context;
+	struct mount_attr attributes = { .attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID |
+						     MOUNT_ATTR_NODEV };
+
+	(void)device;
+	if (!path_within(path, nested->view->project) || strcmp(path, nested->view->project) == 0)
+		return 0;
+	for (size_t i = 0; i < nested->paths.count; i++)
+		if (path_within(path, nested->paths.items[i]))
+			return 0;
+
+	AUTO_FD copy = (int)syscall(SYS_open_tree, AT_FDCWD, path,
+				    OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
+
+	if (copy < 0 || syscall(SYS_mount_setattr, copy, "", AT_EMPTY_PATH | AT_RECURSIVE,
+				&attributes, sizeof attributes) < 0)
+		return error_sys(err, "show the file system mounted at '%s' in the draft", path);
+	nested->mounts = mem_extend(nested->mounts, nested->paths.count, sizeof *nested->mounts);
+	nested->mounts[nested->paths.count] = fd_steal(&copy);
+	list_add(&nested->paths, path);
 	return 0;
+}
+
+static int attach_nested(const struct nested *nested, struct error *err)
+{
+	for (size_t i = 0; i < nested->paths.count; i++)
+		if (syscall(SYS_move_mount, nested->mounts[i], "", AT_FDCWD, nested->paths.items[i],
+			    MOVE_MOUNT_F_EMPTY_PATH) < 0)
+			return error_sys(err, "mount '%s' in the draft", nested->paths.items[i]);
+	return 0;
+}
+
+/* Mounts the layers over the project, and then what is mounted below it. The process exits soon,
+ * so nothing is released. */
+static int mount_layers(const struct draft_view *view, struct error *err)
+{
+	AUTO_FD project = open_folder(view->project, err);
+	struct nested nested = { .view = view };
+	AUTO_FD overlay = project < 0 || mounts_each(copy_nested, &nested, err) < 0
+				  ? -1
+				  : make_overlay(view, project, err);
+
+	if (overlay < 0)
+		return -1;
+	if (syscall(SYS_move_mount, overlay, "", project, "",
+		    MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)
+		return error_sys(err, "mount a draft over '%s'", view->project);
+	return attach_nested(&nested, err);
 }
 
 static int make_namespaces(const struct draft_view *view, struct error *err)

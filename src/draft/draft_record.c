@@ -78,6 +78,7 @@ int draft_record_find(const char *state, const char *id, struct draft_record *re
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(MOST_BYTES);
 	struct draft_record record = { .id = mem_dup(id),
 				       .folder = mem_format("%s/drafts/%s", state, id),
+				       .layers = mem_format("%s/drafts/%s/layers", state, id),
 				       .lock = -1 };
 	AUTO_FD folder = -1;
 	json_t *json = NULL;
@@ -108,6 +109,7 @@ void draft_record_release(struct draft_record *record)
 {
 	free(record->id);
 	free(record->folder);
+	free(record->layers);
 	free(record->project);
 	free(record->command);
 	fd_close(&record->lock);
@@ -187,6 +189,11 @@ static int hold_drafts(const char *path, struct error *err)
 	return fd_steal(&drafts);
 }
 
+static int make_folder(const char *path, struct error *err)
+{
+	return mkdir(path, 0700) < 0 ? error_sys(err, "create '%s'", path) : 0;
+}
+
 int draft_record_create(const char *state, const char *project, const char *command,
 			struct draft_record *ret_record, struct error *err)
 {
@@ -203,10 +210,11 @@ int draft_record_create(const char *state, const char *project, const char *comm
 	each_entry(drafts, remove_leftover, NULL);
 	record.id = mem_dup(id);
 	record.folder = path_join(path, id);
+	record.layers = path_join(record.folder, "layers");
 	record.project = mem_dup(project);
 	record.command = mem_dup(command);
-	if (draft_create(project, record.folder, err) < 0 || draft_record_lock(&record, err) < 0 ||
-	    draft_record_write(&record, err) < 0) {
+	if (make_folder(record.folder, err) < 0 || draft_create(project, record.layers, err) < 0 ||
+	    draft_record_lock(&record, err) < 0 || draft_record_write(&record, err) < 0) {
 		draft_record_release(&record);
 		return -1;
 	}

@@ -3,7 +3,7 @@
  *
  *	record.json	what follows in struct draft_record
  *	lock		held by the process that uses the draft
- *	upper, work	see draft.h
+ *	layers		the draft itself (draft.h)
  *
  * The base and the result of a draft are checkpoints of its project, under the draft's id.
  */
@@ -21,6 +21,7 @@ enum { DRAFT_RECORD_NONE = -1 };
 struct draft_record {
 	char *id;
 	char *folder;
+	char *layers;
 	char *project; /* a real path */
 	char *command; /* the last one, as a line for a shell */
 	int64_t began_ms;

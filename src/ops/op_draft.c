@@ -4,6 +4,7 @@
 #include "ops/apply_question.h"
 #include "snapshot/snapshot.h"
 #include "util/buffer.h"
+#include "util/file/path.h"
 #include "util/mem.h"
 #include "util/text/jsonget.h"
 #include "util/text/shell.h"
@@ -15,15 +16,18 @@ enum { MOST_COMMAND = 1 << 16 };
 
 /* ---- the run ---- */
 
-static int save(const char *state, const struct draft_record *record, const char *kind,
+/* Saves a checkpoint: the base, or with the upper layer the result. */
+static int save(const char *state, const struct draft_record *record, const char *upper,
 		int64_t *ret_number, struct error *err)
 {
 	struct snapshot_work work;
 	json_t *answer = NULL;
 	int result;
 
-	snapshot_begin(&work, "save", state, record->project, record->id);
-	snapshot_tell(&work, "kind", kind);
+	snapshot_begin(&work, upper ? "result" : "save", state, record->project, record->id);
+	snapshot_tell(&work, "kind", upper ? "after" : "start");
+	if (upper)
+		snapshot_tell(&work, "upper", upper);
 	result = snapshot_run(&work, -1, &answer, err);
 	snapshot_release(&work);
 	if (result == 0)
@@ -71,7 +75,7 @@ static int open_new(const struct op_draft_begin_request *request, const char *li
 
 	if (draft_record_create(request->state, request->project, line, record, err) < 0)
 		return -1;
-	if (save(request->state, record, "start", &base, err) == 0)
+	if (save(request->state, record, NULL, &base, err) == 0)
 		return 0;
 	draft_record_remove(record, NULL, &(struct error){ 0 });
 	draft_record_release(record);
@@ -106,9 +110,10 @@ static json_t *read_changes(const char *state, const struct draft_record *record
 enum op_status op_draft_end(const char *state, struct draft_record *record, int64_t code,
 			    json_t **ret_changes, struct error *err)
 {
+	AUTO_FREE char *upper = path_join(record->layers, "upper");
 	json_t *all;
 
-	if (save(state, record, "after", &record->result, err) < 0)
+	if (save(state, record, upper, &record->result, err) < 0)
 		return op_status_of(err);
 	record->code = code;
 	if (draft_record_write(record, err) < 0)

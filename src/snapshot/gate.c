@@ -12,10 +12,12 @@
 #include "util/file/fd.h"
 #include "util/mem.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 struct crossing {
@@ -78,26 +80,153 @@ static int count_entry(void *context, struct node *node, const char *path)
 	return 0;
 }
 
-/* Makes the merged tree, and stores it as if the project had been scanned with it. */
+/* Prepares a merged tree to be saved, as if the project had been scanned with it. */
+static int set_wanted(struct look *wanted, struct tree_merge *merge, struct error *err)
+{
+	wanted->walk.root = merge->result;
+	merge->result = (struct node){ 0 };
+	node_each(&wanted->walk.root, count_entry, &wanted->walk);
+	if (write_trees(wanted->pack, &wanted->walk.root, err) < 0)
+		return -1;
+	return look_write_root(wanted, err);
+}
+
+static void begin_wanted(struct checkpoint_repo *repo, struct look *wanted)
+{
+	/* The same rules: nothing was scanned, so the cache stays as it is. */
+	*wanted = (struct look){ .pack = pack_new(repo, false, NULL), .walk.same_rules = true };
+}
+
 static int merge(struct crossing *at, struct error *err)
 {
 	struct checkpoint_repo *repo = &at->request->repo;
-	struct look *wanted = &at->wanted;
 
 	at->merge = (struct tree_merge){ .base = &at->base,
 					 .draft = &at->draft,
 					 .present = &at->present.walk.root,
 					 .paths = &at->request->differ.paths };
-	*wanted = (struct look){ .pack = pack_new(repo, false, NULL), .walk.same_rules = true };
-	if (tree_merge(&at->merge, repo, wanted->pack, err) < 0)
+	begin_wanted(repo, &at->wanted);
+	if (tree_merge(&at->merge, repo, at->wanted.pack, err) < 0)
 		return -1;
-	wanted->walk.root = at->merge.result;
-	at->merge.result = (struct node){ 0 };
-	node_each(&wanted->walk.root, count_entry, &wanted->walk);
-	return write_trees(wanted->pack, &wanted->walk.root, err) < 0 ||
-			       look_write_root(wanted, err) < 0
-		       ? -1
-		       : 0;
+	return set_wanted(&at->wanted, &at->merge, err);
+}
+
+/* ---- saving a result ---- */
+
+/* Returns whether a folder of the upper layer hides the one below. */
+static bool is_opaque(int folder)
+{
+	static const char *const names[] = { "user.overlay.opaque", "trusted.overlay.opaque" };
+	char value;
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (fgetxattr(folder, names[i], &value, 1) == 1 && value == 'y')
+			return true;
+	return false;
+}
+
+/* Returns whether the draft has its own version of a path: the upper layer has an entry there, or a
+ * file, a mark for a deleted one or an opaque folder above. */
+static bool is_in_upper(int upper, const char *path)
+{
+	AUTO_FREE char *way = mem_dup(path);
+	AUTO_FD at = fcntl(upper, F_DUPFD_CLOEXEC, 3);
+	char *rest = way;
+
+	for (char *name; (name = strsep(&rest, "/"));) {
+		int next = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+		if (next < 0 && (errno == ENOTDIR || errno == ELOOP))
+			return true;
+		if (next < 0)
+			return errno != ENOENT; /* if in doubt */
+		fd_close(&at);
+		at = next;
+		if (is_opaque(at))
+			return true;
+	}
+	return true;
+}
+
+/* Collects the paths that the draft itself changed. Returns whether these are all. */
+static bool find_own(const struct changes *changes, int upper, struct list *own)
+{
+	bool all = true;
+
+	for (size_t i = 0; i < changes->count; i++) {
+		const char *const paths[] = { changes->items[i].path, changes->items[i].from };
+
+		for (size_t k = 0; k < 2 && paths[k]; k++)
+			if (is_in_upper(upper, paths[k]))
+				list_add(own, paths[k]);
+			else
+				all = false;
+	}
+	return all;
+}
+
+/* Saves the scan itself, or the base with only the draft's own changes. */
+static int save_own(struct crossing *at, int upper, struct checkpoint_repo_item *ret_made,
+		    struct error *err)
+{
+	struct snapshot_request *request = at->request;
+	struct checkpoint_repo *repo = &request->repo;
+	const struct list everything = { 0 };
+	struct list own = { 0 };
+	bool all;
+	bool same;
+	int result = 0;
+
+	changes_find(&at->base, &at->present.walk.root, &everything, &at->changes);
+	all = find_own(&at->changes, upper, &own);
+	at->merge = (struct tree_merge){ .base = &at->base,
+					 .draft = &at->present.walk.root,
+					 .present = &at->base,
+					 .paths = &own };
+	if (!own.count)
+		list_add(&own, "."); /* nothing has this path */
+	if (!all) {
+		begin_wanted(repo, &at->wanted);
+		result = look_finish(repo, &at->present, err) < 0 ||
+					 tree_merge(&at->merge, repo, at->wanted.pack, err) < 0 ||
+					 set_wanted(&at->wanted, &at->merge, err) < 0
+				 ? -1
+				 : 0;
+	}
+	list_release(&own);
+	if (result < 0)
+		return -1;
+	return save_checkpoint(repo, &request->look, all ? &at->present : &at->wanted,
+			       &request->save, ret_made, &same, err);
+}
+
+static void crossing_release(struct crossing *at)
+{
+	changes_release(&at->changes);
+	bare_release(&at->bare);
+	look_release(&at->wanted);
+	tree_merge_release(&at->merge);
+	look_release(&at->present);
+	node_release(&at->base);
+	node_release(&at->draft);
+}
+
+int gate_save(struct snapshot_request *request, struct error *err)
+{
+	AUTO_FD upper = open(request->upper, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct crossing at = { .request = request };
+	struct checkpoint_repo_item made;
+	int result = -1;
+
+	if (upper < 0)
+		error_sys(err, "open '%s'", request->upper);
+	else if (checkpoint_begin(request, err) == 0 && load(&at, "0", &at.base, err) == 0 &&
+		 look_scan(&request->repo, &request->look, &at.present, err) == 0)
+		result = save_own(&at, upper, &made, err);
+	if (result == 0)
+		json_number(&request->json, "number", (uint64_t)made.number);
+	crossing_release(&at);
+	return result;
 }
 
 /* ---- the answer ---- */
@@ -266,12 +395,6 @@ int gate_cross(struct snapshot_request *request, struct error *err)
 	struct crossing at = { .request = request };
 	int result = run(&at, err);
 
-	changes_release(&at.changes);
-	bare_release(&at.bare);
-	look_release(&at.wanted);
-	tree_merge_release(&at.merge);
-	look_release(&at.present);
-	node_release(&at.base);
-	node_release(&at.draft);
+	crossing_release(&at);
 	return result;
 }

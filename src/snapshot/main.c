@@ -90,6 +90,7 @@ static const struct task {
 	{ "rollback", checkpoint_undo, STORE_AND_PROJECT },
 	{ "restore", checkpoint_undo, STORE_AND_PROJECT },
 	{ "prune", checkpoint_prune, STORE },
+	{ "result", gate_save, STORE, "upper" },
 	{ "cross", gate_cross, STORE_AND_PROJECT },
 	{ "git-open", open_private, .needs = "folder" },
 	{ "git-import", import, .needs = "folder" },
