@@ -36,10 +36,9 @@ int drafts_enter(const char *id, struct fence_spec *spec, struct draft_record *r
 		 struct error *err)
 {
 	const struct fence_place *place = spec->place;
-	const struct op_draft_begin_request request = { .state = place->state,
-							.project = place->project,
-							.id = id,
-							.command = spec->command };
+	const struct op_draft_begin_request request = {
+		.state = place->state, .project = place->project, .id = id, .command = spec->command
+	};
 	struct draft_view view;
 
 	if (op_failed(op_draft_begin(&request, ret_record, err)))
@@ -60,7 +59,7 @@ static char letter(const json_t *change)
 {
 	const char *status = jsonget_text(change, "status");
 
-	return strcmp(status, "added") == 0	? 'A'
+	return strcmp(status, "added") == 0     ? 'A'
 	       : strcmp(status, "deleted") == 0 ? 'D'
 	       : strcmp(status, "renamed") == 0 ? 'R'
 						: 'M';
@@ -119,12 +118,11 @@ bool drafts_exists(const struct loops_options *opts, const char *id)
 {
 	struct draft_record record;
 	struct error err;
-	bool exists = draft_record_find(opts->place.state, id, &record, &err) == 0 ||
-		      err.status != ERROR_NOT_FOUND;
 
-	if (exists)
-		draft_record_release(&record);
-	return exists;
+	if (draft_record_find(opts->place.state, id, &record, &err) < 0)
+		return err.status != ERROR_NOT_FOUND;
+	draft_record_release(&record);
+	return true;
 }
 
 static void print_paths(const json_t *list, const char *format_key)
@@ -233,8 +231,8 @@ static int read_paths(const struct loops_options *opts, struct list *paths, stru
 	AUTO_FREE char *here = getcwd(NULL, 0);
 
 	for (char **given = opts->rest + 1; *given; given++) {
-		AUTO_FREE char *path = path_absolute(
-			*given, here && path_within(here, project) ? here : project);
+		AUTO_FREE char *path =
+			path_absolute(*given, here && path_within(here, project) ? here : project);
 
 		if (!path_within(path, project) || strcmp(path, project) == 0)
 			return error_set(err, "'%s' is not a path in the project '%s'", *given,

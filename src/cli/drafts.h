@@ -5,8 +5,8 @@
 #include "cli/loops.h"
 #include "draft/draft_record.h"
 
-/* Opens the draft with this id, or a new one if id is NULL, and moves this process to a writable
- * view of it, so that `spec` runs there. The caller releases the record. Returns 0, or -1 with err
+/* Opens the draft with this id, or a new one if id is NULL, and moves this process to its writable
+ * view, so that `spec` runs there. The caller releases the record. Returns 0, or -1 with err
  * set. */
 int drafts_enter(const char *id, struct fence_spec *spec, struct draft_record *ret_record,
 		 struct error *err);

@@ -5,7 +5,6 @@
 #include "util/file/fd.h"
 #include "util/file/mounts.h"
 #include "util/file/path.h"
-#include "util/list.h"
 #include "util/mem.h"
 #include "util/process.h"
 #include "util/userns.h"
@@ -48,7 +47,7 @@ static int open_folder(const char *path, struct error *err)
 	return fd < 0 ? error_sys(err, "open '%s'", path) : fd;
 }
 
-/* Replaces a folder, in this mount namespace, by an idmapped mount of it. */
+/* Replaces a folder, in this mount namespace, by its idmapped mount. */
 static int lend(const struct draft_view *view, const char *path, struct error *err)
 {
 	const struct userns_ids ids = { .outside_uid = view->lent_uid,
@@ -96,9 +95,9 @@ static int set_layers(int context, int project, int folder, bool writable, struc
 	if (set_layer(context, "lowerdir", lower, err) < 0)
 		return -1;
 	return !writable ? 0
-			 : set_layer(context, "upperdir", upper, err) < 0
-				   ? -1
-				   : set_layer(context, "workdir", work, err);
+	       : set_layer(context, "upperdir", upper, err) < 0
+		       ? -1
+		       : set_layer(context, "workdir", work, err);
 }
 
 /* Returns a new overlay of the layers that is not mounted yet, or -1 with err set. */
@@ -133,64 +132,33 @@ static int make_overlay(const struct draft_view *view, int project, struct error
 	return fd_steal(&overlay);
 }
 
-/* The file systems that are mounted below the project; an overlay does not include them. */
-struct nested {
-	const struct draft_view *view;
-	struct list paths; /* of the topmost ones */
-	int *mounts;       /* for each: a copy that is not mounted */
-};
-
-/* Copies a mount with everything below it, read-only. */
-static int copy_nested(void *context, uint64_t device, const char *path, struct error *err)
+/* An overlay does not include what is mounted below the project, and would show empty folders. */
+static int refuse_nested(void *context, uint64_t device, const char *path, struct error *err)
 {
-	struct nested *nested = context;
-	struct mount_attr attributes = { .attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID |
-						     MOUNT_ATTR_NODEV };
+	const struct draft_view *view = context;
 
 	(void)device;
-	if (!path_within(path, nested->view->project) || strcmp(path, nested->view->project) == 0)
+	if (!path_within(path, view->project) || strcmp(path, view->project) == 0)
 		return 0;
-	for (size_t i = 0; i < nested->paths.count; i++)
-		if (path_within(path, nested->paths.items[i]))
-			return 0;
-
-	AUTO_FD copy = (int)syscall(SYS_open_tree, AT_FDCWD, path,
-				    OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
-
-	if (copy < 0 || syscall(SYS_mount_setattr, copy, "", AT_EMPTY_PATH | AT_RECURSIVE,
-				&attributes, sizeof attributes) < 0)
-		return error_sys(err, "show the file system mounted at '%s' in the draft", path);
-	nested->mounts = mem_extend(nested->mounts, nested->paths.count, sizeof *nested->mounts);
-	nested->mounts[nested->paths.count] = fd_steal(&copy);
-	list_add(&nested->paths, path);
-	return 0;
+	return error_with(
+		err, ERROR_REFUSED,
+		"'%s' is mounted inside the project, and a draft cannot include it; unmount "
+		"it, or work without a draft",
+		path);
 }
 
-static int attach_nested(const struct nested *nested, struct error *err)
-{
-	for (size_t i = 0; i < nested->paths.count; i++)
-		if (syscall(SYS_move_mount, nested->mounts[i], "", AT_FDCWD, nested->paths.items[i],
-			    MOVE_MOUNT_F_EMPTY_PATH) < 0)
-			return error_sys(err, "mount '%s' in the draft", nested->paths.items[i]);
-	return 0;
-}
-
-/* Mounts the layers over the project, and then what is mounted below it. The process exits soon,
- * so nothing is released. */
+/* Mounts the layers over the project. */
 static int mount_layers(const struct draft_view *view, struct error *err)
 {
 	AUTO_FD project = open_folder(view->project, err);
-	struct nested nested = { .view = view };
-	AUTO_FD overlay = project < 0 || mounts_each(copy_nested, &nested, err) < 0
-				  ? -1
-				  : make_overlay(view, project, err);
+	AUTO_FD overlay = project < 0 ? -1 : make_overlay(view, project, err);
 
 	if (overlay < 0)
 		return -1;
 	if (syscall(SYS_move_mount, overlay, "", project, "",
 		    MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)
 		return error_sys(err, "mount a draft over '%s'", view->project);
-	return attach_nested(&nested, err);
+	return 0;
 }
 
 static int make_namespaces(const struct draft_view *view, struct error *err)
@@ -223,11 +191,10 @@ static int write_as(const struct draft_view *view, struct error *err)
 
 static int make_view(const struct draft_view *view, struct error *err)
 {
-	if (make_namespaces(view, err) < 0)
+	if (mounts_each(refuse_nested, (void *)view, err) < 0 || make_namespaces(view, err) < 0)
 		return -1;
-	if (view->lent_uid &&
-	    (lend(view, view->project, err) < 0 || lend(view, view->folder, err) < 0 ||
-	     write_as(view, err) < 0))
+	if (view->lent_uid && (lend(view, view->project, err) < 0 ||
+			       lend(view, view->folder, err) < 0 || write_as(view, err) < 0))
 		return -1;
 	return mount_layers(view, err);
 }

@@ -53,8 +53,8 @@ bool draft_record_is_busy(const struct draft_record *record);
 /* Stores the record, which must be locked. Returns 0, or -1 with err set. */
 int draft_record_write(const struct draft_record *record, struct error *err);
 
-/* Removes the draft, which must be locked, but not its checkpoints; adds the freed bytes. Returns 0,
- * or -1 with err set. */
+/* Removes the draft, which must be locked, but not its checkpoints, and adds the freed bytes.
+ * Returns 0, or -1 with err set. */
 int draft_record_remove(struct draft_record *record, uint64_t *bytes, struct error *err);
 
 void draft_record_release(struct draft_record *record);

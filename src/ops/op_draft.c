@@ -194,7 +194,7 @@ static int cross(const struct op_draft_apply_request *request, const struct draf
 }
 
 static enum op_status check_quiet(const struct op_draft_apply_request *request,
-			    const struct draft_record *record, struct error *err)
+				  const struct draft_record *record, struct error *err)
 {
 	AUTO_FREE char *running = request->dry ? NULL
 					       : client_running(request->state, record->project);

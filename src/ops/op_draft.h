@@ -17,8 +17,8 @@
 struct op_draft_begin_request {
 	const char *state;
 	const char *project;
-	const char *id;        /* an existing draft, or NULL for a new one */
-	char *const *command;  /* for the record */
+	const char *id;       /* an existing draft, or NULL for a new one */
+	char *const *command; /* for the record */
 };
 
 /* Creates a draft, or continues an existing one, and locks it. Returns OP_NOT_FOUND if there is no
@@ -46,8 +46,8 @@ struct op_draft_apply_result {
 	json_t *details;             /* changes, conflicts and counts, or NULL */
 };
 
-/* Returns OP_UNCHANGED if there is nothing to do or `dry` is set, OP_REFUSED if there are conflicts,
- * or OP_RUNNING if a command runs in the draft, or a loop in the project. */
+/* Returns OP_UNCHANGED if there is nothing to do or `dry` is set, OP_REFUSED if there are
+ * conflicts, or OP_RUNNING if a command runs in the draft, or a loop in the project. */
 enum op_status op_draft_apply(const struct op_draft_apply_request *request,
 			      struct op_draft_apply_result *ret_result, struct error *err);
 void op_draft_apply_release(struct op_draft_apply_result *result);

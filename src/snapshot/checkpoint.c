@@ -273,7 +273,8 @@ static int load_side(struct snapshot_request *request, const char *number, struc
 					    &checkpoint, err) < 0
 			       ? -1
 			       : checkpoint_repo_load(repo, &checkpoint.tree, ret_root, err);
-	if (checkpoint_begin(request, err) == 0 && look_scan(repo, &request->look, &look, err) == 0 &&
+	if (checkpoint_begin(request, err) == 0 &&
+	    look_scan(repo, &request->look, &look, err) == 0 &&
 	    look_finish(repo, &look, err) == 0) {
 		*ret_root = look.walk.root;
 		look.walk.root = (struct node){ 0 };

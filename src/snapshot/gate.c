@@ -37,8 +37,7 @@ static int load(struct crossing *at, const char *number, struct node *ret_root, 
 	struct checkpoint_repo_item checkpoint;
 
 	return checkpoint_repo_read(&request->repo, request->look.loop,
-				    strtoll(number ? number : "0", NULL, 10), &checkpoint,
-				    err) < 0
+				    strtoll(number ? number : "0", NULL, 10), &checkpoint, err) < 0
 		       ? -1
 		       : checkpoint_repo_load(&request->repo, &checkpoint.tree, ret_root, err);
 }
@@ -52,10 +51,9 @@ static int save_present(struct crossing *at, struct error *err)
 	request->save.kind = "undo";
 	if (look_scan(&request->repo, &request->look, &at->present, err) < 0)
 		return -1;
-	return request->apply.dry
-		       ? look_finish(&request->repo, &at->present, err)
-		       : save_checkpoint(&request->repo, &request->look, &at->present,
-					 &request->save, &at->before, &same, err);
+	return request->apply.dry ? look_finish(&request->repo, &at->present, err)
+				  : save_checkpoint(&request->repo, &request->look, &at->present,
+						    &request->save, &at->before, &same, err);
 }
 
 /* ---- the merged tree ---- */

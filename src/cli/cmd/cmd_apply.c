@@ -313,8 +313,9 @@ static int apply(struct loops_options *opts, struct error *err)
 	if (opts->rest[0] && drafts_exists(opts, opts->rest[0]))
 		return drafts_apply(opts, err);
 	if (opts->undo) {
-		error_set(err, "--undo takes a draft's apply back; for a loop, apply prints the git "
-			       "command that does");
+		error_set(err,
+			  "--undo takes a draft's apply back; for a loop, apply prints the git "
+			  "command that does");
 		return cli_fail(err);
 	}
 	if (opts->merge + opts->squash + opts->patch > 1 || (opts->patch && opts->json)) {

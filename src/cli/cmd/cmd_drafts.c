@@ -84,9 +84,10 @@ const struct cli_command cmd_drafts = {
 	.max_args = 0,
 	.options_anywhere = true,
 	.summary = "list drafts",
-	.description = "Lists the drafts that ringfence exec --draft has made: changes that wait until "
-		       "you take them over (ringfence apply DRAFT) or drop them (ringfence discard "
-		       "DRAFT).",
+	.description =
+		"Lists the drafts that ringfence exec --draft has made: changes that wait until "
+		"you take them over (ringfence apply DRAFT) or drop them (ringfence discard "
+		"DRAFT).",
 	.options = options,
 	.run = run_drafts,
 };
@@ -132,7 +133,8 @@ const struct cli_command cmd_discard = {
 	.max_args = CLI_ANY,
 	.options_anywhere = true,
 	.summary = "remove drafts with their changes",
-	.description = "Removes drafts that ringfence exec --draft has made. The project is not changed.",
+	.description =
+		"Removes drafts that ringfence exec --draft has made. The project is not changed.",
 	.options = discard_options,
 	.sections = discard_sections,
 	.run = run_discard,

@@ -35,9 +35,10 @@ static const struct cli_option options[] = {
 		    struct exec_options, effective.spec.cwd),
 	OPTION_TEXT("report", "FILE", "write a report of the run as JSON", struct exec_options,
 		    report_path),
-	OPTION_FLAG("draft",
-		    "rehearse: keep all changes to the project as a draft, and list them afterwards",
-		    struct exec_options, draft),
+	OPTION_FLAG(
+		"draft",
+		"rehearse: keep all changes to the project as a draft, and list them afterwards",
+		struct exec_options, draft),
 	OPTION_TEXT("in", "DRAFT", "run in this draft", struct exec_options, in),
 	OPTION_FLAG("i-accept-no-fence", "run WITHOUT any fence", struct exec_options, no_fence),
 	{ 0 },

@@ -78,7 +78,8 @@ int stage_enter(const struct fence_identity *identity, struct error *err)
 					.outside_uid = identity->caller,
 					.outside_gid = identity->caller_group };
 
-	if (identity->mapped ? unshare(CLONE_NEWNS) < 0 : userns_enter(&ids, CLONE_NEWNS, err) < 0) {
+	if (identity->mapped ? unshare(CLONE_NEWNS) < 0
+			     : userns_enter(&ids, CLONE_NEWNS, err) < 0) {
 		AUTO_FREE char *what = mem_dup(identity->mapped ? strerror(errno) : err->text);
 
 		return remedy_namespaces(what, err);

@@ -298,10 +298,10 @@ static bool is_wanted(const struct merging *at, bool *ret_below)
 
 	*ret_below = wanted;
 	for (size_t i = 0; i < paths->count; i++) {
-		wanted = wanted || path_within(buffer_text((struct buffer *)&at->path),
-					       paths->items[i]);
-		*ret_below = *ret_below || path_within(paths->items[i],
-						       buffer_text((struct buffer *)&at->path));
+		wanted = wanted ||
+			 path_within(buffer_text((struct buffer *)&at->path), paths->items[i]);
+		*ret_below = *ret_below ||
+			     path_within(paths->items[i], buffer_text((struct buffer *)&at->path));
 	}
 	return wanted;
 }
