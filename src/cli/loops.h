@@ -33,7 +33,8 @@ struct loops_options {
 	const char *loop_id; /* for commands whose arguments are not loops */
 	const char *from;
 	bool stat, name_only, stop, yes;
-	bool merge, squash, patch, dry, force;
+	bool merge, squash, patch, dry, force, undo;
+	const char *draft_id;
 	json_t *changes;
 	struct fence_place place;
 	struct client_loop loop;

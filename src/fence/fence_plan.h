@@ -38,6 +38,7 @@ struct fence_rule {
 	bool is_dir;
 	bool root;    /* a requested folder, to be scanned for entries that need protection */
 	bool lent;    /* a writable folder of the user's; idmapped if the identity is mapped */
+	bool draft;   /* a writable folder of a draft */
 	dev_t device; /* of the file at the path; 0 if the fence creates the mount point */
 	ino_t inode;
 	char *source; /* the path that is mounted here, or NULL for the path itself */

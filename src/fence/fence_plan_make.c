@@ -168,6 +168,15 @@ static void narrow_project(struct fence_plan *plan)
 		}
 }
 
+/* Decides whose files the command writes there: the user's, or those of a draft. */
+static void set_writer(const struct fence_plan *plan, struct fence_rule *rule)
+{
+	bool writes = rule->access == WIRE_WRITE || rule->project;
+
+	rule->draft = writes && plan->spec->draft && path_within(rule->path, plan->project);
+	rule->lent = writes && !rule->draft;
+}
+
 typedef int permit_fn(const struct fence_plan *plan, const char *option, const char *path,
 		      struct error *err);
 
@@ -205,7 +214,7 @@ static int add_options(struct fence_plan *plan, const char *key, const struct fe
 		plan->rules[plan->rule_count - 1].asked = true;
 		plan->rules[plan->rule_count - 1].weak = given->weak;
 		plan->rules[plan->rule_count - 1].root = access != WIRE_HIDE;
-		plan->rules[plan->rule_count - 1].lent = access == WIRE_WRITE;
+		set_writer(plan, &plan->rules[plan->rule_count - 1]);
 	}
 	return 0;
 }
@@ -351,7 +360,8 @@ static int add_requested(struct fence_plan *plan, const struct stat *project, co
 	ruleset_add(plan, plan->project, project, spec->read_only ? WIRE_READ : WIRE_WRITE,
 		    spec->read_only && spec->read_only_origin ? spec->read_only_origin : built_in,
 		    true);
-	plan->rules[0].root = plan->rules[0].lent = plan->rules[0].project = true;
+	plan->rules[0].root = plan->rules[0].project = true;
+	set_writer(plan, &plan->rules[0]);
 	if (add_options(plan, "write", &spec->write, WIRE_WRITE, permit_writable, base, &passed,
 			err) < 0)
 		return -1;

@@ -81,6 +81,8 @@ struct fence_spec {
 	struct fence_covers covers; /* a user's rule for the same path wins */
 	struct fence_patterns patterns;
 	struct list env;
+	bool draft; /* the process is in a view of a draft (draft/draft.h): the host sees nothing of
+		       what the command does to the project */
 	bool read_only;
 	const char *read_only_origin; /* the option or file and line that set read_only, or NULL */
 	bool denials;                 /* report and explain denials */

@@ -1,8 +1,7 @@
 /* Merging a loop's commits into the user's branch: see op_apply.h. */
 #include "ops/op_apply.h"
 
-#include "fence/fence_quarantine.h"
-#include "ops/apply_targets.h"
+#include "ops/apply_question.h"
 #include "snapshot/snapshot.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
@@ -56,57 +55,6 @@ static int perform(const struct op_apply_request *request, const struct client_l
 	result = snapshot_run(&work, job->output, ret_answer, err);
 	snapshot_release(&work);
 	return result;
-}
-
-/* ---- the question ---- */
-
-/* Returns why a changed file should be reviewed before the user's tools see it, or NULL. The caller
- * frees it. */
-static char *why_executed(const struct apply_targets *targets, const json_t *change)
-{
-	const char *path = jsonget_text(change, "path");
-	const char *why = apply_targets_reason(targets, path);
-
-	if (strcmp(jsonget_text(change, "status"), "deleted") == 0)
-		return NULL;
-	if (!why && jsonget_flag(change, "git"))
-		why = FENCE_QUARANTINE_UNASKED " (a git directory under another name)";
-	return why ? mem_dup(why) : fence_quarantine_reason(path);
-}
-
-/* Adds those of a list of files. The token covers them in this result, or history, only. */
-static void add_executed(const json_t *answer, const char *key, const char *where,
-			 const struct apply_targets *targets, struct op_question *question)
-{
-	size_t index;
-	json_t *change;
-
-	json_array_foreach(json_object_get(answer, key), index, change)
-	{
-		AUTO_FREE char *why = why_executed(targets, change);
-		const struct op_item item = { .name = (char *)jsonget_text(change, "path"),
-					      .value = (char *)json_string_value(
-						      json_object_get(change, "commit")),
-					      .where = (char *)jsonget_text(answer, where),
-					      .why = why };
-
-		if (item.why)
-			op_question_add(question, &item);
-	}
-}
-
-/* Returns 0, or -1 with err set. */
-static int make_question(const json_t *answer, struct op_question *question, struct error *err)
-{
-	struct apply_targets *targets = NULL;
-
-	if (apply_targets_new(answer, &targets, err) < 0)
-		return -1;
-	add_executed(answer, "changes", "tree", targets, question);
-	add_executed(answer, "history", "theirs", targets, question);
-	apply_targets_free(targets);
-	op_question_set(question, OP_QUESTION_EXECUTED, mem_dup("Apply these files as well?"));
-	return 0;
 }
 
 /* ---- the work ---- */
@@ -194,7 +142,7 @@ static enum op_status preview(const struct op_apply_request *request,
 			   "commit or git stash them first)");
 		return OP_REFUSED;
 	}
-	if (make_question(result->details, &result->question, err) < 0)
+	if (apply_question_make(result->details, &result->question, err) < 0)
 		return op_status_of(err);
 	json_object_del(result->details, "history"); /* the question has what counts */
 	if (request->dry)
@@ -241,7 +189,7 @@ enum op_status op_apply_patch(const struct op_apply_request *request, int output
 		return status;
 	if (perform(request, &ret_result->loop, &job, &ret_result->details, err) < 0)
 		return op_status_of(err);
-	if (make_question(ret_result->details, &ret_result->question, err) < 0)
+	if (apply_question_make(ret_result->details, &ret_result->question, err) < 0)
 		return op_status_of(err);
 	return OP_DONE;
 }

@@ -13,11 +13,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
-
-enum { MOST_DIFF_BYTES = 1 << 30 };
 
 static const char *path_of(const struct op_rollback_request *request)
 {
@@ -119,31 +116,16 @@ static char *question_text(const struct op_rollback_request *request,
 static json_t *read_changes(const struct op_rollback_request *request,
 			    const struct client_loop *loop, struct error *err)
 {
-	AUTO_BUFFER struct buffer text = BUFFER_INIT(MOST_DIFF_BYTES);
-	AUTO_FD output = memfd_create("changes", MFD_CLOEXEC);
 	struct snapshot_work work;
-	json_t *answer = NULL;
 	json_t *changes;
-	int result;
 
 	begin("diff", request, loop, &work);
 	snapshot_tell_number(&work, "from", request->checkpoint);
 	snapshot_tell(&work, "style", "json");
 	if (request->path)
 		snapshot_tell(&work, "only", request->path);
-	result = output < 0 ? error_sys(err, "create a file in memory")
-			    : snapshot_run(&work, output, &answer, err);
+	changes = snapshot_read(&work, err);
 	snapshot_release(&work);
-	json_decref(answer);
-	if (result < 0)
-		return NULL;
-	if (lseek(output, 0, SEEK_SET) < 0 || fd_read_all(output, &text) < 0) {
-		error_sys(err, "read the changes since the checkpoint");
-		return NULL;
-	}
-	changes = json_loads(buffer_text(&text), 0, NULL);
-	if (!changes)
-		error_with(err, ERROR_PROTOCOL, "the changes since the checkpoint are not JSON");
 	return changes;
 }
 

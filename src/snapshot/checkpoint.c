@@ -53,8 +53,7 @@ static int write_skipped(void *context, struct node *node, const char *path)
 	return 0;
 }
 
-/* Locks the repository, then completes a rollback that was interrupted. */
-static int begin(struct snapshot_request *request, struct error *err)
+int checkpoint_begin(struct snapshot_request *request, struct error *err)
 {
 	struct checkpoint_repo *repo = &request->repo;
 	bool done;
@@ -194,7 +193,7 @@ static int save(struct snapshot_request *request, struct look *look,
 	struct syncing syncing;
 	int result;
 
-	if (begin(request, err) < 0)
+	if (checkpoint_begin(request, err) < 0)
 		return -1;
 	if (!request->look.live)
 		start_sync(&syncing, request);
@@ -274,7 +273,8 @@ static int load_side(struct snapshot_request *request, const char *number, struc
 					    &checkpoint, err) < 0
 			       ? -1
 			       : checkpoint_repo_load(repo, &checkpoint.tree, ret_root, err);
-	if (begin(request, err) == 0 && look_scan(repo, &request->look, &look, err) == 0 &&
+	if (checkpoint_begin(request, err) == 0 &&
+	    look_scan(repo, &request->look, &look, err) == 0 &&
 	    look_finish(repo, &look, err) == 0) {
 		*ret_root = look.walk.root;
 		look.walk.root = (struct node){ 0 };
@@ -421,7 +421,7 @@ int checkpoint_undo(struct snapshot_request *request, struct error *err)
 	int result = -1;
 
 	request->save.kind = "undo";
-	if (begin(request, err) == 0 &&
+	if (checkpoint_begin(request, err) == 0 &&
 	    checkpoint_repo_read(repo, request->look.loop, strtoll(request->from, NULL, 10),
 				 &target, err) == 0 &&
 	    look_scan(repo, &request->look, &look, err) == 0 &&

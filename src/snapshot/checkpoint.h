@@ -8,6 +8,9 @@
 
 #include "snapshot/snapshot_request.h"
 
+/* Locks the repository, then completes a rollback that was interrupted. */
+int checkpoint_begin(struct snapshot_request *request, struct error *err);
+
 int checkpoint_save(struct snapshot_request *request, struct error *err);
 int checkpoint_sync(struct snapshot_request *request, struct error *err);
 int checkpoint_list(struct snapshot_request *request, struct error *err);

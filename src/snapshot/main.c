@@ -7,6 +7,7 @@
  * snapshot.h.
  */
 #include "snapshot/checkpoint.h"
+#include "snapshot/gate.h"
 #include "snapshot/store/boot.h"
 #include "snapshot/undo/restore.h"
 #include "util/env.h"
@@ -89,6 +90,8 @@ static const struct task {
 	{ "rollback", checkpoint_undo, STORE_AND_PROJECT },
 	{ "restore", checkpoint_undo, STORE_AND_PROJECT },
 	{ "prune", checkpoint_prune, STORE },
+	{ "result", gate_save, STORE, "upper" },
+	{ "cross", gate_cross, STORE_AND_PROJECT },
 	{ "git-open", open_private, .needs = "folder" },
 	{ "git-import", import, .needs = "folder" },
 	{ "apply", apply, .needs = "branch" },

@@ -14,13 +14,14 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 /* The child's descriptors for the answer and the lock. */
-enum { ANSWER = 3, LOCK = 4, KEPT = 5, ANSWER_BYTES = 64 << 20 };
+enum { ANSWER = 3, LOCK = 4, KEPT = 5, ANSWER_BYTES = 64 << 20, OUTPUT_BYTES = 1 << 30 };
 
 char *snapshot_place(const char *state, const char *project)
 {
@@ -158,4 +159,23 @@ int snapshot_run(const struct snapshot_work *work, int output, json_t **ret_answ
 	if (snapshot_start(work, output, -1, &job, err) < 0)
 		return -1;
 	return snapshot_end(&job, ret_answer, err);
+}
+
+json_t *snapshot_read(const struct snapshot_work *work, struct error *err)
+{
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(OUTPUT_BYTES);
+	AUTO_FD output = memfd_create("output", MFD_CLOEXEC);
+	json_t *answer = NULL;
+	json_t *parsed = NULL;
+	int result = output < 0 ? error_sys(err, "create a file in memory")
+				: snapshot_run(work, output, &answer, err);
+
+	json_decref(answer);
+	if (result < 0)
+		return NULL;
+	if (lseek(output, 0, SEEK_SET) < 0 || fd_read_all(output, &text) < 0)
+		error_sys(err, "read the output of ringfence-snapshot");
+	else if (!(parsed = json_loads(buffer_text(&text), 0, NULL)))
+		error_with(err, ERROR_PROTOCOL, "the output of ringfence-snapshot is not JSON");
+	return parsed;
 }

@@ -57,6 +57,10 @@ int snapshot_end(struct snapshot_job *job, json_t **ret_answer, struct error *er
 int snapshot_run(const struct snapshot_work *work, int output, json_t **ret_answer,
 		 struct error *err);
 
+/* Runs a task whose output is JSON, and returns the output, which the caller releases, or NULL with
+ * err set. */
+json_t *snapshot_read(const struct snapshot_work *work, struct error *err);
+
 /* Returns the path of a project's checkpoint repository; the caller frees it. */
 char *snapshot_place(const char *state, const char *project);
 

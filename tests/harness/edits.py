@@ -1,5 +1,6 @@
 """Random edits of a folder, and what is in it afterwards: for the tests that undo them."""
 
+import hashlib
 import os
 import random
 import stat
@@ -42,7 +43,7 @@ def listing(root, skip=(b".git",)):
             if not mode & 0o400:
                 os.chmod(path, mode)
             inodes.setdefault(info.st_ino, []).append(name)
-            found[name] = ("file", mode, text if len(text) < 1 << 16 else (len(text), hash(text)))
+            found[name] = ("file", mode, text if len(text) < 1 << 16 else (len(text), hashlib.sha256(text).hexdigest()))
         else:
             found[name] = ("other", kind, mode)
 

@@ -209,6 +209,8 @@ static void paths(void)
 {
 	CHECK("a path is within itself and its parents",
 	      path_within("/a/b", "/a/b") && path_within("/a/b", "/a") && path_within("/a", "/"));
+	CHECK("a relative path of one letter holds only what is below it",
+	      path_within("a/b", "a") && !path_within("b", "a") && !path_within("ab", "a"));
 	CHECK("a path with a longer name is not within",
 	      !path_within("/ab", "/a") && !path_within("/a", "/a/b"));
 	CHECK("parents sort before children and subtrees stay together",

@@ -1,5 +1,6 @@
 /* ringfence apply: merge a loop's commits into the user's branch. */
 #include "cli/confirm.h"
+#include "cli/drafts.h"
 #include "cli/loops.h"
 #include "cli/view/notice.h"
 #include "ops/op_apply.h"
@@ -29,6 +30,7 @@ static const struct cli_option options[] = {
 	OPTION_FLAG("yes",
 		    "also apply files that this machine executes, or reads as settings, unasked",
 		    struct loops_options, yes),
+	OPTION_FLAG("undo", "take the last apply of a draft back", struct loops_options, undo),
 	LOOPS_JSON,
 	LOOPS_PROJECT,
 	{ 0 },
@@ -41,6 +43,7 @@ static const struct cli_section sections[] = {
 	{ "EXAMPLES", "  ringfence apply --dry-run\n"
 		      "  ringfence apply\n"
 		      "  ringfence apply 20260102-030405-abcd --squash\n"
+		      "  ringfence apply 20260102-030405-efgh -- src docs\n"
 		      "  ringfence apply --patch >loop.mbox; git am loop.mbox\n" },
 	{ 0 },
 };
@@ -307,6 +310,14 @@ static int apply(struct loops_options *opts, struct error *err)
 					    .dry = opts->dry,
 					    .answer.to_all = opts->yes };
 
+	if (opts->rest[0] && drafts_exists(opts, opts->rest[0]))
+		return drafts_apply(opts, err);
+	if (opts->undo) {
+		error_set(err,
+			  "--undo takes a draft's apply back; for a loop, apply prints the git "
+			  "command that does");
+		return cli_fail(err);
+	}
 	if (opts->merge + opts->squash + opts->patch > 1 || (opts->patch && opts->json)) {
 		error_set(
 			err,
@@ -326,15 +337,16 @@ static int run_apply(const struct cli_command *command, char **argv)
 
 const struct cli_command cmd_apply = {
 	.name = "apply",
-	.args = "[--merge | --squash | --patch] [--dry-run] [--yes] [LOOP]",
-	.max_args = 1,
+	.args = "[--merge | --squash | --patch | --undo] [--dry-run] [--yes] [LOOP | DRAFT [-- PATH...]]",
+	.max_args = CLI_ANY,
 	.options_anywhere = true,
-	.summary = "merge a loop's commits into your branch",
+	.summary = "merge a loop's commits into your branch, or take over a draft",
 	.description =
 		"Merges the branch ringfence/LOOP into the branch that is checked out here. If there are "
 		"conflicts, or if files with uncommitted changes would have to change, they are named and "
 		"nothing is changed. No hook, filter or merge driver runs. If apply is interrupted, the "
-		"next ringfence apply or run finishes it.",
+		"next ringfence apply or run finishes it. With a draft, changes its files in the project, "
+		"or only the given paths; what you changed meanwhile is kept or named as a conflict.",
 	.options = options,
 	.sections = sections,
 	.run = run_apply,

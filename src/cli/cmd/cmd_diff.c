@@ -1,6 +1,7 @@
 /* ringfence diff and ringfence show: compare checkpoints, and print files from them. */
 #include "cli/checkpoints.h"
 
+#include "draft/draft_record.h"
 #include "snapshot/snapshot.h"
 #include "util/file/path.h"
 #include "util/mem.h"
@@ -15,6 +16,8 @@ static const struct cli_option diff_options[] = {
 	OPTION_FLAG("name-only", "show only the names of changed files", struct loops_options,
 		    name_only),
 	CHECKPOINTS_LOOP,
+	OPTION_TEXT("draft", "DRAFT", "show what this draft changes", struct loops_options,
+		    draft_id),
 	LOOPS_JSON,
 	LOOPS_PROJECT,
 	{ 0 },
@@ -104,13 +107,29 @@ static int check_paths(const struct loops_options *opts, struct error *err)
 	return 0;
 }
 
+/* Finds the draft, as if it were a loop with two checkpoints. */
+static int begin_draft(struct loops_options *opts, struct snapshot_work *work, struct error *err)
+{
+	struct draft_record record;
+
+	if (draft_record_find(opts->place.state, opts->draft_id, &record, err) < 0)
+		return -1;
+	opts->loop.id = mem_dup(record.id);
+	opts->loop.state.options.project = mem_dup(record.project);
+	snapshot_begin(work, "diff", opts->place.state, record.project, record.id);
+	snapshot_tell_number(work, "to", record.result);
+	draft_record_release(&record);
+	return 0;
+}
+
 static int diff(struct loops_options *opts, struct error *err)
 {
 	struct snapshot_work work = { 0 };
 	AUTO_FREE char *running = NULL;
 	int code;
 
-	if (checkpoints_begin(opts, "diff", &work, err) < 0 ||
+	if ((opts->draft_id ? begin_draft(opts, &work, err)
+			    : checkpoints_begin(opts, "diff", &work, err)) < 0 ||
 	    add_diff_arguments(opts, &work, err) < 0) {
 		snapshot_release(&work);
 		return cli_fail(err);

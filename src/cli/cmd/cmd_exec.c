@@ -1,5 +1,6 @@
 /* ringfence exec: run one command in the fence. */
 #include "cli/cli.h"
+#include "cli/drafts.h"
 #include "cli/view/cost_text.h"
 #include "cli/view/notice.h"
 #include "cli/view/report_file.h"
@@ -21,6 +22,8 @@ struct exec_options {
 	const char *report_path;
 	struct report_file report;
 	bool no_fence;
+	bool draft;
+	const char *in;
 };
 
 _Static_assert(offsetof(struct exec_options, effective) == 0,
@@ -32,6 +35,11 @@ static const struct cli_option options[] = {
 		    struct exec_options, effective.spec.cwd),
 	OPTION_TEXT("report", "FILE", "write a report of the run as JSON", struct exec_options,
 		    report_path),
+	OPTION_FLAG(
+		"draft",
+		"rehearse: keep all changes to the project as a draft, and list them afterwards",
+		struct exec_options, draft),
+	OPTION_TEXT("in", "DRAFT", "run in this draft", struct exec_options, in),
 	OPTION_FLAG("i-accept-no-fence", "run WITHOUT any fence", struct exec_options, no_fence),
 	{ 0 },
 };
@@ -45,6 +53,7 @@ static const struct cli_section sections[] = {
 			 "  128+N  the command was killed by signal N\n" },
 	{ "EXAMPLES", "  ringfence exec -- make test\n"
 		      "  ringfence exec --write src --hide fixtures/private -- sh\n"
+		      "  ringfence exec --draft -- npx some-codemod src\n"
 		      "  ringfence exec --read ~/.cargo/registry -- cargo test --offline\n" },
 	{ 0 },
 };
@@ -171,6 +180,8 @@ static int load_and_run(struct exec_options *opts, struct error *err)
 	AUTO_FREE char *folder = NULL;
 	AUTO_FREE char *day = NULL;
 	struct ledger_options ledger = { 0 };
+	struct draft_record draft = { .lock = -1 };
+	bool in_draft = opts->draft || opts->in;
 	struct fenced run;
 	int code;
 
@@ -187,6 +198,8 @@ static int load_and_run(struct exec_options *opts, struct error *err)
 		return cli_fail(err);
 	notice_config(&effective->config, notice_is_general);
 	notice_part(effective);
+	if (in_draft && drafts_enter(opts->in, &effective->spec, &draft, err) < 0)
+		return cli_fail(err);
 	fenced_run(&(struct fenced_request){ .spec = &effective->spec,
 					     .ledger = &ledger,
 					     .planned = report_plan,
@@ -194,6 +207,9 @@ static int load_and_run(struct exec_options *opts, struct error *err)
 		   &run, err);
 	code = finish(&opts->report, &run, err);
 	fenced_release(&run);
+	if (in_draft)
+		code = drafts_leave(effective->place.state, &draft, code, err);
+	draft_record_release(&draft);
 	return code;
 }
 

@@ -28,10 +28,11 @@ static void write_at(struct buffer *record, enum wire_tag tag, const void *data,
 	wire_add(record, tag, both.data, both.used);
 }
 
-/* A place that another source is mounted over was never written to, nor was the source. */
+/* A place that another source is mounted over was never written to, nor was the source. The host
+ * does not see a draft. */
 bool baseline_is_root(const struct fence_rule *rule)
 {
-	return rule->access == WIRE_WRITE && rule->is_dir && !rule->source;
+	return rule->access == WIRE_WRITE && rule->is_dir && !rule->source && !rule->draft;
 }
 
 static void write_root(const struct fence_rule *rule, int root, struct buffer *record)

@@ -75,8 +75,20 @@ static void add_link(struct fence_plan *plan, const char *path, const char *targ
 	plan->links[plan->link_count++] = (struct fence_link){ mem_dup(path), mem_dup(target) };
 }
 
-/* Protects the file that a path leads to, if the command could write it. `names` has the classes of
- * a secret, or is NULL. Returns whether the file is hidden. */
+/* Returns whether a path is in a folder of which the command sees everything that is not hidden. */
+static bool is_visible(const struct fence_plan *plan, const char *path)
+{
+	for (size_t i = 0; i < plan->rule_count; i++)
+		if ((plan->rules[i].lent || plan->rules[i].draft) &&
+		    path_within(path, plan->rules[i].path) &&
+		    strcmp(path, plan->rules[i].path) != 0)
+			return true;
+	return false;
+}
+
+/* Protects the file that a path leads to: hides a secret, and makes a file that the host executes
+ * read-only if the command could write it. `names` has the classes of a secret, or is NULL. Returns
+ * whether the file is hidden. */
 static bool protect_target(struct protection *protection, const char *path, bool executed,
 			   const struct names_found *names)
 {
@@ -85,7 +97,10 @@ static bool protect_target(struct protection *protection, const char *path, bool
 	struct stat status;
 	bool secret;
 
-	if (!real || !protection_in_reach(plan, real) || stat(real, &status) < 0)
+	if (!real || stat(real, &status) < 0)
+		return false;
+	executed = executed && protection_in_reach(plan, real);
+	if (!executed && !is_visible(plan, real))
 		return false;
 	if (executed && protection_exempts(plan, real, path))
 		return false;
@@ -172,6 +187,5 @@ void protection_add_path(struct protection *protection, const char *path,
 {
 	AUTO_FREE char *end = protection_watch(protection, path);
 
-	if (end)
-		protect_target(protection, path, true, secret);
+	protect_target(protection, path, end != NULL, secret);
 }

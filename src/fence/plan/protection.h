@@ -47,7 +47,7 @@ void protection_add_path(struct protection *protection, const char *path,
  * which the caller frees, or NULL if the command cannot replace it. */
 char *protection_watch(struct protection *protection, const char *path);
 
-/* Returns whether a path is below a folder that the command may write. */
+/* Returns whether a path is below a folder of the user's that the command may write. */
 bool protection_in_reach(const struct fence_plan *plan, const char *path);
 
 /* Protects what git obeys: a git directory and the programs that its configuration names. Returns

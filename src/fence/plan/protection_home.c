@@ -22,7 +22,7 @@ static int protect_place(struct fence_plan *plan, const char *path, enum wire_ac
 	AUTO_FREE char *real = permit_deepest(path);
 	const struct fence_rule *rule = fence_plan_decide(plan, real);
 
-	if (!rule || rule->access != WIRE_WRITE)
+	if (!rule || rule->access != WIRE_WRITE || (rule->draft && access != WIRE_HIDE))
 		return 0;
 	if (strcmp(real, rule->path) == 0)
 		return error_set(

@@ -27,6 +27,7 @@
 
 struct scan {
 	struct protection protection;
+	bool draft; /* the host does not see this tree, so only secrets count */
 	struct error *err;
 	const struct fence_pattern *patterns; /* relative to the project's root */
 	size_t pattern_count;
@@ -206,7 +207,7 @@ static struct special classify(struct scan *scan, const struct dirwalk_entry *en
 	if (special.ignored)
 		special.names.by[NAMES_SECRET] = special.ignored;
 	special.secret = is_secret(scan, entry, &special.names);
-	special.executed = scan_executed(&special.names, entry);
+	special.executed = scan->draft ? NULL : scan_executed(&special.names, entry);
 	special.put_aside = entry->type == DT_DIR && strncmp(entry->name, SCAN_NEAR_QUARANTINE,
 							     strlen(SCAN_NEAR_QUARANTINE)) == 0;
 	return special;
@@ -215,12 +216,12 @@ static struct special classify(struct scan *scan, const struct dirwalk_entry *en
 /* Return whether an entry is a symlink, or a file, in a folder that the host executes. */
 static bool is_executed_link(const struct scan *scan, const struct dirwalk_entry *entry)
 {
-	return entry->type == DT_LNK && scan->names.above.by[NAMES_ALONE];
+	return entry->type == DT_LNK && !scan->draft && scan->names.above.by[NAMES_ALONE];
 }
 
 static bool is_inner_file(const struct scan *scan, const struct dirwalk_entry *entry)
 {
-	return entry->type == DT_REG && scan->names.above.by[NAMES_ALONE];
+	return entry->type == DT_REG && !scan->draft && scan->names.above.by[NAMES_ALONE];
 }
 
 static bool is_ordinary(const struct scan *scan, const struct special *special,
@@ -275,7 +276,7 @@ static enum dirwalk_verdict visit_entry(void *context, const struct dirwalk_entr
 	const struct special special = classify(scan, entry);
 	bool is_git = special.executed && strcasecmp(entry->name, ".git") == 0;
 
-	if (special.names.by[NAMES_START] && entry->type != DT_DIR)
+	if (special.names.by[NAMES_START] && entry->type != DT_DIR && !scan->draft)
 		add_seen(scan, entry);
 	if (is_hidden(&special, entry))
 		known_add_secret(plan, entry->folder, entry->name);
@@ -307,7 +308,7 @@ static enum dirwalk_verdict visit_entry(void *context, const struct dirwalk_entr
 	}
 	if (entry->type == DT_LNK) {
 		if (protection_add_link(&scan->protection, path,
-					special.executed || !special.secret,
+					!scan->draft && (special.executed || !special.secret),
 					special.secret ? &special.names : NULL))
 			known_add_secret(plan, entry->folder, entry->name);
 		return DIRWALK_ON;
@@ -370,7 +371,7 @@ static int scan_once(struct scan *scan, int root, bool *ret_changed)
 	protection->look_budget = SECRET_BUDGET;
 	protection->programs = gitprograms_new(protection->plan->identity.home);
 	protection->symlinks = &symlinks;
-	result = protection_add_parent_repository(protection, scan->err);
+	result = scan->draft ? 0 : protection_add_parent_repository(protection, scan->err);
 	if (result == 0)
 		result = dirwalk_tree(&walk, root, ret_changed, scan->err);
 	gitprograms_free(protection->programs);
@@ -386,7 +387,9 @@ int scan_tree(struct fence_plan *plan, size_t rule, struct error *err)
 	AUTO_FREE char *path = mem_dup(plan->rules[rule].path); /* adding rules moves them */
 	struct stat status;
 	AUTO_FD root = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	struct scan scan = { .protection = { .plan = plan, .root = path }, .err = err };
+	struct scan scan = { .protection = { .plan = plan, .root = path },
+			     .draft = plan->rules[rule].draft,
+			     .err = err };
 	const struct mark before = mark(plan);
 	bool changed = true;
 

@@ -6,6 +6,7 @@
 #include "util/file/mounts.h"
 #include "util/file/path.h"
 #include "util/mem.h"
+#include "util/userns.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -40,71 +41,6 @@ static bool is_needed(const char *place, const struct fence_plan *plan, const ch
 	return false;
 }
 
-static int write_map(const char *process, const char *name, const char *text, struct error *err)
-{
-	char path[64];
-
-	snprintf(path, sizeof path, "/proc/%s/%s", process, name);
-
-	AUTO_FD map = open(path, O_WRONLY | O_CLOEXEC);
-
-	if (map < 0 || fd_write_all(map, text, strlen(text)) < 0)
-		return error_sys(err, "write '%s'", path);
-	return 0;
-}
-
-/* Maps the uid and the gid inside a user namespace to those outside. */
-static int write_maps(const char *process, const unsigned int inside[2],
-		      const unsigned int outside[2], struct error *err)
-{
-	static const char *const names[] = { "uid_map", "gid_map" };
-	char text[64];
-
-	for (int i = 0; i < 2; i++) {
-		snprintf(text, sizeof text, "%u %u 1\n", inside[i], outside[i]);
-		if (write_map(process, names[i], text, err) < 0)
-			return -1;
-	}
-	return 0;
-}
-
-/* Opens a user namespace that maps 0 to the identity's ids. Only until then does it need a
- * process. */
-static int open_mapping(const struct fence_identity *identity, struct error *err)
-{
-	const unsigned int inside[] = { 0, 0 };
-	const unsigned int outside[] = { identity->uid, identity->gid };
-	char process[24];
-	char path[64];
-	char byte;
-	AUTO_FD result = -1;
-	int gate[2];
-
-	if (pipe2(gate, O_CLOEXEC) < 0)
-		return error_sys(err, "create a pipe");
-
-	pid_t child = (pid_t)syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, NULL, NULL, NULL, 0L);
-
-	if (child == 0) {
-		close(gate[1]);
-		_exit(read(gate[0], &byte, 1) < 0); /* until the other end is closed */
-	}
-	close(gate[0]);
-	snprintf(process, sizeof process, "%d", child);
-	if (child < 0) {
-		error_sys(err, "create a user namespace for the mapping");
-	} else if (write_maps(process, inside, outside, err) == 0) {
-		snprintf(path, sizeof path, "/proc/%s/ns/user", process);
-		result = open(path, O_RDONLY | O_CLOEXEC);
-		if (result < 0)
-			error_sys(err, "open '%s'", path);
-	}
-	close(gate[1]);
-	if (child > 0)
-		waitpid(child, NULL, 0);
-	return fd_steal(&result);
-}
-
 static int namespaces(const struct fence_identity *identity)
 {
 	return CLONE_NEWNS | (identity->mapped ? 0 : CLONE_NEWUSER);
@@ -137,14 +73,14 @@ static void limit_inotify(void)
 
 int stage_enter(const struct fence_identity *identity, struct error *err)
 {
-	const unsigned int inside[] = { identity->uid, identity->gid };
-	const unsigned int outside[] = { identity->caller, identity->caller_group };
+	const struct userns_ids ids = { .inside_uid = identity->uid,
+					.inside_gid = identity->gid,
+					.outside_uid = identity->caller,
+					.outside_gid = identity->caller_group };
 
-	if (unshare(namespaces(identity)) < 0)
-		return remedy_namespaces(strerror(errno), err);
-	if (!identity->mapped && (write_map("self", "setgroups", "deny", err) < 0 ||
-				  write_maps("self", inside, outside, err) < 0)) {
-		AUTO_FREE char *what = mem_dup(err->text);
+	if (identity->mapped ? unshare(CLONE_NEWNS) < 0
+			     : userns_enter(&ids, CLONE_NEWNS, err) < 0) {
+		AUTO_FREE char *what = mem_dup(identity->mapped ? strerror(errno) : err->text);
 
 		return remedy_namespaces(what, err);
 	}
@@ -224,10 +160,13 @@ static char *cover(const struct stage *stage, const char *folder)
 int stage_begin(struct stage *stage, const struct fence_plan *plan, const char *const *needed,
 		struct error *err)
 {
+	const struct userns_ids ids = { .outside_uid = plan->identity.uid,
+					.outside_gid = plan->identity.gid };
+
 	*stage = (struct stage){ .identity = &plan->identity, .tree = -1, .mapping = -1 };
 	if (!plan->identity.mapped)
 		limit_inotify();
-	else if ((stage->mapping = open_mapping(&plan->identity, err)) < 0)
+	else if ((stage->mapping = userns_open(&ids, err)) < 0)
 		return -1;
 	stage->tree = new_file_system("tmpfs", "mode=755", err);
 	if (stage->tree < 0)

@@ -5,6 +5,7 @@
 #include "util/file/fd.h"
 #include "util/file/path.h"
 #include "util/file/state_folder.h"
+#include "util/id.h"
 #include "util/mem.h"
 
 #include <dirent.h>
@@ -30,29 +31,10 @@ char *loop_folder_loops(const char *state, struct error *err)
 	return NULL;
 }
 
-/* Date, time and four letters: ids sort, can be typed, and do not collide. */
-static char *new_id(void)
-{
-	static const char letters[] = "abcdefghjkmnpqrstuvwxyz23456789";
-	unsigned char random[4] = { 0 };
-	time_t now = time(NULL);
-	struct tm parts;
-	char day[32];
-
-	if (getrandom(random, sizeof random, 0) < 0)
-		random[0] = (unsigned char)getpid();
-	gmtime_r(&now, &parts);
-	strftime(day, sizeof day, "%Y%m%d-%H%M%S", &parts);
-	return mem_format("%s-%c%c%c%c", day, letters[random[0] % (sizeof letters - 1)],
-			  letters[random[1] % (sizeof letters - 1)],
-			  letters[random[2] % (sizeof letters - 1)],
-			  letters[random[3] % (sizeof letters - 1)]);
-}
-
 int loop_folder_new(const char *loops, char **ret_id, char **ret_folder, struct error *err)
 {
 	for (int tries = 0; tries < 100; tries++) {
-		AUTO_FREE char *id = new_id();
+		AUTO_FREE char *id = id_new();
 		AUTO_FREE char *folder = path_join(loops, id);
 
 		if (mkdir(folder, 0700) == 0 && durable_sync_name(folder) == 0) {

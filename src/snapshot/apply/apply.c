@@ -235,7 +235,7 @@ static int write_obeyed(struct json *json, const struct finding *at, struct erro
 {
 	struct list obeyed = { 0 };
 
-	if (user_repo_obeyed(&at->user, &obeyed, err) < 0)
+	if (user_repo_obeyed(at->user.git, at->user.work, &obeyed, err) < 0)
 		return -1;
 	json_list(json, "obeyed", &obeyed);
 	list_release(&obeyed);

@@ -301,13 +301,13 @@ static void add_obeyed(void *context, const char *named)
 		list_add(obeyed->paths, end);
 }
 
-int user_repo_obeyed(const struct user_repo *user, struct list *ret_paths, struct error *err)
+int user_repo_obeyed(const char *git, const char *work, struct list *ret_paths, struct error *err)
 {
 	struct list paths = { 0 };
 	struct obeyed obeyed = { .paths = &paths };
 	AUTO_FREE char *home = gituser_home();
 	struct gitprograms *programs = gitprograms_new(home);
-	int result = gitprograms_each(programs, user->git, user->work, add_obeyed, &obeyed, err);
+	int result = gitprograms_each(programs, git, work, add_obeyed, &obeyed, err);
 
 	gitprograms_free(programs);
 	symlinks_release(&obeyed.symlinks);

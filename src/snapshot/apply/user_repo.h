@@ -76,6 +76,6 @@ int user_repo_identity(const struct user_repo *user, git_signature **ret_signatu
  * the symlinks in the git directory; each as it is named and, if that differs, as the real path it
  * leads to. The caller releases the list. Returns 0, or -1 with err set.
  */
-int user_repo_obeyed(const struct user_repo *user, struct list *ret_paths, struct error *err);
+int user_repo_obeyed(const char *git, const char *work, struct list *ret_paths, struct error *err);
 
 #endif

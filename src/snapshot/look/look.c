@@ -135,7 +135,7 @@ static void add_entry(struct buffer *tree, const char *mode, const char *name,
 	buffer_add(tree, id, NODE_ID);
 }
 
-static int write_root(struct look *look, struct error *err)
+int look_write_root(struct look *look, struct error *err)
 {
 	AUTO_BUFFER struct buffer manifest = BUFFER_INIT((size_t)1 << 31);
 	AUTO_BUFFER struct buffer tree = BUFFER_INIT(256);
@@ -173,7 +173,7 @@ int look_scan(struct checkpoint_repo *repo, const struct look_options *options, 
 	}
 	result = look_walk_scan(&look->walk, err);
 	ahead_stop(look->ahead);
-	if (result < 0 || write_root(look, err) < 0)
+	if (result < 0 || look_write_root(look, err) < 0)
 		return -1;
 	return first ? write_rules(repo, options->loop, look, err) : 0;
 }

@@ -41,4 +41,8 @@ int look_scan(struct checkpoint_repo *repo, const struct look_options *options, 
 int look_finish(struct checkpoint_repo *repo, struct look *look, struct error *err);
 void look_release(struct look *look);
 
+/* Writes the root of a tree that no scan has made: look->walk.root, with the ids of its entries, to
+ * look->pack. Sets look->tree. Returns 0, or -1 with err set. */
+int look_write_root(struct look *look, struct error *err);
+
 #endif

@@ -302,7 +302,7 @@ static const char *git_mode(const struct node *node)
 	return node->mode & 0100 ? "100755 " : "100644 ";
 }
 
-static int write_tree(struct looking *at, struct node *folder)
+int look_walk_write_tree(struct pack *pack, struct node *folder, struct error *err)
 {
 	AUTO_BUFFER struct buffer names = BUFFER_INIT((size_t)1 << 31);
 	AUTO_BUFFER struct buffer tree = BUFFER_INIT((size_t)1 << 31);
@@ -326,8 +326,7 @@ static int write_tree(struct looking *at, struct node *folder)
 		buffer_add(&tree, list[i].text, strlen(list[i].text) + 1);
 		buffer_add(&tree, list[i].node->id, NODE_ID);
 	}
-	return pack_add(at->walk->content.pack, GIT_OBJECT_TREE, buffer_text(&tree), tree.used,
-			folder->id, at->err);
+	return pack_add(pack, GIT_OBJECT_TREE, buffer_text(&tree), tree.used, folder->id, err);
 }
 
 /* ---- folders ---- */
@@ -387,7 +386,7 @@ static int scan_folder(struct looking *at, int fd, struct node *folder, const st
 		return 0;
 	}
 	at->walk->changed = true;
-	return write_tree(at, folder);
+	return look_walk_write_tree(at->walk->content.pack, folder, at->err);
 }
 
 int look_walk_scan(struct look_walk *walk, struct error *err)

@@ -33,6 +33,10 @@ struct look_walk {
 	bool changed; /* differs from the last scan */
 };
 
+/* Writes the git tree of a folder whose entries are complete, and sets its id. Returns 0, or -1
+ * with err set. */
+int look_walk_write_tree(struct pack *pack, struct node *folder, struct error *err);
+
 /* Returns 0, or -1 with err set. The caller releases the root in both cases. */
 int look_walk_scan(struct look_walk *walk, struct error *err);
 

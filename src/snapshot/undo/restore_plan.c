@@ -137,8 +137,7 @@ static int drop_single(void *context, struct node *node, const char *path)
 	return 0;
 }
 
-/* Hard links that cross the border of the restored part are separated. */
-static void tidy_groups(struct node *tree)
+void restore_plan_tidy_groups(struct node *tree)
 {
 	uint32_t most = 0;
 
@@ -189,7 +188,7 @@ int restore_plan_graft(struct node *tree, const struct node *from, const char *p
 		at = inner;
 		path += size + !last;
 	}
-	tidy_groups(tree);
+	restore_plan_tidy_groups(tree); /* hard links that cross the border are separated */
 	return 0;
 }
 

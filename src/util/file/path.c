@@ -9,7 +9,7 @@ bool path_within(const char *path, const char *root)
 {
 	size_t size = strlen(root);
 
-	if (size == 1) /* "/" */
+	if (strcmp(root, "/") == 0)
 		return true;
 	return strncmp(path, root, size) == 0 && (path[size] == '\0' || path[size] == '/');
 }

@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-/* Reports whether path equals root or is below it. Both must be absolute and clean ("/a/b", no
- * trailing slash). */
+/* Reports whether path equals root or is below it. Both must be clean, and either absolute ("/a/b",
+ * no trailing slash) or relative to the same folder ("a/b"). */
 bool path_within(const char *path, const char *root);
 
 /* Orders parents before children and keeps subtrees together ('/' sorts before every other

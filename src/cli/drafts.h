@@ -1,0 +1,25 @@
+/* Shared by the commands for drafts: running a command in one, and applying it. */
+#ifndef CLI_DRAFTS_H
+#define CLI_DRAFTS_H
+
+#include "cli/loops.h"
+#include "draft/draft_record.h"
+
+/* Opens the draft with this id, or a new one if id is NULL, and moves this process to its writable
+ * view, so that `spec` runs there. The caller releases the record. Returns 0, or -1 with err
+ * set. */
+int drafts_enter(const char *id, struct fence_spec *spec, struct draft_record *ret_record,
+		 struct error *err);
+
+/* Saves the result of a command that ended with this status, and prints what it changed and how to
+ * go on. Returns the exit status: the command's, or that of a failure. */
+int drafts_leave(const char *state, struct draft_record *record, int code, struct error *err);
+
+/* Returns whether there is a draft with this id. */
+bool drafts_exists(const struct loops_options *opts, const char *id);
+
+/* Applies the draft that the first argument names, or only the paths that follow. Returns the exit
+ * status. */
+int drafts_apply(const struct loops_options *opts, struct error *err);
+
+#endif

@@ -1,0 +1,382 @@
+"""Drafts: a rehearsed command changes nothing in the project until its draft is applied."""
+
+import ast
+import json
+import os
+import signal
+import subprocess
+
+from harness import cases, contains, equal, expect, lacks, timeout
+from harness.edits import Editor, difference, listing
+from harness.snapshots import Snapshots
+
+LINES = "".join(f"{number}\n" for number in range(1, 21))
+
+
+def drafts(t, *words):
+    result = t.run([t.ringfence, "drafts", "--json", *words])
+    equal(result.code, 0, "exit status of drafts", result)
+    return json.loads(result.out)["drafts"]
+
+
+def rehearse(t, script, *opts, code=0):
+    """Runs a script in a new draft. Returns its id and the result."""
+    result = t.sh(script, opts=("--draft", *opts))
+    equal(result.code, code, "exit status of exec --draft", result)
+    return drafts(t)[-1]["id"], result
+
+
+def apply(t, draft, *words, code=0):
+    result = t.run([t.ringfence, "apply", *words[:1], draft, *words[1:]] if words[:1] == ("--undo",)
+                   else [t.ringfence, "apply", draft, *words])
+    equal(result.code, code, "exit status of apply", result)
+    return result
+
+
+# What a draft is
+
+def test_a_rehearsal_leaves_the_project_alone_and_lists_its_changes(t):
+    t.write("old", "old\n")
+    t.write("gone", "gone\n")
+    before = listing(t.project)
+    draft, result = rehearse(t, "echo new >new; echo changed >old; rm gone; cat old")
+    equal(result.out, "changed\n", "what the command saw")
+    for line in ("A new", "M old", "D gone", f"ringfence apply {draft}", f"ringfence discard {draft}"):
+        contains(result.err, line, "notices")
+    equal(difference(before, listing(t.project)), "", "changes in the project")
+
+
+def test_the_exit_status_is_that_of_the_command(t):
+    draft, _ = rehearse(t, "echo x >x; exit 7", code=7)
+    entry = drafts(t)[-1]
+    equal((entry["id"], entry["exit"], entry["state"]), (draft, 7, "finished"), "the draft")
+
+
+def test_a_rehearsal_without_changes_says_so(t):
+    draft, result = rehearse(t, "true")
+    contains(result.err, f"draft {draft}: nothing changed")
+    contains(apply(t, draft).out, "nothing to do")
+
+
+def test_files_that_the_host_executes_can_be_edited_in_a_draft(t):
+    """The gate decides about them. In place, they are read-only or quarantined."""
+    t.write(".vscode/settings.json", "{}\n")
+    draft, result = rehearse(t, "echo 1 >.vscode/settings.json; echo 2 >.envrc; mkdir -p .git/hooks; echo 3 >.git/hooks/x")
+    lacks(result.err, "denied", "notices")
+    contains(result.err, "A .envrc (this machine executes it", "notices")
+    expect(not t.exists(".envrc") and not t.quarantined(), "nothing is in the project or the quarantine")
+    result = apply(t, draft, code=125)
+    contains(result.err, "--yes", "the refusal")
+    expect(not t.exists(".envrc"), "nothing was applied")
+    apply(t, draft, "--yes")
+    equal((t.read(".envrc"), t.read(".vscode/settings.json")), ("2\n", "1\n"), "the applied files")
+    expect(not t.exists(".git"), "a repository made in a draft stays there")
+
+
+def test_secrets_stay_hidden_in_a_draft(t):
+    t.write(".env", "KEY=very-secret\n")
+    t.write("conf/real", "-----BEGIN PRIVATE KEY-----\nvery-secret\n")
+    os.symlink("conf/real", t.path("server.pem"))
+    _, result = rehearse(t, "cat .env; cat conf/real; mv conf moved; cat moved/*; cp -r . /tmp/all; cat /tmp/all/.env", code=1)
+    lacks(result.out, "very-secret", "what the command read")
+    equal(t.read(".env"), "KEY=very-secret\n", "the secret outside")
+
+
+def test_a_command_can_run_in_the_draft_again(t):
+    t.write("old", "old\n")
+    draft, _ = rehearse(t, "echo one >one; rm old")
+    result = t.sh("cat one; ls; echo two >two", opts=("--in", draft))
+    equal(result.code, 0, "exit status of exec --in", result)
+    contains(result.out, "one\n", "the second command sees the first one's file")
+    lacks(result.out, "old", "what the second command lists")
+    equal([entry["id"] for entry in drafts(t)], [draft], "the drafts")
+    apply(t, draft)
+    equal((t.read("one"), t.read("two"), t.exists("old")), ("one\n", "two\n", False), "the project")
+
+
+def test_a_draft_of_another_project_or_none_is_refused(t):
+    draft, _ = rehearse(t, "echo x >x")
+    other = os.path.join(t.home, "other")
+    os.mkdir(other)
+    result = t.run([t.ringfence, "exec", "--in", draft, "--", "true"], cwd=other)
+    equal(result.code, 125, "exit status", result)
+    contains(result.err, "another project")
+    for words in (("exec", "--in", "nope", "--", "true"), ("discard", "nope"), ("discard", "../x"), ("diff", "--draft", "nope")):
+        result = t.run([t.ringfence, *words])
+        equal(result.code, 125, f"exit status of {words}", result)
+        contains(result.err, "no draft", f"the error of {words}")
+
+
+def test_a_draft_of_a_project_with_another_file_system_in_it_is_refused(t):
+    """An overlay would show an empty folder instead."""
+    t.own_mounts()
+    t.tmpfs(t.path("data"))
+    result = t.sh("true", opts=("--draft",))
+    equal(result.code, 125, "exit status", result)
+    contains(result.err, "is mounted inside the project")
+    equal(drafts(t), [], "the drafts")
+
+
+# While a command runs
+
+def test_a_draft_in_use_is_neither_applied_nor_discarded(t):
+    process = t.fence_start("sh", "-c", "echo x >x; echo ready; read end", opts=("--draft",), stdin=subprocess.PIPE)
+    equal(process.stdout.readline(), b"ready\n", "the command's first line")
+    entry = drafts(t)[-1]
+    equal(entry["state"], "running", "state")
+    for words in (("apply", entry["id"]), ("discard", entry["id"]), ("exec", "--in", entry["id"], "--", "true")):
+        result = t.run([t.ringfence, *words])
+        equal(result.code, 125, f"exit status of {words}", result)
+        contains(result.err, "is running in draft", f"the error of {words}")
+    result = t.finish(process, b"end\n")
+    equal(result.code, 0, "exit status", result)
+    apply(t, entry["id"])
+    equal(t.read("x"), "x\n", "the project")
+
+
+def test_what_the_user_changes_meanwhile_is_not_part_of_the_draft(t):
+    t.write("mine", "1\n")
+    t.write("its", "1\n")
+    process = t.fence_start("sh", "-c", "echo 2 >its; echo ready; read end", opts=("--draft",), stdin=subprocess.PIPE)
+    equal(process.stdout.readline(), b"ready\n", "the command's first line")
+    t.write("mine", "2\n")
+    t.write("added", "by the user\n")
+    result = t.finish(process, b"end\n")
+    contains(result.err, "M its", "notices")
+    lacks(result.err, "mine", "notices")
+    lacks(result.err, "added", "notices")
+    t.write("mine", "3\n")
+    apply(t, drafts(t)[-1]["id"])
+    equal((t.read("mine"), t.read("its"), t.read("added")), ("3\n", "2\n", "by the user\n"), "the project")
+
+
+def test_a_killed_rehearsal_leaves_an_interrupted_draft_and_nothing_else(t):
+    before = listing(t.project)
+    t.leftover_runs = True
+    process = t.fence_start("sh", "-c", "echo x >x; echo ready; read end", opts=("--draft",), stdin=subprocess.PIPE)
+    equal(process.stdout.readline(), b"ready\n", "the command's first line")
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    t.all_gone()
+    entry = drafts(t)[-1]
+    equal((entry["state"], entry["exit"]), ("interrupted", None), "the draft")
+    contains(apply(t, entry["id"], code=125).err, "exec --in", "the error of apply")
+    equal(difference(before, listing(t.project)), "", "changes in the project")
+    equal(t.works("cat", "x", opts=("--in", entry["id"])), "x\n", "what the draft has")
+    apply(t, entry["id"])
+    equal(t.read("x"), "x\n", "the project")
+
+
+# The gate
+
+def test_apply_and_undo_bring_everything_over_and_back(t):
+    t.write("a", "a\n", mode=0o600)
+    t.write("folder/b", "b\n")
+    t.write("run", "#!/bin/sh\n", mode=0o644)
+    before = listing(t.project)
+    draft, _ = rehearse(t, "echo A >a; mv folder/b c; rmdir folder; chmod 755 run; mkdir empty; ln -s a link; mkfifo pipe")
+    contains(apply(t, draft, "--dry-run").out, "would change")
+    equal(difference(before, listing(t.project)), "", "changes by --dry-run")
+    contains(apply(t, draft).out, f"ringfence apply --undo {draft}")
+    equal(t.read("a"), "A\n", "a")
+    equal(os.lstat(t.path("run")).st_mode & 0o777, 0o755, "the mode of run")
+    expect(not t.exists("folder") and t.exists("empty") and os.path.islink(t.path("link")), "folders and links")
+    contains(apply(t, draft, "--undo").out, "taken back")
+    equal(difference(before, listing(t.project)), "", "the project after --undo")
+
+
+def test_a_diff_shows_what_a_draft_changes(t):
+    t.write("a", "one\n")
+    draft, _ = rehearse(t, "echo two >a; echo b >b")
+    result = t.run([t.ringfence, "diff", "--draft", draft])
+    equal(result.code, 0, "exit status of diff", result)
+    for line in ("-one", "+two", "+b"):
+        contains(result.out, line, "the diff")
+    result = t.run([t.ringfence, "diff", "--draft", draft, "--name-only", "--", "b"])
+    equal(result.out, "b\n", "the diff of one path")
+
+
+def test_lines_of_both_sides_are_merged(t):
+    t.write("file", LINES)
+    draft, _ = rehearse(t, "sed -i s/^20$/twenty/ file")
+    t.write("file", LINES.replace("1\n", "one\n", 1))
+    contains(apply(t, draft).err, "merged your changes and the draft's: file")
+    contains(t.read("file"), "one\n2\n", "the user's change")
+    contains(t.read("file"), "19\ntwenty\n", "the draft's change")
+
+
+@cases(("sed -i s/^1$/uno/ file", "one", "both changed file"),
+       ("rm file", "one", "the draft deleted file, which you changed"),
+       ("echo x >file", None, "you deleted file, which the draft changed"),
+       ("echo x >new", "new", "both added new"),
+       ("rm folder/inner; rmdir folder; echo x >folder", "inner", "both changed folder"),
+       ("chmod 600 file", "mode", "both changed the mode of file"))
+def test_a_conflict_is_named_and_nothing_changes(t, script, user, words):
+    t.write("file", LINES)
+    t.write("folder/inner", "inner\n")
+    draft, _ = rehearse(t, script + "; echo other >other")
+    if user == "one":
+        t.write("file", LINES.replace("1\n", "one\n", 1))
+    elif user == "new":
+        t.write("new", "mine\n")
+    elif user == "inner":
+        t.write("folder/inner", "mine\n")
+    elif user == "mode":
+        os.chmod(t.path("file"), 0o640)
+    else:
+        os.unlink(t.path("file"))
+    before = listing(t.project)
+    contains(apply(t, draft, code=1).out, words)
+    equal(difference(before, listing(t.project)), "", "changes in the project")
+    apply(t, draft, "--", "other")
+    equal(t.read("other"), "other\n", "the path without a conflict")
+
+
+def test_only_the_named_paths_cross(t):
+    t.write("a/gone", "gone\n")
+    draft, _ = rehearse(t, "mkdir -p a/b c; echo 1 >a/b/one; echo 2 >a/two; echo 3 >c/three; rm a/gone")
+    apply(t, draft, "--", "a/b")
+    equal((t.exists("a/b/one"), t.exists("a/two"), t.exists("c"), t.exists("a/gone")), (True, False, False, True), "after a/b")
+    apply(t, draft, "--", "a", "c/three")
+    equal((t.read("a/two"), t.read("c/three"), t.exists("a/gone")), ("2\n", "3\n", False), "after the rest")
+    contains(apply(t, draft, "--", "../x", code=125).err, "not a path in the project")
+
+
+def test_ignored_files_do_not_cross(t):
+    t.run(["git", "init", "-q"])
+    t.write(".gitignore", "build/\n")
+    t.write("build/out", "1\n")
+    draft, _ = rehearse(t, "echo 2 >build/out; echo x >x; cat build/out")
+    apply(t, draft)
+    equal((t.read("build/out"), t.read("x")), ("1\n", "x\n"), "the project")
+
+
+def test_git_in_a_draft_does_not_touch_the_repository(t):
+    git = ["git", "-c", "user.name=T", "-c", "user.email=t@example.org"]
+    t.write("a", "1\n")
+    for words in (["init", "-q"], ["add", "a"], ["commit", "-qm", "one"]):
+        equal(t.run([*git, *words]).code, 0, f"git {words}")
+    before = listing(t.path(".git"), skip=())
+    _, result = rehearse(t, "echo 2 >a; git -c user.name=T -c user.email=t@example.org commit -qam two && git log --oneline | wc -l")
+    equal(result.out.strip(), "2", "the commits inside")
+    equal(difference(before, listing(t.path(".git"), skip=())), "", "changes in .git")
+
+
+def test_discard_removes_a_draft_with_its_checkpoints(t):
+    draft, _ = rehearse(t, "echo x >x")
+    result = t.run([t.ringfence, "discard", draft])
+    equal(result.code, 0, "exit status of discard", result)
+    contains(result.out, "1 draft removed")
+    equal(drafts(t), [], "the drafts")
+    store = os.path.join(t.state, "snapshots")
+    equal([name for name in os.listdir(os.path.join(store, os.listdir(store)[0], "refs/ringfence")) if name == draft], [],
+          "the checkpoints")
+    equal(os.listdir(os.path.join(t.state, "drafts")), [], "the folder of drafts")
+
+
+def test_a_damaged_record_is_an_error_and_not_a_loop(t):
+    draft, _ = rehearse(t, "echo x >x")
+    for text in ("", "{", '{"version": 99, "project": "/x"}', "[]"):
+        t.write(os.path.join(t.state, "drafts", draft, "record.json"), text)
+        for words in (("apply", draft), ("discard", draft), ("diff", "--draft", draft)):
+            result = t.run([t.ringfence, *words])
+            equal(result.code, 125, f"exit status of {words}", result)
+            contains(result.err, draft, f"the error of {words}")
+        equal(drafts(t), [], "the drafts that can be read")
+
+
+# Random edits
+
+EDIT = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from harness.edits import Editor, listing
+Editor('.', int(sys.argv[2])).edit(int(sys.argv[3]))
+print(listing('.'))
+"""
+
+
+def edit_in_draft(t, seed, count):
+    tests = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    result = t.fence("python3", "-c", EDIT, tests, str(seed), str(count), opts=("--draft", "--read", tests))
+    equal(result.code, 0, "exit status of the edits", result)
+    return drafts(t)[-1]["id"], ast.literal_eval(result.out)
+
+
+def fill(t, seed):
+    """Makes a project. A folder that the fence cannot scan is hidden in it, so all can be read."""
+    os.unlink(t.attack)
+    editor = Editor(t.project, seed)
+    editor.chmod = editor.create
+    editor.edit(40)
+
+
+@timeout(300)
+@cases(*range(8))
+def test_random_edits_cross_and_come_back_to_the_byte_and_the_mode(t, seed):
+    fill(t, 100 + seed)
+    before = listing(t.project)
+    draft, wanted = edit_in_draft(t, seed, 40)
+    equal(difference(before, listing(t.project)), "", "changes before apply")
+    apply(t, draft, "--yes")
+    now = listing(t.project)
+    wanted["links"] = now["links"]  # a link to a file that did not change becomes a copy
+    equal(difference(wanted, now), "", "the project against the draft")
+    apply(t, draft, "--undo", "--yes")
+    now = listing(t.project)
+    before["links"] = now["links"]
+    equal(difference(before, now), "", "the project after --undo")
+
+
+@timeout(300)
+@cases(*range(6))
+def test_random_edits_of_both_sides_are_there_or_named(t, seed):
+    fill(t, 200 + seed)
+    base = listing(t.project)
+    draft, theirs = edit_in_draft(t, 300 + seed, 6)
+    Editor(t.project, 400 + seed).edit(6)
+    ours = listing(t.project)
+    result = t.run([t.ringfence, "apply", draft, "--yes"])
+    now = listing(t.project)
+    if result.code == 1:
+        contains(result.out, "conflicts with your own changes")
+        equal(difference(ours, now), "", "changes with a conflict")
+        return
+    equal(result.code, 0, "exit status of apply", result)
+    for path in (set(base) | set(theirs) | set(ours)) - {"links", b""}:
+        if base.get(path) == theirs.get(path):
+            equal(now.get(path), ours.get(path), f"{path}, which only the user changed")
+        elif base.get(path) == ours.get(path):
+            equal(now.get(path), theirs.get(path), f"{path}, which only the draft changed")
+
+
+# Crashes
+
+def test_a_crossing_that_is_killed_is_completed_by_the_next_task(t):
+    snapshots = Snapshots(os.path.join(t.build, "ringfence-snapshot"), t.outside, t.project, env=t.env())
+    for name in ("a", "b", "folder/c", "gone"):
+        t.write(name, f"{name}\n")
+    os.unlink(t.attack)
+    before = listing(t.project)
+    snapshots.save()
+    t.write("a", "changed\n")
+    t.write("new/file", "new\n")
+    os.unlink(t.path("gone"))
+    after = listing(t.project)
+    result = snapshots.save(kind="after")["number"]
+    fault = 0
+    while True:
+        fault += 1
+        snapshots.rollback(0)
+        equal(difference(before, listing(t.project)), "", "the project before")
+        code, _ = snapshots.ask("cross", fault=fault, from_=0, to=result)
+        if code == 0:
+            break
+        equal(code, -9, f"exit status at fault point {fault}")
+        snapshots.ask("diff", style="names")  # any task that reads the project
+        now = listing(t.project)
+        expect(now in (before, after), f"fault point {fault}: all or nothing", difference(after, now))
+        equal(snapshots.ask("cross", from_=0, to=result)[0], 0, "exit status of the second attempt")
+        equal(difference(after, listing(t.project)), "", f"the project after fault point {fault}")
+    expect(fault > 5, "the crossing has fault points", fault)
+    equal(difference(after, listing(t.project)), "", "the project")

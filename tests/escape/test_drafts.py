@@ -1,0 +1,141 @@
+"""Nothing that a command does in a draft reaches the project, at any moment."""
+
+import ctypes
+import json
+import os
+import select
+import struct
+import threading
+
+from harness import cases, contains, equal, expect, lacks
+from harness.edits import difference, listing
+
+IN_CHANGES = 0x2 | 0x4 | 0x8 | 0x40 | 0x80 | 0x100 | 0x200 | 0x400 | 0x800  # writes, modes, names, deletions
+
+# Names that tools of the host execute or obey, and some that no table lists.
+PLANTS = [".vscode/tasks.json", ".idea/workspace.xml", ".envrc", ".husky/pre-commit", ".git/hooks/pre-commit",
+          ".git/config", ".claude/settings.json", ".mcp.json", ".npmrc", ".cargo/config.toml", "conftest.py",
+          "package.json", "Makefile", ".bashrc", ".profile", ".gitattributes", ".pre-commit-config.yaml",
+          ".github/workflows/ci.yml", "AGENTS.md", "bare/HEAD", "bare/config", "bare/refs/x", "bare/objects/x",
+          ".new-tool-of-tomorrow", ".tool/hooks/run", "build.zig", "x.code-workspace", ".dir-locals.el", ".exrc"]
+
+
+class Watch:
+    """Records every change in a folder and below, as another process sees it."""
+
+    def __init__(self, root):
+        libc = ctypes.CDLL(None, use_errno=True)
+        self.fd = libc.inotify_init1(os.O_CLOEXEC)
+        self.stop, self.wake = os.pipe()
+        self.events = []
+        for folder, _, _ in os.walk(root):
+            expect(libc.inotify_add_watch(self.fd, os.fsencode(folder), IN_CHANGES) >= 0, "inotify watches the folder", folder)
+        self.thread = threading.Thread(target=self._read, daemon=True)
+        self.thread.start()
+
+    def _read(self):
+        while True:
+            ready, _, _ = select.select([self.fd, self.stop], [], [])
+            if self.fd in ready:
+                data = os.read(self.fd, 65536)
+                while data:
+                    _, mask, _, size = struct.unpack_from("iIII", data)
+                    self.events.append((hex(mask), data[16:16 + size].rstrip(b"\0").decode(errors="replace")))
+                    data = data[16 + size:]
+            elif self.stop in ready:
+                return
+
+    def end(self):
+        os.write(self.wake, b"x")
+        self.thread.join()
+        return self.events
+
+
+def plant(names):
+    return "; ".join(f"mkdir -p {os.path.dirname(name) or '.'}; echo planted >{name}" for name in names)
+
+
+def draft_of(t):
+    return json.loads(t.run([t.ringfence, "drafts", "--json"]).out)["drafts"][-1]["id"]
+
+
+def test_no_plant_is_in_the_project_while_the_command_runs_or_after(t):
+    t.write(".vscode/settings.json", "{}\n")
+    t.write("src/main.c", "int main;\n")
+    t.run(["git", "init", "-q"])
+    before = listing(t.project, skip=())
+    watch = Watch(t.project)
+    result = t.sh(plant(PLANTS) + "; rm -r src; chmod 700 .; touch .; mv .vscode/settings.json x; "
+                  "truncate -s 0 .git/HEAD; ln -f Makefile y; cat .envrc", opts=("--draft",))
+    equal((result.code, result.out), (0, "planted\n"), "the command in the draft", result)
+    equal(watch.end(), [], "changes that another process saw")
+    equal(difference(before, listing(t.project, skip=())), "", "the project afterwards")
+    expect(not t.quarantined(), "there is nothing to quarantine", t.quarantined())
+
+
+def test_the_watch_sees_a_plant_without_a_draft(t):
+    """The control of the test above."""
+    watch = Watch(t.project)
+    t.sh("echo planted >plant", opts=())
+    expect(any(name == "plant" for _, name in watch.end()), "the watch saw the plant")
+
+
+def test_every_plant_that_crosses_is_named_first(t):
+    unlisted = {"Makefile", "package.json", ".gitattributes", "build.zig", ".new-tool-of-tomorrow", ".tool/hooks/run"}
+    never = {".git/hooks/pre-commit", ".git/config"}  # the project's own .git does not cross
+    named = [name for name in PLANTS if name not in unlisted | never]
+    t.sh(plant(PLANTS), opts=("--draft",))
+    draft = draft_of(t)
+    result = t.run([t.ringfence, "apply", draft])
+    equal(result.code, 125, "exit status of apply without a yes", result)
+    for name in named:
+        contains(result.err, f"{name}: ", "what apply names")
+    equal([name for name in PLANTS if t.exists(name)], [], "plants in the project")
+
+
+@cases("user.overlay.opaque", "user.overlay.redirect", "user.overlay.whiteout", "user.overlay.metacopy", "trusted.overlay.redirect")
+def test_a_forged_mark_of_overlayfs_has_no_effect(t, name):
+    """A mark that the next view obeys could show a hidden file, or hide the project's files."""
+    t.write("secrets/.env", "very-secret\n")
+    t.write("secrets/other", "other\n")
+    t.write("folder/file", "file\n")
+    script = ("import os\nos.mkdir('plain')\n"
+              "for path in ('plain', 'folder'):\n"
+              f"    for value in (b'y', b'secrets', b'/secrets'):\n        try:\n            os.setxattr(path, {name!r}, value)\n"
+              "        except OSError:\n            pass\n"
+              "print('tried')\n")
+    result = t.fence("python3", "-c", script, opts=("--draft",))
+    equal(result.out, "tried\n", "the attempt", result)
+    result = t.sh("ls -A plain folder; cat plain/.env plain/other secrets/.env; cat folder/file", opts=("--in", draft_of(t)))
+    equal(result.out, "folder:\nfile\n\nplain:\nfile\n", "what the next view shows", result)
+
+
+def test_a_secret_stays_hidden_whatever_is_moved(t):
+    t.write("conf/.env", "very-secret\n")
+    t.write("conf/other", "x\n")
+    seen = []
+    moves = ["mv conf conf2; cat conf2/.env", "cp -a conf conf3; cat conf3/.env", "ln conf/.env plain; cat plain",
+             "python3 -c \"import os; os.rename('conf', 'conf4')\"; cat conf4/.env", "cat conf*/.env .env plain", "rm -rf conf; ls -A conf; cat conf/.env"]
+    t.sh("true", opts=("--draft",))
+    for script in moves:
+        seen.append(t.sh(script, opts=("--in", draft_of(t))).out)
+    lacks("".join(seen), "very-secret", "what the commands read")
+    equal(t.read("conf/.env"), "very-secret\n", "the secret outside")
+
+
+def test_the_layers_cannot_be_reached_from_inside(t):
+    t.sh("true", opts=("--draft",))
+    layers = os.path.join(t.state, "drafts", draft_of(t), "layers")
+    expect(os.path.isdir(os.path.join(layers, "upper")), "the layers exist outside")
+    result = t.sh(f"ls {layers}; echo x >{layers}/upper/x; ls /proc/self/fd; cat /proc/self/mountinfo", opts=("--in", draft_of(t)))
+    lacks(result.out, "upper\n", "what the command lists")
+    lacks(result.out, layers, "the mounts that the command sees")
+    equal(os.listdir(os.path.join(layers, "upper")), [], "the upper layer")
+
+
+def test_two_drafts_do_not_see_each_other(t):
+    t.sh("echo one >one", opts=("--draft",))
+    first = draft_of(t)
+    result = t.sh("ls -A; cat one", opts=("--draft",))
+    lacks(result.out, "one", "what the second draft shows")
+    equal(t.sh("cat one", opts=("--in", first)).out, "one\n", "what the first draft shows")
