@@ -33,7 +33,7 @@ def apply(t, draft, *words, code=0):
     return result
 
 
-# What a draft is
+# Rehearsing
 
 def test_a_rehearsal_leaves_the_project_alone_and_lists_its_changes(t):
     t.write("old", "old\n")
