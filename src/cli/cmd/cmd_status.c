@@ -157,19 +157,12 @@ static void print_loop(const struct client_loop *loop, bool with_project)
 		line("LOGIN IN THE FENCE: the agent has a copy of %s", state->options.login);
 }
 
-static bool is_wanted(const struct loops_options *opts, const struct client_loop *loop)
-{
-	/* The project of a damaged loop is unknown, so it is shown for every project. */
-	return opts->all || !loop->state.options.project || client_is_of(loop, opts->place.project);
-}
-
-static void print_json(const struct loops_options *opts, const struct client_loops *all)
+static void print_json(const struct client_loops *all)
 {
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < all->count; i++)
-		if (is_wanted(opts, &all->items[i]))
-			json_array_append_new(list, client_json(&all->items[i]));
+		json_array_append_new(list, client_json(&all->items[i]));
 
 	loops_print(json_pack("{s:o}", "loops", list));
 }
@@ -178,13 +171,11 @@ static void print_json(const struct loops_options *opts, const struct client_loo
 static void print_text(const struct loops_options *opts, const struct client_loops *all)
 {
 	size_t shown = 0;
-	size_t left = 0;
+	size_t left = all->unread;
 
 	for (size_t i = all->count; i-- > 0;) {
 		const struct client_loop *loop = &all->items[i];
 
-		if (!is_wanted(opts, loop))
-			continue;
 		if (!opts->all && shown >= MOST_SHOWN && !loop->alive) {
 			left++;
 			continue;
@@ -213,14 +204,18 @@ static int show_one(struct loops_options *opts, struct error *err)
 
 static int show(struct loops_options *opts, struct error *err)
 {
+	const struct client_query query = {
+		.project = opts->all ? NULL : opts->place.project,
+		.newest = opts->all || opts->json ? CLIENT_ALL : MOST_SHOWN,
+	};
 	struct client_loops all;
 
 	if (opts->rest[0])
 		return show_one(opts, err);
-	if (client_list(opts->place.state, &all, err) < 0)
+	if (client_list(opts->place.state, &query, &all, err) < 0)
 		return cli_fail(err);
 	if (opts->json)
-		print_json(opts, &all);
+		print_json(&all);
 	else
 		print_text(opts, &all);
 	client_loops_release(&all);
