@@ -9,7 +9,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /*
@@ -18,15 +17,18 @@
  */
 #define INDEX ".index"
 
-/* A loop that was read, or whose line is in the index. */
+/* A loop that was read, or whose line is in the index. There may be many, so they are small. */
 struct entry {
-	struct client_loop loop; /* not read: only the id and the folder */
-	const char *line;        /* not read; else NULL */
+	const char *id;
+	const char *line;         /* or NULL */
+	struct client_loop *loop; /* or NULL */
 	int64_t created_ms;
 };
 
 struct roll {
+	char *loops; /* the folder */
 	struct loop_index *index;
+	struct list ids;
 	struct entry *items;
 	size_t count;
 };
@@ -39,12 +41,21 @@ void client_loops_release(struct client_loops *loops)
 	*loops = (struct client_loops){ 0 };
 }
 
+static void free_loop(struct client_loop *loop)
+{
+	if (loop)
+		client_loop_release(loop);
+	free(loop);
+}
+
 static void roll_release(struct roll *roll)
 {
 	for (size_t i = 0; i < roll->count; i++)
-		client_loop_release(&roll->items[i].loop);
+		free_loop(roll->items[i].loop);
 	free(roll->items);
+	list_release(&roll->ids);
 	loop_index_free(roll->index);
+	free(roll->loops);
 	*roll = (struct roll){ 0 };
 }
 
@@ -57,14 +68,21 @@ static bool is_reserved(const char *folder)
 	return access(journal, F_OK) < 0 && access(lock, F_OK) < 0;
 }
 
-/* Reads a loop whose id and folder are set. Returns false if it never started. */
-static bool read_loop(struct client_loop *loop)
+/* Reads a loop. Returns NULL if it does not exist or never started; else the caller frees it. */
+static struct client_loop *read_loop(const char *loops, const char *id)
 {
-	if (is_reserved(loop->folder))
-		return false;
-	client_refresh(loop);
-	/* In the phase `new`, its creation was cut off. */
-	return loop->damaged || loop->state.phase != LOOP_PHASE_new;
+	struct client_loop *loop = mem_zero(sizeof *loop);
+
+	loop->id = mem_dup(id);
+	loop->folder = path_join(loops, id);
+	if (!is_reserved(loop->folder)) {
+		client_refresh(loop);
+		/* In the phase `new`, its creation was cut off. */
+		if (loop->damaged || loop->state.phase != LOOP_PHASE_new)
+			return loop;
+	}
+	free_loop(loop);
+	return NULL;
 }
 
 static bool has_ended(const struct client_loop *loop)
@@ -112,23 +130,24 @@ static bool is_line_of(const char *line, const char *project, bool also_origin)
 
 /* Reads a loop that has no line, and gives it one if it has ended. Returns false if it never
  * started. */
-static bool read_entry(struct loop_index *index, struct entry *entry)
+static bool read_entry(struct roll *roll, struct entry *entry)
 {
-	if (!read_loop(&entry->loop))
+	entry->loop = read_loop(roll->loops, entry->id);
+	if (!entry->loop)
 		return false;
-	entry->created_ms = entry->loop.state.created_ms;
-	if (has_ended(&entry->loop)) {
-		AUTO_FREE char *line = line_of(&entry->loop);
+	entry->created_ms = entry->loop->state.created_ms;
+	if (has_ended(entry->loop)) {
+		AUTO_FREE char *line = line_of(entry->loop);
 
-		loop_index_set(index, entry->loop.id, line);
+		loop_index_set(roll->index, entry->id, line);
 	}
 	return true;
 }
 
-static bool use_line(struct loop_index *index, struct entry *entry)
+static bool use_line(struct roll *roll, struct entry *entry)
 {
 	uint64_t created_ms;
-	const char *line = loop_index_get(index, entry->loop.id);
+	const char *line = loop_index_get(roll->index, entry->id);
 	const char *at = line;
 
 	if (!line || word_take_number(&at, &created_ms) < 0)
@@ -145,48 +164,35 @@ static int by_age(const void *a, const void *b)
 
 	if (left->created_ms != right->created_ms)
 		return left->created_ms < right->created_ms ? -1 : 1;
-	return strcmp(left->loop.id, right->loop.id);
+	return strcmp(left->id, right->id);
 }
 
 /* Calls the roll of all loops, oldest first. */
 static int call_roll(const char *state, bool trust_index, struct roll *ret_roll, struct error *err)
 {
-	AUTO_FREE char *loops = loop_folder_loops(state, err);
-	struct list ids = { 0 };
+	struct roll roll = { .loops = loop_folder_loops(state, err) };
 
-	*ret_roll = (struct roll){ 0 };
-	if (!loops)
+	if (!roll.loops)
 		return -1;
-	ret_roll->index = loop_index_load(loops, INDEX);
+	roll.index = loop_index_load(roll.loops, INDEX);
 	if (!trust_index)
-		loop_index_forget(ret_roll->index);
-	if (loop_folder_list(loops, &ids, err) < 0) {
-		roll_release(ret_roll);
+		loop_index_forget(roll.index);
+	if (loop_folder_list(roll.loops, &roll.ids, err) < 0) {
+		roll_release(&roll);
 		return -1;
 	}
-	ret_roll->items = mem_zero((ids.count + 1) * sizeof *ret_roll->items);
-	for (size_t i = 0; i < ids.count; i++) {
-		struct entry *entry = &ret_roll->items[ret_roll->count];
+	roll.items = mem_zero((roll.ids.count + 1) * sizeof *roll.items);
+	for (size_t i = 0; i < roll.ids.count; i++) {
+		struct entry *entry = &roll.items[roll.count];
 
-		entry->loop.id = mem_dup(ids.items[i]);
-		entry->loop.folder = path_join(loops, ids.items[i]);
-		if (use_line(ret_roll->index, entry) || read_entry(ret_roll->index, entry)) {
-			ret_roll->count++;
-			continue;
-		}
-		client_loop_release(&entry->loop);
-		*entry = (struct entry){ 0 };
+		*entry = (struct entry){ .id = roll.ids.items[i] };
+		if (use_line(&roll, entry) || read_entry(&roll, entry))
+			roll.count++;
 	}
-	list_release(&ids);
-	qsort(ret_roll->items, ret_roll->count, sizeof *ret_roll->items, by_age);
-	loop_index_save(ret_roll->index);
+	qsort(roll.items, roll.count, sizeof *roll.items, by_age);
+	loop_index_save(roll.index);
+	*ret_roll = roll;
 	return 0;
-}
-
-/* Was the loop removed since the roll was called? */
-static bool is_gone(const struct entry *entry)
-{
-	return entry->line && access(entry->loop.folder, F_OK) < 0;
 }
 
 /* `word`: the query's project as a word. */
@@ -198,19 +204,29 @@ static bool is_wanted(const struct entry *entry, const struct client_query *quer
 		return true;
 	if (entry->line)
 		return is_line_of(entry->line, word, true);
-	return !entry->loop.state.options.project || client_is_of(&entry->loop, query->project);
+	return !entry->loop->state.options.project || client_is_of(entry->loop, query->project);
 }
 
-/* Reads a loop that has a line. Returns false if the line is not true. */
-static bool read_again(struct entry *entry)
+static bool is_ended(const struct entry *entry)
 {
-	AUTO_FREE char *line = NULL;
+	return entry->line || has_ended(entry->loop);
+}
 
-	if (!read_loop(&entry->loop) || entry->loop.damaged)
-		return false;
-	line = line_of(&entry->loop);
+/* Was the loop of an entry removed since the roll was called? */
+static bool is_gone(const struct roll *roll, const struct entry *entry)
+{
+	AUTO_FREE char *folder = path_join(roll->loops, entry->id);
+
+	return access(folder, F_OK) < 0;
+}
+
+/* Does a loop that was read agree with its line? */
+static bool agrees(const struct client_loop *loop, const char *line)
+{
+	AUTO_FREE char *wanted = loop && !loop->damaged ? line_of(loop) : NULL;
+
 	/* A command may hold the lock of a loop that has ended. */
-	return strcmp(line, entry->line) == 0 && (entry->loop.alive || has_ended(&entry->loop));
+	return wanted && strcmp(wanted, line) == 0 && (loop->alive || has_ended(loop));
 }
 
 /* Moves the wanted loops from the roll to the result, the newest first. Returns false if a line of
@@ -220,23 +236,25 @@ static bool take_wanted(struct roll *roll, const struct client_query *query,
 {
 	AUTO_FREE char *word = word_from(query->project ? query->project : "");
 
-	loops->items = mem_zero((roll->count + 1) * sizeof *loops->items);
 	for (size_t i = roll->count; i-- > 0;) {
 		struct entry *entry = &roll->items[i];
 
 		if (!is_wanted(entry, query, word))
 			continue;
-		if (loops->count + loops->unread >= query->newest &&
-		    (entry->line || has_ended(&entry->loop))) {
+		if (is_ended(entry) && loops->count + loops->unread >= query->newest) {
 			loops->unread++;
 			continue;
 		}
-		if (is_gone(entry))
+		if (entry->line)
+			entry->loop = read_loop(roll->loops, entry->id);
+		if (!entry->loop && is_gone(roll, entry))
 			continue;
-		if (entry->line && !read_again(entry))
+		if (entry->line && !agrees(entry->loop, entry->line))
 			return false;
-		loops->items[loops->count++] = entry->loop;
-		entry->loop = (struct client_loop){ 0 };
+		loops->items = mem_extend(loops->items, loops->count, sizeof *loops->items);
+		loops->items[loops->count++] = *entry->loop;
+		free(entry->loop);
+		entry->loop = NULL;
 	}
 	return true;
 }
@@ -273,16 +291,16 @@ int client_list(const char *state, const struct client_query *query, struct clie
 	return 0;
 }
 
-static int call_each(struct loop_index *index, const struct entry *entry, client_each_fn *act,
-		     void *context, struct error *err)
+static int call_each(struct loop_index *index, const struct roll *roll, const struct entry *entry,
+		     client_each_fn *act, void *context, struct error *err)
 {
-	bool ended = entry->line || has_ended(&entry->loop);
-	const char *line = ended ? loop_index_get(index, entry->loop.id) : NULL;
+	AUTO_FREE char *folder = path_join(roll->loops, entry->id);
+	const char *line = is_ended(entry) ? loop_index_get(index, entry->id) : NULL;
 	AUTO_FREE char *new_line = NULL;
-	int result = act(context, entry->loop.id, entry->loop.folder, line, &new_line, err);
+	int result = act(context, entry->id, folder, line, &new_line, err);
 
-	if (result == 0 && ended && new_line)
-		loop_index_set(index, entry->loop.id, new_line);
+	if (result == 0 && new_line && is_ended(entry))
+		loop_index_set(index, entry->id, new_line);
 	return result;
 }
 
@@ -300,7 +318,7 @@ int client_each(const char *state, const char *index_name, client_each_fn *act, 
 	if (call_roll(state, true, &roll, err) == 0) {
 		result = 0;
 		for (size_t i = 0; i < roll.count && result == 0; i++)
-			result = call_each(index, &roll.items[i], act, context, err);
+			result = call_each(index, &roll, &roll.items[i], act, context, err);
 		roll_release(&roll);
 	}
 	if (result == 0)
@@ -314,21 +332,18 @@ static int find_named(const char *state, const char *id, struct client_loop *ret
 		      struct error *err)
 {
 	AUTO_FREE char *loops = loop_folder_loops(state, err);
-	struct client_loop loop = { 0 };
-	struct stat status;
+	struct client_loop *loop = NULL;
 
 	if (!loops)
 		return -1;
-	loop.id = mem_dup(id);
-	loop.folder = path_join(loops, id);
-	if (*id && id[0] != '.' && !strchr(id, '/') && stat(loop.folder, &status) == 0 &&
-	    read_loop(&loop)) {
-		*ret_loop = loop;
-		return 0;
-	}
-	client_loop_release(&loop);
-	return error_with(err, ERROR_NOT_FOUND,
-			  "there is no loop '%.100s' (see: ringfence status --all)", id);
+	if (*id && id[0] != '.' && !strchr(id, '/'))
+		loop = read_loop(loops, id);
+	if (!loop)
+		return error_with(err, ERROR_NOT_FOUND,
+				  "there is no loop '%.100s' (see: ringfence status --all)", id);
+	*ret_loop = *loop;
+	free(loop);
+	return 0;
 }
 
 /* Describes loops whose project is unknown because they cannot be read, or returns NULL. The caller
@@ -385,12 +400,11 @@ int client_find(const char *state, const char *id, const char *project,
 /* Is this the id of a running loop in this project? */
 static bool is_running(const char *loops, const char *id, const char *project)
 {
-	struct client_loop loop = { .folder = path_join(loops, id) };
-	bool running = false;
+	AUTO_FREE char *folder = path_join(loops, id);
+	struct client_loop *loop = loop_folder_is_locked(folder) ? read_loop(loops, id) : NULL;
+	bool running = loop && loop->alive && is_in(loop, project);
 
-	if (loop_folder_is_locked(loop.folder) && read_loop(&loop))
-		running = loop.alive && is_in(&loop, project);
-	client_loop_release(&loop);
+	free_loop(loop);
 	return running;
 }
 

@@ -35,10 +35,11 @@ struct loop_index {
 	char *loops;
 	char *name;
 	struct loop_index_mark mark; /* as it was before any loop was read */
-	bool marked;                 /* else the index cannot be saved */
+	bool marked;                 /* there was such a list */
 	struct buffer file;
 	struct line *lines; /* of the file, sorted */
 	size_t count;
+	size_t next; /* the line that is probably asked for next */
 	struct line *added;
 	size_t added_count;
 };
@@ -107,13 +108,11 @@ long loop_index_parse(char *bytes, size_t size, const char *name, struct loop_in
 	return -1;
 }
 
-/* Opens the list of reopened loops to read it. It is created if possible. */
-static int open_reopened(const char *loops)
+static int open_reopened(const char *loops, int flags)
 {
 	AUTO_FREE char *path = path_join(loops, REOPENED);
-	int fd = open(path, O_RDONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
 
-	return fd < 0 ? open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) : fd;
+	return open(path, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
 }
 
 static int read_mark(int fd, struct loop_index_mark *ret_mark)
@@ -140,6 +139,8 @@ static struct line *find(const struct loop_index *index, const char *id)
 {
 	struct line wanted = { .id = (char *)id };
 
+	if (index->next < index->count && strcmp(index->lines[index->next].id, id) == 0)
+		return &index->lines[index->next];
 	return index->count ? bsearch(&wanted, index->lines, index->count, sizeof wanted, by_id)
 			    : NULL;
 }
@@ -198,7 +199,7 @@ static void read_lines(struct loop_index *index, int reopened)
 struct loop_index *loop_index_load(const char *loops, const char *name)
 {
 	struct loop_index *index = mem_zero(sizeof *index);
-	AUTO_FD reopened = open_reopened(loops);
+	AUTO_FD reopened = open_reopened(loops, O_RDONLY);
 
 	index->loops = mem_dup(loops);
 	index->name = mem_dup(name);
@@ -232,6 +233,7 @@ const char *loop_index_get(struct loop_index *index, const char *id)
 	if (!line)
 		return NULL;
 	line->used = true;
+	index->next = (size_t)(line - index->lines) + 1;
 	return line->text;
 }
 
@@ -281,14 +283,22 @@ static void write_lines(const struct loop_index *index, struct buffer *out)
 	}
 }
 
-void loop_index_save(const struct loop_index *index)
+/* Creates the list of reopened loops. Had one been reopened in the meantime, there would be a list. */
+static bool begin_list(struct loop_index *index)
+{
+	AUTO_FD fd = open_reopened(index->loops, O_RDONLY | O_CREAT | O_EXCL);
+
+	return fd >= 0 && read_mark(fd, &index->mark) == 0;
+}
+
+void loop_index_save(struct loop_index *index)
 {
 	const struct loop_index_mark *mark = &index->mark;
 	AUTO_BUFFER struct buffer out = BUFFER_INIT(MOST_BYTES);
 	AUTO_FD folder = -1;
 	char hash[HASH + 2];
 
-	if (!index->marked || index->added_count == 0)
+	if (index->added_count == 0 || !(index->marked || begin_list(index)))
 		return;
 	buffer_printf(&out, "%*s " VERSION " %s %llu %llu %llu\n", HASH, "", index->name,
 		      mark->inode, mark->changed_ns, mark->size);

@@ -35,7 +35,7 @@ void loop_index_set(struct loop_index *index, const char *id, const char *text);
 void loop_index_forget(struct loop_index *index);
 
 /* Writes the index if lines were set, with the lines that were set or got. */
-void loop_index_save(const struct loop_index *index);
+void loop_index_save(struct loop_index *index);
 
 /* Withdraws the lines of the loop in this folder, before something is written to it. The caller
  * holds its lock. Returns 0, or -1 with err set. */

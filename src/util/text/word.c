@@ -3,7 +3,6 @@
 
 #include "util/mem.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { DIGITS = 19 }; /* a number of this many digits fits into 64 bits */
@@ -36,7 +35,7 @@ char *word_from(const char *text)
 const char *word_take(const char **at, size_t *ret_size)
 {
 	const char *start = *at;
-	size_t size = strcspn(start, " ");
+	size_t size = (size_t)(strchrnul(start, ' ') - start);
 
 	if (size == 0)
 		return NULL;
@@ -80,9 +79,15 @@ int word_take_number(const char **at, uint64_t *ret_number)
 {
 	size_t size;
 	const char *word = word_take(at, &size);
+	uint64_t number = 0;
 
-	if (!word || size > DIGITS || strspn(word, "0123456789") != size)
+	if (!word || size > DIGITS)
 		return -1;
-	*ret_number = strtoull(word, NULL, 10);
+	for (size_t i = 0; i < size; i++) {
+		if (word[i] < '0' || word[i] > '9')
+			return -1;
+		number = number * 10 + (uint64_t)(word[i] - '0');
+	}
+	*ret_number = number;
 	return 0;
 }
