@@ -46,7 +46,7 @@ struct loop_index {
 
 /* A checksum against damage, not against people; eight bytes at a time, because it is on the way of
  * every command. */
-static uint64_t hash_of(const char *bytes, size_t size)
+uint64_t loop_index_hash(const char *bytes, size_t size)
 {
 	uint64_t hash = 14695981039346656037U ^ size;
 
@@ -70,7 +70,7 @@ static bool is_hash_right(const char *bytes, size_t size)
 	if (size <= HASH || bytes[size] != '\0' || bytes[size - 1] != '\n')
 		return false;
 	snprintf(wanted, sizeof wanted, "%016" PRIx64 " ",
-		 hash_of(bytes + HASH + 1, size - HASH - 1));
+		 loop_index_hash(bytes + HASH + 1, size - HASH - 1));
 	return memcmp(bytes, wanted, HASH + 1) == 0 && !memchr(bytes, '\0', size);
 }
 
@@ -283,12 +283,12 @@ static void write_lines(const struct loop_index *index, struct buffer *out)
 	}
 }
 
-/* Creates the list of reopened loops. Had one been reopened in the meantime, there would be a list. */
+/* Creates the list of reopened loops. If it is empty, none has been reopened in the meantime. */
 static bool begin_list(struct loop_index *index)
 {
-	AUTO_FD fd = open_reopened(index->loops, O_RDONLY | O_CREAT | O_EXCL);
+	AUTO_FD fd = open_reopened(index->loops, O_RDONLY | O_CREAT);
 
-	return fd >= 0 && read_mark(fd, &index->mark) == 0;
+	return fd >= 0 && read_mark(fd, &index->mark) == 0 && index->mark.size == 0;
 }
 
 void loop_index_save(struct loop_index *index)
@@ -306,7 +306,7 @@ void loop_index_save(struct loop_index *index)
 	if (buffer_overflowed(&out))
 		return;
 	snprintf(hash, sizeof hash, "%016" PRIx64,
-		 hash_of(out.data + HASH + 1, out.used - HASH - 1));
+		 loop_index_hash(out.data + HASH + 1, out.used - HASH - 1));
 	memcpy(out.data, hash, HASH);
 	folder = open(index->loops, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (folder >= 0 && fd_replace_file(folder, index->name, out.data, out.used, 0600) < 0)

@@ -15,6 +15,7 @@
 #include "util/error.h"
 
 #include <stddef.h>
+#include <stdint.h>
 
 struct loop_index;
 
@@ -45,6 +46,9 @@ int loop_index_reopen(const char *folder, struct error *err);
 struct loop_index_mark {
 	unsigned long long inode, changed_ns, size;
 };
+
+/* The hash at the beginning of an index, over everything after its first space. */
+uint64_t loop_index_hash(const char *bytes, size_t size);
 
 /* Checks and splits the bytes of an index, which are changed. *ret_mark: how far it has seen the
  * list of reopened loops. Returns the number of lines, or -1 if the bytes are not an index of this
