@@ -223,7 +223,7 @@ static bool is_gone(const struct roll *roll, const struct entry *entry)
 /* Does a loop that was read agree with its line? */
 static bool agrees(const struct client_loop *loop, const char *line)
 {
-	AUTO_FREE char *wanted = loop && !loop->damaged ? line_of(loop) : NULL;
+	AUTO_FREE char *wanted = loop->damaged ? NULL : line_of(loop);
 
 	/* A command may hold the lock of a loop that has ended. */
 	return wanted && strcmp(wanted, line) == 0 && (loop->alive || has_ended(loop));
@@ -249,6 +249,8 @@ static bool take_wanted(struct roll *roll, const struct client_query *query,
 			entry->loop = read_loop(roll->loops, entry->id);
 		if (!entry->loop && is_gone(roll, entry))
 			continue;
+		if (!entry->loop)
+			return false;
 		if (entry->line && !agrees(entry->loop, entry->line))
 			return false;
 		loops->items = mem_extend(loops->items, loops->count, sizeof *loops->items);

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LOST = 1, REPLAY = 2, MOST_BYTES = 1 << 20 };
+enum { LOST = 1, REPLAY = 2, MOST_BYTES = 1 << 20, NUMBERS = 7 + PRICE_KINDS };
 
 const char *const ledger_sums_kinds[PRICE_KINDS] = { "input", "output", "write_5m", "write_1h",
 						     "read" };
@@ -131,28 +131,17 @@ int ledger_sums_read(const char *folder, ledger_sums_fn *take, void *context, ui
 	return 0;
 }
 
-/* Calls the function for each number of an item, in the order of the text. */
-static int each_number(struct ledger_sums_item *item, int (*act)(void *context, uint64_t *number),
-		       void *context)
+/* Lists the numbers of an item in the order of the text. */
+static void list_numbers(struct ledger_sums_item *item, uint64_t *ret_numbers[NUMBERS])
 {
-	uint64_t *const numbers[] = { &item->first_ms,        &item->last_ms,
-				      &item->first_iteration, &item->last_iteration,
-				      &item->requests,        &item->cost_nusd,
-				      &item->estimated_nusd };
+	uint64_t *const first[NUMBERS - PRICE_KINDS] = {
+		&item->first_ms, &item->last_ms,   &item->first_iteration, &item->last_iteration,
+		&item->requests, &item->cost_nusd, &item->estimated_nusd,
+	};
 
-	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-		if (act(context, numbers[i]) < 0)
-			return -1;
+	memcpy(ret_numbers, first, sizeof first);
 	for (size_t i = 0; i < PRICE_KINDS; i++)
-		if (act(context, &item->tokens[i]) < 0)
-			return -1;
-	return 0;
-}
-
-static int write_number(void *context, uint64_t *number)
-{
-	buffer_printf(context, " %" PRIu64, *number);
-	return 0;
+		ret_numbers[NUMBERS - PRICE_KINDS + i] = &item->tokens[i];
 }
 
 char *ledger_sums_text(const struct ledger_sums *sums)
@@ -161,6 +150,7 @@ char *ledger_sums_text(const struct ledger_sums *sums)
 
 	for (size_t i = 0; i < sums->count; i++) {
 		struct ledger_sums_item *item = &sums->items[i];
+		uint64_t *numbers[NUMBERS];
 
 		buffer_printf(&text, "%s%d ", i ? " " : "",
 			      (item->lost ? LOST : 0) | (item->replay ? REPLAY : 0));
@@ -169,14 +159,22 @@ char *ledger_sums_text(const struct ledger_sums *sums)
 		word_add(&text, item->agent);
 		buffer_add(&text, " ", 1);
 		word_add(&text, item->child);
-		each_number(item, write_number, &text);
+		list_numbers(item, numbers);
+		for (size_t number = 0; number < NUMBERS; number++)
+			buffer_printf(&text, " %" PRIu64, *numbers[number]);
 	}
 	return buffer_overflowed(&text) ? NULL : mem_dup(buffer_text(&text));
 }
 
-static int read_number(void *context, uint64_t *number)
+static int read_numbers(const char **at, struct ledger_sums_item *item)
 {
-	return word_take_number(context, number);
+	uint64_t *numbers[NUMBERS];
+
+	list_numbers(item, numbers);
+	for (size_t i = 0; i < NUMBERS; i++)
+		if (word_take_number(at, numbers[i]) < 0)
+			return -1;
+	return 0;
 }
 
 static int read_item(const char **at, struct ledger_sums_item *ret_item)
@@ -192,7 +190,7 @@ static int read_item(const char **at, struct ledger_sums_item *ret_item)
 	ret_item->agent = word_take_text(at);
 	ret_item->child = word_take_text(at);
 	if (ret_item->child && ret_item->agent && ret_item->model &&
-	    each_number(ret_item, read_number, at) == 0)
+	    read_numbers(at, ret_item) == 0)
 		return 0;
 	release(ret_item);
 	return -1;

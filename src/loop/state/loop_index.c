@@ -5,6 +5,8 @@
 #include "util/file/fd.h"
 #include "util/file/path.h"
 #include "util/mem.h"
+#include "util/text/text.h"
+#include "util/text/word.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -74,19 +76,33 @@ static bool is_hash_right(const char *bytes, size_t size)
 	return memcmp(bytes, wanted, HASH + 1) == 0 && !memchr(bytes, '\0', size);
 }
 
+/* Reads the first line after the hash. */
+static int parse_head(const char *line, const char *name, struct loop_index_mark *ret_mark)
+{
+	AUTO_FREE char *head = mem_format(VERSION " %s ", name);
+	const char *at = text_after_prefix(line, head);
+
+	return at && word_take_number(&at, &ret_mark->inode) == 0 &&
+			       word_take_number(&at, &ret_mark->changed_ns) == 0 &&
+			       word_take_number(&at, &ret_mark->size) == 0 && !*at
+		       ? 0
+		       : -1;
+}
+
 long loop_index_parse(char *bytes, size_t size, const char *name, struct loop_index_mark *ret_mark,
 		      char ***ret_lines)
 {
-	AUTO_FREE char *head = mem_format(VERSION " %s ", name);
 	char **lines = NULL;
 	long count = 0;
 	char *at;
 
-	if (!is_hash_right(bytes, size) || strncmp(bytes + HASH + 1, head, strlen(head)) != 0 ||
-	    sscanf(bytes + HASH + 1 + strlen(head), "%llu %llu %llu", &ret_mark->inode,
-		   &ret_mark->changed_ns, &ret_mark->size) != 3)
+	if (!is_hash_right(bytes, size))
 		return -1;
-	for (at = strchr(bytes, '\n') + 1; *at; count++) {
+	at = strchr(bytes, '\n');
+	*at++ = '\0';
+	if (parse_head(bytes + HASH + 1, name, ret_mark) < 0)
+		return -1;
+	for (; *at; count++) {
 		char *end = strchr(at, '\n');
 		char *space = memchr(at, ' ', (size_t)(end - at));
 
@@ -123,9 +139,9 @@ static int read_mark(int fd, struct loop_index_mark *ret_mark)
 		return -1;
 	*ret_mark = (struct loop_index_mark){
 		.inode = status.st_ino,
-		.changed_ns = (unsigned long long)status.st_ctim.tv_sec * 1000000000 +
-			      (unsigned long long)status.st_ctim.tv_nsec,
-		.size = (unsigned long long)status.st_size,
+		.changed_ns = (uint64_t)status.st_ctim.tv_sec * 1000000000 +
+			      (uint64_t)status.st_ctim.tv_nsec,
+		.size = (uint64_t)status.st_size,
 	};
 	return 0;
 }
@@ -300,8 +316,8 @@ void loop_index_save(struct loop_index *index)
 
 	if (index->added_count == 0 || !(index->marked || begin_list(index)))
 		return;
-	buffer_printf(&out, "%*s " VERSION " %s %llu %llu %llu\n", HASH, "", index->name,
-		      mark->inode, mark->changed_ns, mark->size);
+	buffer_printf(&out, "%*s " VERSION " %s %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", HASH, "",
+		      index->name, mark->inode, mark->changed_ns, mark->size);
 	write_lines(index, &out);
 	if (buffer_overflowed(&out))
 		return;

@@ -44,7 +44,7 @@ int loop_index_reopen(const char *folder, struct error *err);
 
 /* The list of reopened loops as it was at one moment. */
 struct loop_index_mark {
-	unsigned long long inode, changed_ns, size;
+	uint64_t inode, changed_ns, size;
 };
 
 /* The hash at the beginning of an index, over everything after its first space. */

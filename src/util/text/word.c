@@ -66,9 +66,12 @@ char *word_take_text(const char **at)
 			*end++ = word[i];
 			continue;
 		}
-		if (size - i < 3 || digit(word[i + 1]) < 0 || digit(word[i + 2]) < 0)
+		int high = size - i < 3 ? -1 : digit(word[i + 1]);
+		int low = high < 0 ? -1 : digit(word[i + 2]);
+
+		if (low < 0)
 			return NULL;
-		*end++ = (char)(digit(word[i + 1]) << 4 | digit(word[i + 2]));
+		*end++ = (char)(high * 16 + low);
 		i += 2;
 	}
 	text = NULL;
