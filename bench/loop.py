@@ -168,6 +168,71 @@ def measure_many(kit, place, count):
 
 # ---------------------------------------------------------------- memory
 
+# ---------------------------------------------------------------- growth
+
+COMMANDS = ("status", "history", "logs", "cost")
+LEDGER_LINE = {"at_ms": 1790000000000, "iteration": 1, "agent": "claude", "route": "messages", "provider": "anthropic",
+               "model": "claude-sonnet-4-5", "status": 200, "input": 1000, "output": 500, "write_5m": 0, "write_1h": 0,
+               "read": 20000, "cost_nusd": 12345678}
+
+
+class Grown:
+    """A home with this many loops that have ended, all of one project: a real one, and copies with other ids."""
+
+    def __init__(self, kit, place, count):
+        self.env = dict(place.env, HOME=os.path.join(place.home, f"grown-{count}"))
+        self.project = os.path.join(self.env["HOME"], "project")
+        self.program = place.ringfence
+        os.makedirs(self.project)
+        done = subprocess.run([self.program, "run", "x", "--agent-command", "true", "--check", "false", "-m", "5", *LIMITS],
+                              cwd=self.project, env=self.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, check=False)
+        if done.returncode != 2:
+            raise kit.NotMeasured(f"the loop exited {done.returncode}: {done.stdout.strip()[-300:]}")
+        self.loops = os.path.join(self.env["HOME"], ".local/state/ringfence/loops")
+        first = os.path.join(self.loops, next(name for name in os.listdir(self.loops) if not name.startswith(".")))
+        with open(os.path.join(first, "ledger.jsonl"), "w", encoding="utf-8") as file:
+            file.writelines(json.dumps(LEDGER_LINE) + "\n" for _ in range(30))
+        names = [name for name in os.listdir(first) if os.path.isfile(os.path.join(first, name))]
+        for number in range(count - 1):
+            folder = os.path.join(self.loops, time.strftime("%Y%m%d-%H%M%S", time.gmtime(1700000000 + number * 977)) + "-copy")
+            os.mkdir(folder)
+            for name in names:
+                shutil.copy2(os.path.join(first, name), folder)
+        # A journal that was written in the last seconds is read in the slower way.
+        time.sleep(3)
+
+    def argv(self, command):
+        return [self.program, command, "--project", self.project]
+
+    def without_index(self):
+        for name in (".index", ".costs", ".reopened"):
+            with contextlib.suppress(FileNotFoundError):
+                os.remove(os.path.join(self.loops, name))
+
+
+def measure_growth(kit, place, size):
+    few, many, rounds = size["growth"]
+    print(f"Commands with {few} and {many} loops of one project that have ended, {rounds} rounds")
+    small, large = Grown(kit, place, few), Grown(kit, place, many)
+    calm = kit.Calm(size["patience_s"])
+    times = {}
+    for command in COMMANDS:
+        for name, grown in ((f"{command}, {few}", small), (f"{command}, {many}", large)):
+            times.update(kit.in_turns({name: grown.argv(command)}, rounds, grown.env, calm.wait))
+    first = []
+    for _ in range(3):
+        large.without_index()
+        first.append(kit.wall_ms(large.argv("status"), large.env))
+    times[f"status, {many}, no index yet"] = first
+    kit.show(times)
+    for command in COMMANDS:
+        value = statistics.median(times[f"{command}, {many}"])
+        print(f"  {command} with {many} loops: {value:.1f} ms   goal: under 10 ms   {'met' if value < 10 else 'missed'}")
+    ratio = kit.ratio(times, f"status, {many}", f"status, {few}")
+    kit.show_ratio(f"status, {many} / {few} loops", ratio, "under 3x", ratio < 3)
+
+
 def field(pid, file, name):
     with open(f"/proc/{pid}/{file}", encoding="utf-8") as lines:
         return next((int(line.split()[1]) for line in lines if line.startswith(name + ":")), 0)

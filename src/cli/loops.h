@@ -30,6 +30,7 @@ struct loops_options {
 	bool checks;
 	bool raw;
 	const char *iteration;
+	const char *limit;
 	const char *loop_id; /* for commands whose arguments are not loops */
 	const char *from;
 	bool stat, name_only, stop, yes;

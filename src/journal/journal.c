@@ -3,6 +3,7 @@
 
 #include "journal/journal_copy.h"
 #include "journal/journal_head.h"
+#include "journal/journal_still.h"
 #include "util/buffer.h"
 #include "util/env.h"
 #include "util/mem.h"
@@ -170,6 +171,34 @@ static int open_database(struct journal *store, const char *path, enum journal_m
 	return prepare(store, path, mode, err);
 }
 
+/* Reads a journal that nobody writes from memory. Returns -1 without an error if that is not
+ * possible. */
+static int open_still(struct journal *store, const char *path)
+{
+	AUTO_BUFFER struct buffer bytes = BUFFER_INIT(JOURNAL_STILL_BYTES);
+	struct error ignored;
+	unsigned char *copy = NULL;
+
+	if (!journal_still_read(path, &bytes))
+		return -1;
+	copy = sqlite3_malloc64(bytes.used);
+	if (!copy)
+		return -1;
+	memcpy(copy, bytes.data, bytes.used);
+	if (sqlite3_open_v2(":memory:", &store->database,
+			    SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK &&
+	    /* This also frees the copy, even if it fails. */
+	    sqlite3_deserialize(store->database, "main", copy, (sqlite3_int64)bytes.used,
+				(sqlite3_int64)bytes.used,
+				SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_READONLY) ==
+		    SQLITE_OK &&
+	    prepare(store, path, JOURNAL_READ, &ignored) == 0)
+		return 0;
+	sqlite3_close(store->database);
+	store->database = NULL;
+	return -1;
+}
+
 /* Reads a copy after the journal itself could not be opened. */
 static int open_copy(struct journal *store, const char *path, struct error *err)
 {
@@ -187,8 +216,10 @@ int journal_open(const char *path, enum journal_mode mode, struct journal **ret_
 {
 	struct journal *store = mem_zero(sizeof *store);
 	struct stat status;
-	int result = open_database(store, path, mode, err);
+	int result = mode == JOURNAL_READ ? open_still(store, path) : -1;
 
+	if (result < 0)
+		result = open_database(store, path, mode, err);
 	if (result < 0 && mode == JOURNAL_READ && access(path, R_OK) == 0 && cannot_write(store))
 		result = open_copy(store, path, err);
 	if (result == 0 && stat(path, &status) < 0)

@@ -6,6 +6,7 @@
 #include "loop/run/prompt.h"
 #include "loop/run/room.h"
 #include "loop/state/loop_folder.h"
+#include "loop/state/loop_index.h"
 #include "loop/state/loop_report.h"
 #include "loop/supervise/control.h"
 #include "loop/supervise/keeper.h"
@@ -40,14 +41,6 @@ void client_loop_release(struct client_loop *loop)
 	free(loop->folder);
 	free(loop->trouble);
 	*loop = (struct client_loop){ 0 };
-}
-
-void client_loops_release(struct client_loops *loops)
-{
-	for (size_t i = 0; i < loops->count; i++)
-		client_loop_release(&loops->items[i]);
-	free(loops->items);
-	*loops = (struct client_loops){ 0 };
 }
 
 static char *read_trouble(const char *folder)
@@ -86,143 +79,6 @@ void client_refresh(struct client_loop *loop)
 	loop->alive = loop_folder_is_locked(loop->folder);
 	loop->damaged = read_state(loop->folder, &loop->state, &loop->unwritable, &err) < 0;
 	loop->trouble = loop->damaged ? mem_dup(err.text) : read_trouble(loop->folder);
-}
-
-/* Is this the folder of a loop that has not started, or never did? */
-static bool is_reserved(const char *folder)
-{
-	AUTO_FREE char *journal = path_join(folder, "journal.db");
-	AUTO_FREE char *lock = path_join(folder, "lock");
-
-	return access(journal, F_OK) < 0 && access(lock, F_OK) < 0;
-}
-
-static void open_loop(const char *loops, const char *id, struct client_loop *ret_loop)
-{
-	*ret_loop = (struct client_loop){ .id = mem_dup(id), .folder = path_join(loops, id) };
-	client_refresh(ret_loop);
-}
-
-static int by_age(const void *a, const void *b)
-{
-	const struct client_loop *left = a;
-	const struct client_loop *right = b;
-
-	if (left->state.created_ms != right->state.created_ms)
-		return left->state.created_ms < right->state.created_ms ? -1 : 1;
-	return strcmp(left->id, right->id);
-}
-
-/* Lists loops with a supervisor, or all. There may be many ended ones. */
-static int list_loops(const char *state, bool only_alive, struct client_loops *ret_loops,
-		      struct error *err)
-{
-	AUTO_FREE char *loops = loop_folder_loops(state, err);
-	struct list ids = { 0 };
-
-	*ret_loops = (struct client_loops){ 0 };
-	if (!loops || loop_folder_list(loops, &ids, err) < 0)
-		return -1;
-	ret_loops->items = mem_zero((ids.count + 1) * sizeof *ret_loops->items);
-	for (size_t i = 0; i < ids.count; i++) {
-		struct client_loop *loop = &ret_loops->items[ret_loops->count];
-		AUTO_FREE char *folder = path_join(loops, ids.items[i]);
-
-		if (is_reserved(folder) || (only_alive && !loop_folder_is_locked(folder)))
-			continue;
-		open_loop(loops, ids.items[i], loop);
-		/* Its creation was cut off; it never started. */
-		if (!loop->damaged && loop->state.phase == LOOP_PHASE_new)
-			client_loop_release(loop);
-		else
-			ret_loops->count++;
-	}
-	list_release(&ids);
-	qsort(ret_loops->items, ret_loops->count, sizeof *ret_loops->items, by_age);
-	return 0;
-}
-
-int client_list(const char *state, struct client_loops *ret_loops, struct error *err)
-{
-	return list_loops(state, false, ret_loops, err);
-}
-
-static bool is_in(const struct client_loop *loop, const char *project)
-{
-	return loop->state.options.project && strcmp(loop->state.options.project, project) == 0;
-}
-
-bool client_is_of(const struct client_loop *loop, const char *project)
-{
-	const char *origin = loop->state.options.origin;
-
-	return is_in(loop, project) || (origin && strcmp(origin, project) == 0);
-}
-
-/* Finds a loop by its id without reading the others. */
-static int find_named(const char *state, const char *id, struct client_loop *ret_loop)
-{
-	struct error ignored;
-	AUTO_FREE char *loops = loop_folder_loops(state, &ignored);
-	AUTO_FREE char *folder = loops ? path_join(loops, id) : NULL;
-	struct stat status;
-
-	if (!folder || id[0] == '.' || strchr(id, '/') || stat(folder, &status) < 0 ||
-	    is_reserved(folder))
-		return -1;
-	open_loop(loops, id, ret_loop);
-	if (ret_loop->damaged || ret_loop->state.phase != LOOP_PHASE_new)
-		return 0;
-	client_loop_release(ret_loop);
-	return -1;
-}
-
-/* Describes loops whose project is unknown because they cannot be read, or returns NULL. The caller
- * frees. */
-static char *describe_unread(const struct client_loops *all)
-{
-	const struct client_loop *first = NULL;
-	size_t count = 0;
-
-	for (size_t i = 0; i < all->count; i++) {
-		if (!all->items[i].damaged)
-			continue;
-		first = first ? first : &all->items[i];
-		count++;
-	}
-	return count ? mem_format(" among those that can be read; %zu cannot (first: %s: %s)",
-				  count, first->id, first->trouble)
-		     : NULL;
-}
-
-int client_find(const char *state, const char *id, const char *project,
-		struct client_loop *ret_loop, struct error *err)
-{
-	struct client_loops all;
-	AUTO_FREE char *unread = NULL;
-	size_t found = 0;
-
-	if (id && find_named(state, id, ret_loop) == 0)
-		return 0;
-	if (client_list(state, &all, err) < 0)
-		return -1;
-	for (size_t i = 0; i < all.count; i++)
-		if (id ? strcmp(all.items[i].id, id) == 0 : client_is_of(&all.items[i], project))
-			found = i + 1;
-	if (found) {
-		*ret_loop = all.items[found - 1];
-		all.items[found - 1] = (struct client_loop){ 0 };
-	}
-	unread = found ? NULL : describe_unread(&all);
-	client_loops_release(&all);
-	if (found)
-		return 0;
-	return id ? error_with(err, ERROR_NOT_FOUND,
-			       "there is no loop '%.100s' (see: ringfence status --all)", id)
-		  : error_with(
-			    err, ERROR_NOT_FOUND,
-			    "there is no loop of the project '%s'%s (see: ringfence status --all)",
-			    project, unread ? unread : "");
 }
 
 const char *client_status(const struct client_loop *loop)
@@ -305,6 +161,8 @@ static int append(const struct client_loop *loop, enum journal_mode mode, enum l
 	json_decref(data);
 	if (!text)
 		return error_set(err, NOT_UTF8);
+	if (mode != JOURNAL_CREATE && loop_index_reopen(loop->folder, err) < 0)
+		return -1;
 	if (journal_open(path, mode, &store, err) < 0)
 		return -1;
 	result = journal_append(store, JOURNAL_NOW, clock_wall_ms(), loop_event_name(kind), text,
@@ -322,21 +180,6 @@ static int start_lock(const char *loops, struct error *err)
 	if (fd < 0 || flock(fd, LOCK_EX) < 0)
 		return error_sys(err, "lock '%s'", path);
 	return fd_steal(&fd);
-}
-
-char *client_running(const char *state, const char *project)
-{
-	struct client_loops all;
-	struct error ignored;
-	char *found = NULL;
-
-	if (list_loops(state, true, &all, &ignored) < 0)
-		return NULL;
-	for (size_t i = 0; i < all.count && !found; i++)
-		if (all.items[i].alive && is_in(&all.items[i], project))
-			found = mem_dup(all.items[i].id);
-	client_loops_release(&all);
-	return found;
 }
 
 static int refuse_second(const char *state, const char *project, struct error *err)

@@ -14,6 +14,7 @@
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 struct client_loop {
 	char *id;
@@ -29,11 +30,37 @@ struct client_loop {
 struct client_loops {
 	struct client_loop *items; /* oldest first */
 	size_t count;
+	size_t unread; /* that have ended and are older than the newest of the query */
 };
 
-/* Lists all loops in a state folder. Returns 0, or -1 with err set. */
-int client_list(const char *state, struct client_loops *ret_loops, struct error *err);
+struct client_query {
+	/* Only loops of this project, and those whose project cannot be read; NULL: all. */
+	const char *project;
+	int64_t until_ms; /* only loops that were created by then; 0: all */
+	/* Loops that have ended are read only if they are among this many of the newest. */
+	size_t newest;
+};
+
+#define CLIENT_ALL SIZE_MAX
+
+/*
+ * Lists the loops in a state folder. A loop that has ended is read only if it is wanted, see
+ * loop_index.h. Returns 0, or -1 with err set.
+ */
+int client_list(const char *state, const struct client_query *query, struct client_loops *ret_loops,
+		struct error *err);
 void client_loops_release(struct client_loops *loops);
+
+/*
+ * Calls the function for each loop, without reading those that have ended. `line` is what it said
+ * about a loop that has not changed since, in the index with this name (see loop_index.h), or NULL.
+ * It may set *ret_line, which is then freed here; only a loop that has ended keeps it. Returns 0,
+ * or -1 with err set, also by the function.
+ */
+typedef int client_each_fn(void *context, const char *id, const char *folder, const char *line,
+			   char **ret_line, struct error *err);
+int client_each(const char *state, const char *index_name, client_each_fn *act, void *context,
+		struct error *err);
 
 /*
  * Finds the loop with this id, or the newest one of this project if id is NULL. Returns 0, or -1

@@ -112,6 +112,24 @@ static enum op_status clean_all(const struct op_clean_request *request,
 	return status;
 }
 
+/* Lists the loops among which the request selects. */
+static int list_loops(const struct op_clean_request *request, struct client_loops *ret_loops,
+		      struct error *err)
+{
+	const struct client_query query = { .project = request->project,
+					    .until_ms = request->now_ms - request->older_ms,
+					    .newest = CLIENT_ALL };
+
+	if (!request->loop)
+		return client_list(request->state, &query, ret_loops, err);
+	*ret_loops = (struct client_loops){ .items = mem_zero(sizeof *ret_loops->items),
+					    .count = 1 };
+	if (client_find(request->state, request->loop, NULL, ret_loops->items, err) == 0)
+		return 0;
+	client_loops_release(ret_loops);
+	return -1;
+}
+
 enum op_status op_clean(const struct op_clean_request *request, struct op_clean_result *ret_result,
 			struct error *err)
 {
@@ -119,14 +137,11 @@ enum op_status op_clean(const struct op_clean_request *request, struct op_clean_
 	enum op_status status;
 
 	*ret_result = (struct op_clean_result){ 0 };
-	if (client_list(request->state, &all, err) < 0)
-		return OP_FAILED;
 	op_worktree_sweep(request->state);
+	if (list_loops(request, &all, err) < 0)
+		return op_status_of(err);
 	make_question(request, &all, &ret_result->question);
-	if (!ret_result->question.count && request->loop) {
-		error_set(err, "there is no loop '%s' (ringfence status --all)", request->loop);
-		status = OP_NOT_FOUND;
-	} else if (!ret_result->question.count) {
+	if (!ret_result->question.count) {
 		status = OP_UNCHANGED;
 	} else if (!op_agreed(&request->answer, &ret_result->question)) {
 		status = OP_ASKS;

@@ -33,7 +33,15 @@ def test_status_shows_the_newest_first_and_not_all(t):
     equal(len(idents), 11, "all are there as JSON")
     lines = loop.ringfence("status").out.splitlines()
     equal([line.split()[0] for line in lines if line.startswith("2")], idents[:0:-1], "the newest ten")
-    equal(lines[-1], "1 older not shown (--all, or --json)", "the rest")
+    equal(lines[-1], "1 older not shown (--limit N, --all, or --json)", "the rest")
+    lines = loop.ringfence("status", "--limit", "2").out.splitlines()
+    equal([line.split()[0] for line in lines if line.startswith("2")], idents[:-3:-1], "the newest two")
+    equal(lines[-1], "9 older not shown (--limit N, --all, or --json)", "the rest of two")
+    shown = json.loads(loop.ringfence("status", "--all", "--json", "--limit", "3").out)
+    equal(([entry["id"] for entry in shown["loops"]], shown["not_shown"]), (idents[-3:], 8), "the newest three as JSON")
+    wrong = loop.ringfence("status", "--limit", "few")
+    equal(wrong.code, 125, "exit status of a wrong limit", wrong)
+    contains(wrong.err, "--limit needs a number of loops", "the reason")
 
 
 def test_history_is_a_table(t):

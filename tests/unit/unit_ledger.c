@@ -3,6 +3,7 @@
 #include "unit.h"
 
 #include "gateway/owner/ledger.h"
+#include "gateway/owner/ledger_sums.h"
 
 #include "util/buffer.h"
 #include "util/file/fd.h"
@@ -344,6 +345,52 @@ static void garbage(void)
 	      ledger_booked(folder, &booked, &err) == 0 && booked == 3 * CENT);
 }
 
+static void add_up(void *context, const struct ledger_sums_item *item)
+{
+	ledger_sums_add(context, item);
+}
+
+static void sums(void)
+{
+	static const char lines[] =
+		"{\"at_ms\":5,\"iteration\":1,\"agent\":\"a b\",\"model\":\"m\",\"input\":7,\"cost_nusd\":10}\n"
+		"torn {\"cost_nusd\":1000}\n"
+		"{\"at_ms\":9,\"iteration\":3,\"agent\":\"a b\",\"model\":\"m\",\"input\":1,\"cost_nusd\":20,"
+		"\"estimated\":true}\n"
+		"{\"at_ms\":2,\"agent\":\"a b\",\"model\":\"m\",\"replay\":true,\"cost_nusd\":5}\n";
+	AUTO_FD fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct ledger_sums made = { 0 };
+	struct ledger_sums again = { 0 };
+	uint64_t total_nusd;
+
+	fd_replace_file(fd, "ledger.jsonl", lines, strlen(lines), 0600);
+	CHECK("the whole lines of a ledger are added up",
+	      ledger_sums_read(folder, add_up, &made, &total_nusd, &err) == 0 && total_nusd == 35 &&
+		      made.count == 2);
+	CHECK("a sum knows its costs, and its first and last line",
+	      made.items[0].cost_nusd == 30 && made.items[0].estimated_nusd == 20 &&
+		      made.items[0].tokens[PRICE_INPUT] == 8 && made.items[0].requests == 2 &&
+		      made.items[0].first_ms == 5 && made.items[0].last_ms == 9 &&
+		      made.items[0].first_iteration == 1 && made.items[0].last_iteration == 3);
+	CHECK("a replay has its own sum", made.items[1].replay && made.items[1].cost_nusd == 5);
+
+	AUTO_FREE char *text = ledger_sums_text(&made);
+	bool read = ledger_sums_parse(text, &again) == 0;
+	AUTO_FREE char *second = ledger_sums_text(&again);
+
+	CHECK("sums are the same after they were text",
+	      read && strcmp(text, second) == 0 && strcmp(again.items[0].agent, "a b") == 0);
+	ledger_sums_release(&made);
+	ledger_sums_release(&again);
+	CHECK("a ledger that is not there costs nothing",
+	      unlinkat(fd, "ledger.jsonl", 0) == 0 &&
+		      ledger_sums_read(folder, add_up, &made, &total_nusd, &err) == 0 &&
+		      total_nusd == 0 && made.count == 0);
+	text[strlen(text) - 3] = 'x';
+	CHECK("a malformed text is refused",
+	      ledger_sums_parse(text, &again) < 0 && ledger_sums_parse("0 a b", &again) < 0);
+}
+
 int main(void)
 {
 	AUTO_FREE char *command = NULL;
@@ -359,6 +406,7 @@ int main(void)
 	damage();
 	torn();
 	garbage();
+	sums();
 	free(day);
 	command = mem_format("rm -r %s", folder);
 	return system(command) != 0 || unit_failures > 0; /* NOLINT(cert-env33-c): our own folder */

@@ -9,6 +9,7 @@
 #include "loop/run/sink.h"
 #include "loop/run/survey.h"
 #include "loop/state/loop_event.h"
+#include "loop/state/loop_index.h"
 #include "loop/state/loop_state.h"
 #include "loop/state/models_json.h"
 #include "loop/state/spec_json.h"
@@ -389,6 +390,124 @@ static void journal(void)
 	unlink(other);
 }
 
+static struct stat stat_of(const char *path)
+{
+	struct stat status = { 0 };
+
+	stat(path, &status);
+	return status;
+}
+
+/* Makes a file look as if nobody had changed it for long. */
+static bool make_old(const char *path)
+{
+	const struct timespec long_ago[2] = { { .tv_sec = 1 }, { .tv_sec = 1 } };
+
+	return utimensat(AT_FDCWD, path, long_ago, 0) == 0;
+}
+
+static int count_in(const char *path)
+{
+	struct journal *reader = NULL;
+	struct error err;
+	int count = 0;
+
+	if (journal_open(path, JOURNAL_READ, &reader, &err) < 0 ||
+	    journal_each(reader, 0, count_events, &count, &err) < 0)
+		count = -1;
+	journal_close(reader);
+	return count;
+}
+
+/* A journal that nobody writes is read in another way; a writer must be noticed. */
+static void still_journal(void)
+{
+	AUTO_FREE char *path = path_join(folder, "journal.db");
+	AUTO_FREE char *head = path_join(folder, "journal.head");
+	AUTO_FREE char *log = path_join(folder, "journal.db-wal");
+	struct journal *store = NULL;
+	struct error err;
+
+	journal_open(path, JOURNAL_CREATE, &store, &err);
+	journal_append(store, JOURNAL_NOW, 1, "kind", "{}", &err);
+	journal_close(store);
+	CHECK("a journal that nobody writes has all events, and reading it makes no file",
+	      make_old(path) && make_old(folder) && count_in(path) == 1 &&
+		      stat_of(folder).st_mtim.tv_sec == 1);
+	journal_open(path, JOURNAL_WRITE, &store, &err);
+	journal_append(store, JOURNAL_NOW, 2, "kind", "{}", &err);
+	CHECK("an event that is only in the log is read",
+	      make_old(path) && access(log, F_OK) == 0 && count_in(path) == 2);
+	journal_close(store);
+	CHECK("an event is read when the log is gone",
+	      make_old(path) && access(log, F_OK) < 0 && count_in(path) == 2);
+	CHECK("a changed event is found",
+	      damaged(path, "UPDATE event SET data = '[]' WHERE seq = 2") && make_old(path) &&
+		      count_in(path) < 0);
+	CHECK("a cut file is found",
+	      truncate(path, 4096) == 0 && make_old(path) && count_in(path) < 0);
+	unlink(head);
+	unlink(path);
+}
+
+static bool has_line(const char *id, const char *text)
+{
+	struct loop_index *index = loop_index_load(folder, ".index");
+	const char *line = loop_index_get(index, id);
+	bool held = text ? line && strcmp(line, text) == 0 : !line;
+
+	loop_index_free(index);
+	return held;
+}
+
+static void add_line(const char *id, const char *text)
+{
+	struct loop_index *index = loop_index_load(folder, ".index");
+
+	loop_index_get(index, "b");
+	loop_index_set(index, id, text);
+	loop_index_save(index);
+	loop_index_free(index);
+}
+
+static void indexes(void)
+{
+	AUTO_FREE char *path = path_join(folder, ".index");
+	AUTO_FREE char *list = path_join(folder, ".reopened");
+	AUTO_FREE char *loop = path_join(folder, "a");
+	struct loop_index *early = loop_index_load(folder, ".index");
+	struct error err;
+
+	CHECK("without an index no loop has a line", has_line("a", NULL));
+	CHECK("nothing is written for nothing", access(path, F_OK) < 0 && access(list, F_OK) < 0);
+	add_line("b", "two");
+	add_line("a", "one 1");
+	CHECK("lines are kept",
+	      has_line("a", "one 1") && has_line("b", "two") && has_line("c", NULL));
+	add_line("c", "");
+	CHECK("a line that nobody asked for goes",
+	      has_line("a", NULL) && has_line("b", "two") && has_line("c", ""));
+	add_line("a", "one");
+	CHECK("a reopened loop has no line",
+	      loop_index_reopen(loop, &err) == 0 && has_line("a", NULL) && has_line("b", "two"));
+	add_line("a", "three");
+	CHECK("when it has ended again, it has another", has_line("a", "three"));
+	loop_index_set(early, "a", "early");
+	loop_index_save(early);
+	CHECK("an index that was loaded before the list was made is not written",
+	      has_line("a", "three"));
+	add_line("a b", "bad");
+	add_line("e", "two\nlines");
+	CHECK("an id or a text that is not a line is not kept",
+	      has_line("a b", NULL) && has_line("e", NULL) && has_line("b", "two"));
+	CHECK("when the list is replaced, no line is trusted",
+	      unlink(list) == 0 && has_line("b", NULL) && loop_index_reopen(loop, &err) == 0 &&
+		      has_line("b", NULL));
+	loop_index_free(early);
+	unlink(path);
+	unlink(list);
+}
+
 /* Feeds a sink this many bytes, the last of which are known. */
 static void pour(struct sink *sink, int into, size_t size)
 {
@@ -731,6 +850,8 @@ int main(void)
 	malformed();
 	prompts();
 	journal();
+	still_journal();
+	indexes();
 	sinks();
 	surveys();
 	freezing();

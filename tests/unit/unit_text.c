@@ -12,6 +12,7 @@
 #include "util/text/json.h"
 #include "util/text/shell.h"
 #include "util/text/text.h"
+#include "util/text/word.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -415,6 +416,37 @@ static void programs(void)
 	CHECK("an empty line has no program", begins_with("", NULL) && begins_with(" A=1 ", NULL));
 }
 
+static bool is_same_as_word(const char *text)
+{
+	AUTO_FREE char *word = word_from(text);
+	const char *at = word;
+	AUTO_FREE char *again = word_take_text(&at);
+
+	return *word && !strpbrk(word, " \n\t") && again && strcmp(again, text) == 0 && !*at;
+}
+
+static void words_in_lines(void)
+{
+	const char *line = "12 abc % -1 99999999999999999999 a%2 x";
+	uint64_t number = 0;
+	size_t size;
+
+	CHECK("any text is a word without spaces, and back",
+	      is_same_as_word("/p/a b") && is_same_as_word("") && is_same_as_word("%") &&
+		      is_same_as_word("\x01\n\x7f\xff 100 %"));
+	CHECK("words are taken one by one", word_take_number(&line, &number) == 0 && number == 12 &&
+						    word_take(&line, &size) && size == 3 &&
+						    strncmp(line, "% ", 2) == 0);
+
+	AUTO_FREE char *empty = word_take_text(&line);
+
+	CHECK("an empty text is a word of its own", empty && !*empty);
+	CHECK("a sign or too many digits are not a number",
+	      word_take_number(&line, &number) < 0 && word_take_number(&line, &number) < 0);
+	CHECK("a cut escape is malformed", !word_take_text(&line));
+	CHECK("the last word ends the line", word_take(&line, &size) && !word_take(&line, &size));
+}
+
 int main(void)
 {
 	programs();
@@ -429,6 +461,7 @@ int main(void)
 	amounts();
 	paths();
 	buffers();
+	words_in_lines();
 	CHECK("words that differ by one swap have distance 1",
 	      text_distance("tiemout", "timeout") == 1);
 	CHECK("words that differ everywhere have the maximum distance",

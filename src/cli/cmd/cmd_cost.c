@@ -4,16 +4,15 @@
 #include "cli/view/page.h"
 #include "fence/fence_place.h"
 #include "gateway/owner/ledger.h"
+#include "gateway/owner/ledger_sums.h"
 #include "loop/client.h"
 #include "price/price.h"
 #include "settings/effective.h"
 #include "util/buffer.h"
 #include "util/file/path.h"
 #include "util/mem.h"
-#include "util/text/jsonget.h"
 #include "util/text/text.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -48,8 +47,6 @@ static const struct cli_section sections[] = {
 	{ 0 },
 };
 
-static const char *const kinds[PRICE_KINDS] = { "input", "output", "write_5m", "write_1h", "read" };
-
 struct sum {
 	char *name;
 	uint64_t requests;
@@ -59,7 +56,7 @@ struct sum {
 
 struct sums {
 	const char *by;
-	struct sum *items;
+	struct sum *items; /* sorted by name */
 	size_t count;
 	struct sum total;
 	bool replays;           /* count replays in the total */
@@ -67,145 +64,203 @@ struct sums {
 	uint64_t missing_nusd;  /* spent, but in no line any more */
 };
 
-static uint64_t number(const json_t *row, const char *key)
+static void format_day(uint64_t at_ms, char ret_day[16])
 {
-	json_int_t value = jsonget_number(row, key);
+	time_t at = (time_t)(at_ms / 1000);
+	struct tm parts = { 0 };
 
-	return value > 0 ? (uint64_t)value : 0;
+	localtime_r(&at, &parts);
+	strftime(ret_day, 16, "%Y-%m-%d", &parts);
 }
 
-/* Returns the name of the group that a ledger entry belongs to. The caller frees it. */
-static char *name_of(const struct sums *sums, const json_t *row, const char *loop)
+/* Returns the name of the group that a line of a ledger belongs to. The caller frees it. */
+static char *name_of(const struct sums *sums, const struct ledger_sums_item *item, const char *loop)
 {
 	if (strcmp(sums->by, "loop") == 0)
 		return mem_dup(loop);
 	if (strcmp(sums->by, "iteration") == 0)
-		return mem_format("%s %4" PRIu64, loop, number(row, "iteration"));
+		return mem_format("%s %4" PRIu64, loop, item->first_iteration);
 	if (strcmp(sums->by, "agent") == 0)
-		return mem_format("%s%s%s", jsonget_text(row, "agent"),
-				  *jsonget_text(row, "child") ? " " : "",
-				  jsonget_text(row, "child"));
+		return mem_format("%s%s%s", item->agent, *item->child ? " " : "", item->child);
 	if (strcmp(sums->by, "day") == 0) {
-		time_t at = (time_t)(number(row, "at_ms") / 1000);
-		struct tm parts;
 		char day[16];
 
-		localtime_r(&at, &parts);
-		strftime(day, sizeof day, "%Y-%m-%d", &parts);
+		format_day(item->first_ms, day);
 		return mem_dup(day);
 	}
-	if (strcmp(jsonget_text(row, "route"), "lost") == 0)
-		return mem_dup("(lost in a crash)");
-	return mem_dup(jsonget_text(row, "model"));
+	return mem_dup(item->lost ? "(lost in a crash)" : item->model);
 }
 
 /* The same, with replays, which cost nothing, in groups of their own. */
-static char *group_of(const struct sums *sums, const json_t *row, const char *loop)
+static char *group_of(const struct sums *sums, const struct ledger_sums_item *item,
+		      const char *loop)
 {
-	AUTO_FREE char *name = name_of(sums, row, loop);
-	bool replay = jsonget_flag(row, "replay");
+	AUTO_FREE char *name = name_of(sums, item, loop);
 
-	return mem_format("%s%s", name, replay ? " (replay)" : "");
+	return mem_format("%s%s", name, item->replay ? " (replay)" : "");
 }
 
+/* Do all lines of this sum belong to one group? */
+static bool is_one_group(const struct sums *sums, const struct ledger_sums_item *item)
+{
+	char first[16];
+	char last[16];
+
+	if (strcmp(sums->by, "iteration") == 0)
+		return item->first_iteration == item->last_iteration;
+	if (strcmp(sums->by, "day") != 0)
+		return true;
+	format_day(item->first_ms, first);
+	format_day(item->last_ms, last);
+	return strcmp(first, last) == 0;
+}
+
+/* Finds the sum with this name, which is freed or kept. */
 static struct sum *find(struct sums *sums, char *name)
 {
-	for (size_t i = 0; i < sums->count; i++) {
-		if (strcmp(sums->items[i].name, name) == 0) {
+	size_t low = 0;
+	size_t high = sums->count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+		int order = strcmp(sums->items[middle].name, name);
+
+		if (order == 0) {
 			free(name);
-			return &sums->items[i];
+			return &sums->items[middle];
 		}
+		if (order < 0)
+			low = middle + 1;
+		else
+			high = middle;
 	}
-	sums->items = mem_resize(sums->items, sums->count + 1, sizeof *sums->items);
-	sums->items[sums->count] = (struct sum){ .name = name };
-	return &sums->items[sums->count++];
+	sums->items = mem_extend(sums->items, sums->count, sizeof *sums->items);
+	memmove(&sums->items[low + 1], &sums->items[low],
+		(sums->count++ - low) * sizeof *sums->items);
+	sums->items[low] = (struct sum){ .name = name };
+	return &sums->items[low];
 }
 
-static void add(struct sum *sum, const json_t *row)
+static void add(struct sum *sum, const struct ledger_sums_item *item)
 {
-	uint64_t cost = number(row, "cost_nusd");
-
-	sum->requests++;
-	sum->cost_nusd += cost;
-	sum->estimated_nusd += jsonget_flag(row, "estimated") ? cost : 0;
+	sum->requests += item->requests;
+	sum->cost_nusd += item->cost_nusd;
+	sum->estimated_nusd += item->estimated_nusd;
 	for (size_t i = 0; i < PRICE_KINDS; i++)
-		sum->tokens[i] += number(row, kinds[i]);
+		sum->tokens[i] += item->tokens[i];
 }
 
-/* A ledger whose lines were removed or damaged is not a small cost. */
-static void check_lines(struct sums *sums, const char *folder, const char *path,
-			uint64_t found_nusd)
+static void add_item(struct sums *sums, const struct ledger_sums_item *item, const char *loop)
 {
+	sums->replayed_nusd += item->replay ? item->cost_nusd : 0;
+	add(find(sums, group_of(sums, item, loop)), item);
+	if (!item->replay || sums->replays)
+		add(&sums->total, item);
+}
+
+/* A ledger whose lines were removed or damaged is not a small cost. Returns whether it is whole. */
+static bool check_lines(struct sums *sums, const char *folder, uint64_t found_nusd)
+{
+	AUTO_FREE char *path = path_join(folder, "ledger.jsonl");
 	uint64_t booked = 0;
 	struct error err;
 
-	if (ledger_booked(folder, &booked, &err) < 0)
+	if (ledger_booked(folder, &booked, &err) < 0) {
 		notice(err.text);
+		return false;
+	}
 	if (booked <= found_nusd)
-		return;
+		return true;
 	sums->missing_nusd += booked - found_nusd;
 	notice_format("lines are missing in '%s': US$ %.6f was spent, and they add up to US$ %.6f",
 		      path, (double)booked / 1e9, (double)found_nusd / 1e9);
+	return false;
 }
 
-static int read_ledger(struct sums *sums, const char *folder, const char *loop, struct error *err)
+/* The lines of one ledger. */
+struct lines {
+	struct sums *sums;
+	const char *loop;
+	struct ledger_sums own;
+};
+
+static void add_line(void *context, const struct ledger_sums_item *item)
 {
-	AUTO_FREE char *path = path_join(folder, "ledger.jsonl");
-	FILE *file = fopen(path, "re");
-	AUTO_FREE char *line = NULL;
-	uint64_t found_nusd = 0;
-	size_t room = 0;
+	struct lines *lines = context;
 
-	if (!file && errno != ENOENT)
-		return error_sys(err, "open '%s'", path);
-	while (file && getline(&line, &room, file) > 0) {
-		json_t *row = json_loads(line, 0, NULL);
-		bool replay = jsonget_flag(row, "replay");
-
-		found_nusd += number(row, "cost_nusd");
-		sums->replayed_nusd += replay ? number(row, "cost_nusd") : 0;
-		/* Skip a line torn by a crash: the next entry accounts for its cost. */
-		if (json_is_object(row)) {
-			add(find(sums, group_of(sums, row, loop)), row);
-			if (!replay || sums->replays)
-				add(&sums->total, row);
-		}
-		json_decref(row);
-	}
-	if (file)
-		fclose(file);
-	check_lines(sums, folder, path, found_nusd);
-	return 0;
+	add_item(lines->sums, item, lines->loop);
+	ledger_sums_add(&lines->own, item);
 }
 
-static int read_all(struct sums *sums, const char *state, const char *project, const char *id,
-		    struct error *err)
+/* Reads a ledger. *ret_text: its sums, which the caller frees, or NULL if it is not whole. */
+static int read_ledger(struct sums *sums, const char *folder, const char *loop, char **ret_text,
+		       struct error *err)
 {
-	AUTO_FREE char *alone = path_join(state, "gateway");
-	struct client_loops loops = { 0 };
-	struct client_loop one;
-	int result;
+	struct lines lines = { .sums = sums, .loop = loop };
+	uint64_t found_nusd;
+	int result = ledger_sums_read(folder, add_line, &lines, &found_nusd, err);
 
-	if (id) {
-		if (client_find(state, id, project, &one, err) < 0)
-			return -1;
-		sums->replays = true; /* the user asked for this loop */
-		result = read_ledger(sums, one.folder, one.id, err);
-		client_loop_release(&one);
-		return result;
-	}
-	if (client_list(state, &loops, err) < 0)
-		return -1;
-	result = read_ledger(sums, alone, "gateway", err);
-	for (size_t i = 0; result == 0 && i < loops.count; i++)
-		result = read_ledger(sums, loops.items[i].folder, loops.items[i].id, err);
-	client_loops_release(&loops);
+	*ret_text = result == 0 && check_lines(sums, folder, found_nusd)
+			    ? ledger_sums_text(&lines.own)
+			    : NULL;
+	ledger_sums_release(&lines.own);
 	return result;
 }
 
-static int by_name(const void *a, const void *b)
+/* Adds the sums that were kept of a ledger. Returns false if they are not enough. */
+static bool add_kept(struct sums *sums, const char *text, const char *loop)
 {
-	return strcmp(((const struct sum *)a)->name, ((const struct sum *)b)->name);
+	struct ledger_sums kept = { 0 };
+	bool enough = text && ledger_sums_parse(text, &kept) == 0;
+
+	for (size_t i = 0; i < kept.count && enough; i++)
+		enough = is_one_group(sums, &kept.items[i]);
+	for (size_t i = 0; i < kept.count && enough; i++)
+		add_item(sums, &kept.items[i], loop);
+	ledger_sums_release(&kept);
+	return enough;
+}
+
+static int add_loop(void *context, const char *id, const char *folder, const char *line,
+		    char **ret_line, struct error *err)
+{
+	AUTO_FREE char *text = NULL;
+
+	if (add_kept(context, line, id))
+		return 0;
+	if (read_ledger(context, folder, id, &text, err) < 0)
+		return -1;
+	if (!line) {
+		*ret_line = text;
+		text = NULL;
+	}
+	return 0;
+}
+
+static int read_one(struct sums *sums, const char *state, const char *id, struct error *err)
+{
+	AUTO_FREE char *text = NULL;
+	struct client_loop loop;
+	int result;
+
+	if (client_find(state, id, NULL, &loop, err) < 0)
+		return -1;
+	sums->replays = true; /* the user asked for this loop */
+	result = read_ledger(sums, loop.folder, loop.id, &text, err);
+	client_loop_release(&loop);
+	return result;
+}
+
+static int read_all(struct sums *sums, const char *state, const char *id, struct error *err)
+{
+	AUTO_FREE char *alone = path_join(state, "gateway");
+	AUTO_FREE char *text = NULL;
+
+	if (id)
+		return read_one(sums, state, id, err);
+	if (read_ledger(sums, alone, "gateway", &text, err) < 0)
+		return -1;
+	return client_each(state, ".costs", add_loop, sums, err);
 }
 
 static json_t *sum_json(const struct sum *sum, const char *by)
@@ -216,7 +271,8 @@ static json_t *sum_json(const struct sum *sum, const char *by)
 		json_object_set_new(object, by, client_text(sum->name));
 	json_object_set_new(object, "requests", json_integer((json_int_t)sum->requests));
 	for (size_t i = 0; i < PRICE_KINDS; i++)
-		json_object_set_new(object, kinds[i], json_integer((json_int_t)sum->tokens[i]));
+		json_object_set_new(object, ledger_sums_kinds[i],
+				    json_integer((json_int_t)sum->tokens[i]));
 	json_object_set_new(object, "cost_nusd", json_integer((json_int_t)sum->cost_nusd));
 	json_object_set_new(object, "estimated_nusd",
 			    json_integer((json_int_t)sum->estimated_nusd));
@@ -384,12 +440,10 @@ static int show(const struct cost_options *opts, const char *id)
 	}
 	if (effective_find(opts->project, &place, &err) < 0)
 		return cli_fail(&err);
-	result = read_all(&sums, place.state, place.project, id, &err);
+	result = read_all(&sums, place.state, id, &err);
 	fence_place_release(&place);
 	if (result < 0)
 		return cli_fail(&err);
-	if (sums.count > 0)
-		qsort(sums.items, sums.count, sizeof *sums.items, by_name);
 	if (opts->json)
 		print_json(&sums);
 	else if (opts->csv)

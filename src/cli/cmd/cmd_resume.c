@@ -156,11 +156,12 @@ static int resume_each(const struct loops_options *opts, const struct client_loo
 
 static int resume_all(const struct loops_options *opts, struct error *err)
 {
+	const struct client_query query = { .newest = 0 }; /* none that has ended */
 	json_t *list = json_array();
 	struct client_loops all;
 	int code;
 
-	if (client_list(opts->place.state, &all, err) < 0) {
+	if (client_list(opts->place.state, &query, &all, err) < 0) {
 		json_decref(list);
 		return cli_fail(err);
 	}

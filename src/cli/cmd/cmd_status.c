@@ -11,6 +11,11 @@
 
 static const struct cli_option options[] = {
 	OPTION_FLAG("all", "show all loops of every project", struct loops_options, all),
+	OPTION_TEXT(
+		"limit", "N",
+		"show this many of the newest, and all running ones (default: 10; with --all or "
+		"--json: all)",
+		struct loops_options, limit),
 	LOOPS_JSON,
 	LOOPS_PROJECT,
 	{ 0 },
@@ -26,7 +31,8 @@ static const struct cli_section sections[] = {
 		    "  limit        a limit of the loop was reached\n"
 		    "  failed       a breaker opened, or the fence failed\n"
 		    "  aborted      ended by you\n" },
-	{ "EXAMPLES", "  ringfence status --json | jq -r '.loops[].status'\n" },
+	{ "EXAMPLES", "  ringfence status --json | jq -r '.loops[].status'\n"
+		      "  ringfence status --json --limit 1\n" },
 	{ 0 },
 };
 
@@ -157,35 +163,41 @@ static void print_loop(const struct client_loop *loop, bool with_project)
 		line("LOGIN IN THE FENCE: the agent has a copy of %s", state->options.login);
 }
 
-static bool is_wanted(const struct loops_options *opts, const struct client_loop *loop)
+/* Is a loop left out because newer ones were shown? */
+static bool is_left_out(const struct client_loop *loop, size_t shown, size_t most)
 {
-	/* The project of a damaged loop is unknown, so it is shown for every project. */
-	return opts->all || !loop->state.options.project || client_is_of(loop, opts->place.project);
+	return shown >= most && !loop->alive;
 }
 
-static void print_json(const struct loops_options *opts, const struct client_loops *all)
+/* Prints the newest loops, oldest first. */
+static void print_json(const struct client_loops *all, size_t most)
 {
 	json_t *list = json_array();
+	json_t *whole = json_pack("{s:o}", "loops", list);
+	size_t left = all->unread;
 
-	for (size_t i = 0; i < all->count; i++)
-		if (is_wanted(opts, &all->items[i]))
-			json_array_append_new(list, client_json(&all->items[i]));
+	for (size_t i = all->count; i-- > 0;)
+		if (is_left_out(&all->items[i], json_array_size(list), most))
+			left++;
+		else
+			json_array_insert_new(list, 0, client_json(&all->items[i]));
+	if (most != CLIENT_ALL)
+		json_object_set_new(whole, "not_shown", json_integer((json_int_t)left));
 
-	loops_print(json_pack("{s:o}", "loops", list));
+	loops_print(whole);
 }
 
-/* Prints the newest loops first, and the older ones only with --all. */
-static void print_text(const struct loops_options *opts, const struct client_loops *all)
+/* Prints the newest loops first. */
+static void print_text(const struct loops_options *opts, const struct client_loops *all,
+		       size_t most)
 {
 	size_t shown = 0;
-	size_t left = 0;
+	size_t left = all->unread;
 
 	for (size_t i = all->count; i-- > 0;) {
 		const struct client_loop *loop = &all->items[i];
 
-		if (!is_wanted(opts, loop))
-			continue;
-		if (!opts->all && shown >= MOST_SHOWN && !loop->alive) {
+		if (is_left_out(loop, shown, most)) {
 			left++;
 			continue;
 		}
@@ -194,10 +206,25 @@ static void print_text(const struct loops_options *opts, const struct client_loo
 		shown++;
 	}
 	if (left)
-		printf("%zu older not shown (--all, or --json)\n", left);
+		printf("%zu older not shown (--limit N, --all, or --json)\n", left);
 	if (!shown)
 		puts(opts->all ? "there are no loops"
 			       : "this project has no loops (see: ringfence status --all)");
+}
+
+/* Returns 0, or -1 with err set. */
+static int read_limit(const struct loops_options *opts, size_t *ret_most, struct error *err)
+{
+	uint64_t number = 0;
+
+	*ret_most = opts->all || opts->json ? CLIENT_ALL : MOST_SHOWN;
+	if (!opts->limit)
+		return 0;
+	if (text_count(opts->limit, &number) < 0)
+		return error_set(err, "--limit needs a number of loops such as 5, not '%.40s'",
+				 opts->limit);
+	*ret_most = (size_t)number;
+	return 0;
 }
 
 static int show_one(struct loops_options *opts, struct error *err)
@@ -213,16 +240,18 @@ static int show_one(struct loops_options *opts, struct error *err)
 
 static int show(struct loops_options *opts, struct error *err)
 {
+	struct client_query query = { .project = opts->all ? NULL : opts->place.project };
 	struct client_loops all;
 
 	if (opts->rest[0])
 		return show_one(opts, err);
-	if (client_list(opts->place.state, &all, err) < 0)
+	if (read_limit(opts, &query.newest, err) < 0 ||
+	    client_list(opts->place.state, &query, &all, err) < 0)
 		return cli_fail(err);
 	if (opts->json)
-		print_json(opts, &all);
+		print_json(&all, query.newest);
 	else
-		print_text(opts, &all);
+		print_text(opts, &all, query.newest);
 	client_loops_release(&all);
 	return cli_flush();
 }
@@ -234,14 +263,14 @@ static int run_status(const struct cli_command *command, char **argv)
 
 const struct cli_command cmd_status = {
 	.name = "status",
-	.args = "[--all] [--json] [LOOP]",
+	.args = "[--all] [--limit N] [--json] [LOOP]",
 	.max_args = 1,
 	.options_anywhere = true,
 	.summary = "show loop status",
 	.description =
 		"Shows the last loops of a project, or all loops of every project, newest first: state, "
 		"iteration, age, objective, and what the loop is doing or why it stopped. JSON output "
-		"contains all loops of the project, oldest first.",
+		"contains all loops of the project, oldest first, unless --limit is given.",
 	.options = options,
 	.sections = sections,
 	.run = run_status,
