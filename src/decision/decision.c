@@ -327,8 +327,8 @@ static void explain_wait(const struct decision_input *in, struct decision *d, bo
 	if (d->failure != FAILURE_RATE_LIMIT || stated)
 		reason(d, "%s", why.text);
 	else if (at > in->now && at <= lines_add(in->now, (int64_t)366 * 86400))
-		reason(d, "%s until %s, more than 8 days ahead; the loop tries again before",
-		       why.text, utc_time(at).text);
+		reason(d, "%s until %s, more than %d days ahead; the loop tries again before",
+		       why.text, utc_time(at).text, RESET_AHEAD_S / 86400);
 	else
 		reason(d, "%s, and it did not state until when", why.text);
 }

@@ -4,8 +4,9 @@ import json
 import socket
 import struct
 import threading
+import time
 
-from harness import cases, contains, equal
+from harness import cases, contains, equal, expect
 from harness.loop import Loop
 from harness.provider import Provider, event, message, respond, stream
 
@@ -104,6 +105,28 @@ def test_a_failure_that_passes_is_waited_for_and_uses_up_no_iteration(t, status,
     contains(said["reason"], "waiting until ", "the reason")
     check_first_iteration(world.loop, failure, "wait")
     equal(said["used"], 0, "iterations", said)
+    world.loop.ringfence("abort")
+    world.loop.ended("aborted")
+
+
+MONTHLY = refusal(429, "rate_limit_error", f"You have reached your monthly limit. {'See the documentation. ' * 20}Please try again in 30 days.")
+
+
+def test_a_stated_wait_beyond_the_total_time_ends_the_loop_at_once(t):
+    world = World(t, lambda request, _: MONTHLY, "plain")
+    result = world.run()
+    equal((result.code, len(world.provider.requests)), (2, 1), "exit status and requests", result)
+    for words in ("the provider's limit is reached, and waiting until ", " would exceed the total time of 8 h (change it with --max-time)"):
+        contains(result.out, words, "the reason")
+
+
+def test_a_monthly_limit_is_waited_out_without_a_total_time(t):
+    """The control: the same limit; a time that is only in the text of an error, after its first hundreds of bytes."""
+    world = World(t, lambda request, _: MONTHLY, "plain")
+    before = time.time()
+    equal(world.run("--detach", "--max-time", "none").code, 0, "exit status")
+    said = world.loop.waiting()
+    expect(before - 2 <= said["waits_until"] - 30 * 86400 <= time.time() + 2, "the end of the wait", said)
     world.loop.ringfence("abort")
     world.loop.ended("aborted")
 

@@ -434,9 +434,14 @@ static void waiting(void)
 	      d.wait_until == NOW + 30 && says(&d, "did not state until when"));
 	in.facts.reset_at = NOW + 30 * 86400;
 	d = decided(&in);
-	CHECK("a time far ahead is named, and the loop tries again before",
-	      d.wait_until == NOW + 30 && says(&d, "2026-12-18 12:20:00 UTC") &&
-		      says(&d, "more than 8 days ahead"));
+	CHECK("a monthly limit is waited out",
+	      d.action == DECISION_WAIT && d.wait_until == NOW + 30 * 86400 &&
+		      says(&d, "waiting until 2026-12-18 12:20:00 UTC"));
+	in.facts.reset_at = NOW + 36 * 86400;
+	d = decided(&in);
+	CHECK("a time further ahead is named, and the loop tries again before",
+	      d.wait_until == NOW + 30 && says(&d, "2026-12-24 12:20:00 UTC") &&
+		      says(&d, "more than 35 days ahead"));
 	in.facts.reset_at = NOW - 5;
 	d = decided(&in);
 	CHECK("after a time in the past the loop waits briefly",
