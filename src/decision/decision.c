@@ -458,8 +458,8 @@ static void explain(const struct decision_input *in, struct decision *d)
 	else if (d->failure != FAILURE_NONE)
 		reason(d, "the iteration ended with: %s", row->name);
 	if (d->failure == FAILURE_DENIAL)
-		reason(d, "the fence denied %" PRIu32 " operation%s", in->facts.denials,
-		       in->facts.denials == 1 ? "" : "s");
+		reason(d, "the fence denied %" PRIu32 " operation%s right before",
+		       in->facts.denials, in->facts.denials == 1 ? "" : "s");
 	if (in->facts.interrupted)
 		reason(d, "the iteration was interrupted and will be repeated");
 	rules_hold(in, &missing);

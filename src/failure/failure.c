@@ -45,7 +45,7 @@ static const struct failure_row rows[] = {
 	[FAILURE_OTHER] = { "other", "other", "other", FAILURE_COUNT_ERROR, true,
 			    "the agent reports an error", "see its log" },
 	[FAILURE_DENIAL] = { "denial", "denial", "denial", FAILURE_COUNT_ERROR, false,
-			     "the agent failed after the fence denied it something",
+			     "the agent failed right after the fence denied it something",
 			     "allow it if the agent needs it (ringfence suggest)" },
 	[FAILURE_CRASH] = { "crash", "crash", "crash", FAILURE_COUNT_ERROR, false,
 			    "the agent failed", "see its log" },
@@ -196,6 +196,11 @@ enum failure failure_combine(const struct failure_reports *reports)
 }
 
 /* --- classifying an iteration */
+
+bool failure_denial_explains(uint64_t denied_ms, uint64_t asked_ms, uint64_t ended_ms)
+{
+	return denied_ms >= asked_ms && denied_ms + FAILURE_DENIAL_MS >= ended_ms;
+}
 
 /* The exit status means nothing after a good result: Ringfence stops agents that do not exit. */
 static bool finished(const struct failure_facts *facts)

@@ -167,14 +167,18 @@ def test_after_the_cause_is_removed_resume_goes_on_from_there(t, agent):
     equal((result.code, world.loop.status()["used"]), (0, 1), "exit status and iterations", result)
 
 
-@cases((400, "crash"), (200, "denial"))
-def test_a_denial_does_not_explain_a_crash_that_a_failed_request_explains(t, status, failure):
-    """The control: with a good answer, the denial is the explanation."""
+@cases((200, "python3 ask.py; edit /etc/out x; exit 1", "denial"),
+       (200, "edit /etc/out x; exit 1", "denial"),
+       (400, "python3 ask.py; edit /etc/out x; exit 1", "crash"),  # the failed request explains more
+       (200, "edit /etc/out x; python3 ask.py; exit 1", "crash"),  # it went on to ask its model
+       (200, "edit /etc/out x; sleep 11; exit 1", "crash"))  # it went on for more than ten seconds
+def test_only_a_denial_that_comes_right_before_a_crash_explains_it(t, status, script, failure):
     refused = refusal(400, "invalid_request_error", "prompt is too long")
     world = World(t, lambda request, _: refused if status == 400 else message(), "plain")
-    world.loop.write("script/all", "edit /etc/out x; python3 ask.py; exit 1")
+    world.loop.write("script/all", script)
     equal(world.run("-m", "1").code, 2, "exit status")
-    equal(world.loop.history()[0]["failure"], failure, "the class")
+    (entry,) = world.loop.history()
+    equal((entry["failure"], entry["denials"]), (failure, 1), "the class, and what was denied", entry)
 
 
 SLEEP = '{"command": "sleep 1000", "timeout_s": 1000}'

@@ -82,6 +82,16 @@ static const struct {
 	{ "a crash explains a failing check", { .exit_code = 1, .checks = 1 }, FAILURE_CRASH },
 };
 
+static void denials(void)
+{
+	CHECK("a denial in the last ten seconds explains a failure, an earlier one does not",
+	      failure_denial_explains(5000, 0, 15000) && !failure_denial_explains(4999, 0, 15000));
+	CHECK("nor does one before the last answered request to a model",
+	      failure_denial_explains(5000, 5000, 5010) &&
+		      !failure_denial_explains(5000, 5001, 5010));
+	CHECK("one that was heard of after the end does", failure_denial_explains(5020, 1, 5010));
+}
+
 static void failures(void)
 {
 	for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++) {
@@ -762,6 +772,7 @@ static void before(void)
 int main(void)
 {
 	failures();
+	denials();
 	breakers();
 	progress();
 	confidence();

@@ -92,6 +92,7 @@ static void fill(struct model_request *request, struct ledger_row *row)
 	row->status = request->status;
 	row->known = known;
 	row->free = request->upstream->provider->free;
+	row->began_ms = request->began_ms;
 	row->duration_ms = (uint32_t)(engine->loop.now_ms - request->began_ms);
 	row->first_ms = request->first_ms ? (uint32_t)(request->first_ms - request->began_ms) : 0;
 	if (request->unreached[0]) {

@@ -296,6 +296,8 @@ int ledger_add(struct ledger *ledger, const struct ledger_row *row, struct error
 	for (size_t i = 0; i < PRICE_KINDS; i++)
 		ledger->news.tokens[i] += row->tokens[i];
 	ledger->news.failure = row->failure;
+	if (row->failure == FAILURE_NONE && row->status >= 200 && row->status < 300)
+		ledger->news.asked_ms = row->began_ms;
 	ledger->news.retry_at_ms = row->retry_at_ms;
 	ledger->news.unreached[0] = '\0';
 	if (row->failure == FAILURE_UNREACHABLE)

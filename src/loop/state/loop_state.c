@@ -161,7 +161,7 @@ static void fold_ended(struct loop_state *state, const json_t *data)
 		.signal = (int)jsonget_number(data, "signal"),
 		.timed_out = jsonget_flag(data, "timed_out"),
 		.idle = jsonget_flag(data, "idle"),
-		.denials = (uint32_t)jsonget_number(data, "denials"),
+		.denials = (uint32_t)jsonget_number(data, "denials_late"),
 		.request_failed = jsonget_flag(data, "request_failed"),
 		.output_bytes = (uint64_t)jsonget_number(data, "output_bytes"),
 		.has_result = jsonget_flag(data, "finished"),

@@ -139,6 +139,7 @@ json_t *judge_end(const struct runner_result *result, const struct judge_end_fac
 			  (int)result->canaries_held, "canaries_total", (int)result->canaries_total,
 			  "final", loop_report_bytes(final, size));
 
+	json_object_set_new(data, "denials_late", json_integer(result->denials_late));
 	judge_add_heard(data, heard);
 	if (result->metered) {
 		json_object_set_new(data, "refused_requests",
