@@ -453,7 +453,9 @@ static void explain(const struct decision_input *in, struct decision *d)
 	const struct failure_row *row = failure_row(d->failure);
 	struct decision missing = { 0 };
 
-	if (response(d->failure) == FAILURE_COUNT_ERROR)
+	if (d->failure == FAILURE_RUNAWAY && in->unreached)
+		reason(d, "%s: %s", row->what, in->unreached);
+	else if (response(d->failure) == FAILURE_COUNT_ERROR)
 		reason(d, "%s: %s", row->what, row->remedy);
 	else if (d->failure != FAILURE_NONE)
 		reason(d, "the iteration ended with: %s", row->name);

@@ -33,6 +33,9 @@ static const struct failure_row rows[] = {
 			      "the gateway refused a request to a model",
 			      "see the agent's log, and allow it if the agent needs it "
 			      "(unknown-model, provider-tools)" },
+	[FAILURE_RUNAWAY] = { "runaway requests", "runaway", "runaway", FAILURE_COUNT_ERROR, false,
+			      "the agent repeated a request to a model although it failed",
+			      "see the agent's log" },
 	[FAILURE_BUDGET] = { "budget", "budget", "budget", FAILURE_CONTINUE, false,
 			     "this iteration's budget is used up", NULL },
 	[FAILURE_HANG] = { "hang", "hang", "hang", FAILURE_COUNT_ERROR, false,
@@ -188,6 +191,8 @@ enum failure failure_combine(const struct failure_reports *reports)
 
 	if (reports->over_budget)
 		return FAILURE_BUDGET;
+	if (reports->gateway == FAILURE_RUNAWAY)
+		return FAILURE_RUNAWAY;
 	if (reports->ok || gateway->vague)
 		return reports->agent;
 	if (agent->vague || agent->response == gateway->response)

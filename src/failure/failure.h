@@ -27,6 +27,7 @@ enum failure {
 	FAILURE_MODEL_NOT_FOUND,
 	FAILURE_REFUSED, /* by the gateway: no known price, or a tool that the provider would run */
 	/* Ringfence's own limits. */
+	FAILURE_RUNAWAY, /* by the gateway: the agent repeats a request although it fails */
 	FAILURE_BUDGET,
 	FAILURE_HANG, /* no output for too long */
 	FAILURE_TIMEOUT,
@@ -84,7 +85,7 @@ struct failure_reports {
 /*
  * Decides between the two reports. The first rule that applies wins:
  *
- * 1. Over budget: BUDGET.
+ * 1. Over budget: BUDGET. Refused for repeating a failing request: RUNAWAY.
  * 2. The agent reports success: the agent's failure, which is NONE unless something failed after
  *    that. The outcome of a single request does not matter.
  * 3. The gateway saw no failure, or a vague one: the agent's failure.

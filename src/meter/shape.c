@@ -21,6 +21,8 @@ static const struct form forms[SHAPE_REASONS] = {
 	/* Claude Code, Gemini and opencode stop at once after 402. */
 	[SHAPE_BUDGET] = { 402, "Payment Required", "billing_error", "insufficient_quota",
 			   "FAILED_PRECONDITION" },
+	[SHAPE_RUNAWAY] = { 402, "Payment Required", "billing_error", "insufficient_quota",
+			    "FAILED_PRECONDITION" },
 	[SHAPE_KEY] = { 401, "Unauthorized", "authentication_error", "invalid_api_key",
 			"UNAUTHENTICATED" },
 	[SHAPE_REQUEST] = { 400, "Bad Request", "invalid_request_error", "invalid_request",
@@ -45,7 +47,7 @@ static struct form form_of(enum usage_format format, enum shape_reason reason)
 {
 	struct form form = forms[reason];
 
-	if (reason == SHAPE_BUDGET && format == USAGE_RESPONSES) {
+	if ((reason == SHAPE_BUDGET || reason == SHAPE_RUNAWAY) && format == USAGE_RESPONSES) {
 		form.status = 429;
 		form.phrase = "Too Many Requests";
 	}

@@ -17,6 +17,7 @@
 
 enum shape_reason {
 	SHAPE_BUDGET,   /* the budget is used up: never retry */
+	SHAPE_RUNAWAY,  /* the same request failed too often: never retry */
 	SHAPE_KEY,      /* the run's token is missing or wrong */
 	SHAPE_REQUEST,  /* the request cannot be metered */
 	SHAPE_ROUTE,    /* there is no such route */

@@ -181,6 +181,56 @@ def test_only_a_denial_that_comes_right_before_a_crash_explains_it(t, status, sc
     equal((entry["failure"], entry["denials"]), (failure, 1), "the class, and what was denied", entry)
 
 
+# An agent that repeats a request, whatever the answer is; it prints the statuses and ends well.
+REPEAT = ASK.replace("try:", "for i in range(14):\n  try:").replace("    u.urlopen(request).read()", "    print(u.urlopen(request).status)").replace(
+    "except urllib.error.HTTPError:\n    sys.exit(1)", "  except urllib.error.HTTPError as error:\n    print(error.code)")
+TOO_LONG = refusal(400, "invalid_request_error", "prompt is too long: 300000 tokens > 200000 maximum")
+
+
+@cases("plain", "events")
+def test_an_agent_that_repeats_a_failing_request_is_refused_after_ten(t, agent):
+    """Whatever the agent says about its end."""
+    world = World(t, lambda request, _: TOO_LONG, agent)
+    world.loop.write("ask.py", REPEAT)
+    world.loop.write("script/all", "python3 ask.py; event final")
+    result = world.run("-m", "1")
+    equal((result.code, len(world.provider.requests)), (2, 10), "exit status and requests", result)
+    (entry,) = world.loop.history()
+    equal((entry["failure"], entry["counts"]), ("runaway requests", True), "the class", entry)
+    contains(str(entry["reasons"]), "10 requests in a row failed with the same error (HTTP 400, invalid_request_error)", "the reasons")
+    with open(f"{world.loop.folder}/iterations/1/stdout.log", encoding="utf-8") as file:
+        statuses = [line.strip() for line in file if line.strip().isdigit()]
+    equal(statuses, ["400"] * 10 + ["402"] * 4, "what the agent gets")
+
+
+BETWEEN = {
+    "an answer": lambda n: message() if n % 9 == 0 else TOO_LONG,
+    "another error": lambda n: TOO_LONG if n % 2 else refusal(413, "request_too_large", "too large"),
+}
+
+
+@cases(*BETWEEN)
+def test_other_answers_in_between_show_that_no_request_is_repeated_in_vain(t, between):
+    """The control: the same agent, an answer or another error before the tenth."""
+    world = World(t, lambda request, _: BETWEEN[between](len(world.provider.requests)), "plain")
+    world.loop.write("ask.py", REPEAT)
+    world.loop.write("script/all", "python3 ask.py")
+    equal(world.run("-m", "1").code, 2, "exit status")
+    equal((len(world.provider.requests), world.loop.history()[0]["failure"]), (14, "check failed"), "requests and class")
+
+
+def test_a_limit_that_passes_is_never_refused_here(t):
+    """The agent waits in its own way; the class is still the provider's limit."""
+    world = World(t, lambda request, _: refusal(429, "rate_limit_error", "slow down"), "plain")
+    world.loop.write("ask.py", REPEAT)
+    world.loop.write("script/all", "python3 ask.py")
+    equal(world.run("--detach").code, 0, "exit status")
+    contains(world.loop.waiting()["reason"], "the provider's limit is reached", "the reason")
+    equal(len(world.provider.requests), 14, "requests")
+    world.loop.ringfence("abort")
+    world.loop.ended("aborted")
+
+
 SLEEP = '{"command": "sleep 1000", "timeout_s": 1000}'
 
 

@@ -212,6 +212,48 @@ static bool find_price(struct model_request *request)
 	return false;
 }
 
+static void wait_for_money(struct model_request *request)
+{
+	request->state = MODEL_REQUEST_WAITING;
+	budget_changed(&request->engine->budget);
+}
+
+static void refuse_runaway(struct model_request *request)
+{
+	struct engine *engine = request->engine;
+	char text[LEDGER_ERROR];
+
+	runaway_explain(&engine->runaway, text);
+	budget_report_failure(&engine->budget, runaway_failure(&engine->runaway), text);
+	refuse_request(request, SHAPE_RUNAWAY, text);
+}
+
+static void end_hold(struct event_loop_alarm *alarm)
+{
+	struct model_request *request = EVENT_LOOP_OWNER(alarm, struct model_request, hold);
+	struct connection *connection = request->connection;
+
+	if (runaway_refuses(&request->engine->runaway))
+		refuse_runaway(request);
+	else
+		wait_for_money(request);
+	if (connection->stage != CONNECTION_STAGE_OVER)
+		connection_advance(connection);
+}
+
+/* Holds a request if earlier ones failed. A replay has no server to spare. */
+static bool hold(struct model_request *request)
+{
+	struct engine *engine = request->engine;
+
+	if (!runaway_slows(&engine->runaway) || engine->reels.replay)
+		return false;
+	request->state = MODEL_REQUEST_HELD;
+	request->hold.ring = end_hold;
+	event_loop_alarm_start(&engine->loop, &engine->runaway_hold, &request->hold);
+	return true;
+}
+
 /* The body is complete. */
 static void finish_body(struct model_request *request)
 {
@@ -233,8 +275,10 @@ static void finish_body(struct model_request *request)
 	}
 	if (!find_price(request))
 		return;
-	request->state = MODEL_REQUEST_WAITING;
-	budget_changed(&engine->budget);
+	if (runaway_refuses(&engine->runaway))
+		refuse_runaway(request);
+	else if (!hold(request))
+		wait_for_money(request);
 }
 
 /* --- money */
@@ -345,6 +389,7 @@ void model_request_free(struct model_request *request)
 	model_request_settle(request);
 	reel_record_end(request);
 	request->state = MODEL_REQUEST_OVER;
+	event_loop_alarm_stop(&request->hold);
 	budget_leave(&request->engine->budget, &request->spender);
 	upstream_put(request->link, false);
 	if (request->spool >= 0) {

@@ -356,7 +356,8 @@ void ledger_add_failure(struct ledger *ledger, uint32_t failure, const char *tex
 	ledger->news.failure = failure;
 	ledger->news.retry_at_ms = 0;
 	ledger->news.unreached[0] = '\0';
-	if (failure == FAILURE_UNREACHABLE || failure == FAILURE_REFUSED)
+	if (failure == FAILURE_UNREACHABLE || failure == FAILURE_REFUSED ||
+	    failure == FAILURE_RUNAWAY)
 		add_text(ledger->news.unreached, LEDGER_ERROR, text);
 }
 

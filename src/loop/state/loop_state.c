@@ -147,6 +147,12 @@ static void read_heard(struct loop_state *state, const json_t *data)
 	add_use(&state->session_use, data);
 }
 
+static void forget_session(struct loop_state *state)
+{
+	replace(&state->session, NULL);
+	state->session_use = (struct agent_totals){ 0 };
+}
+
 uint64_t loop_state_period(const struct loop_state *state)
 {
 	return (uint64_t)state->iteration << 32 | state->attempt;
@@ -170,6 +176,8 @@ static void fold_ended(struct loop_state *state, const json_t *data)
 		.reset_at = jsonget_number(data, "reset_at"),
 	};
 	read_heard(state, data);
+	if (state->facts.reported == FAILURE_RUNAWAY) /* its session would do the same again */
+		forget_session(state);
 	replace(&state->final, jsonget_string(data, "final"));
 	replace(&state->unreached, jsonget_string(data, "unreached"));
 	/* A gap remains a gap, even if recording resumes. */
