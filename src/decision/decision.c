@@ -54,6 +54,18 @@ static struct brief money(int64_t nusd)
 	return b;
 }
 
+/* US$ 25.00 (partly estimated) */
+static struct brief total_cost(const struct decision_input *in)
+{
+	struct brief b;
+
+	snprintf(b.text, sizeof b.text, "%.24s%s", money(in->cost_nusd).text,
+		 in->estimated_nusd <= 0              ? ""
+		 : in->estimated_nusd < in->cost_nusd ? " (partly estimated)"
+						      : " (estimated)");
+	return b;
+}
+
 /* 8 h; 90 min; 45 s */
 static struct brief duration(int64_t seconds)
 {
@@ -205,7 +217,7 @@ static bool limit_reached(const struct decision_input *in, struct decision *d)
 		d->limit = DECISION_LIMIT_COST;
 		reason(d,
 		       "the total cost of %s has reached its limit of %s (change it with --max-cost)",
-		       money(in->cost_nusd).text, money(l->cost_nusd).text);
+		       total_cost(in).text, money(l->cost_nusd).text);
 	} else if (l->total_s > 0 && elapsed(in, in->now) >= l->total_s) {
 		d->limit = DECISION_LIMIT_TIME;
 		reason(d, "the total time has reached its limit of %s (change it with --max-time)",
@@ -298,7 +310,7 @@ static bool cost_pauses(const struct decision_input *in, struct decision *d)
 	d->warned = true;
 	reason(d,
 	       "the total cost of %s has reached the warning level of %s (change it with --warn-cost)",
-	       money(in->cost_nusd).text, money(l->cost_warning_nusd).text);
+	       total_cost(in).text, money(l->cost_warning_nusd).text);
 	if (!l->pause_on_warning)
 		return false;
 	d->action = DECISION_PAUSE;

@@ -578,6 +578,13 @@ static void limits(void)
 	      d.limit == DECISION_LIMIT_COST &&
 		      says(&d,
 			   "US$ 25.37 has reached its limit of US$ 25.00 (change it with --max-cost)"));
+	in.estimated_nusd = 1;
+	d = decided(&in);
+	CHECK("an estimate in it is called so",
+	      says(&d, "US$ 25.37 (partly estimated) has reached"));
+	in.estimated_nusd = in.cost_nusd;
+	d = decided(&in);
+	CHECK("and so is an estimate of all", says(&d, "US$ 25.37 (estimated) has reached"));
 	in.started_at = INT64_MIN;
 	in.cost_nusd = INT64_MAX;
 	in.iterations = UINT32_MAX;

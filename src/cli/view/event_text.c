@@ -76,7 +76,8 @@ static void print_begun(struct event_text *view, const json_t *data, int64_t at_
 	if (state->spent_nusd && limits->cost_nusd)
 		buffer_printf(&left, " of %.2f", (double)limits->cost_nusd / 1e9);
 	if (state->spent_nusd)
-		buffer_add_text(&left, state->options.replay ? " replayed" : " spent");
+		buffer_printf(&left, "%s%s", state->options.replay ? " replayed" : " spent",
+			      cost_text_mark(state->spent_nusd, state->estimated_nusd));
 	event_text_paint(view, COLOR_BOLD, "iteration %d%s: running the agent",
 			 (int)jsonget_number(data, "iteration"), buffer_text(&left));
 	agent_text_begin(&view->agent, view->loop, (int)jsonget_number(data, "iteration"),

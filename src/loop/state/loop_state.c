@@ -133,12 +133,10 @@ static void add_use(struct agent_totals *use, const json_t *data)
 /* Adds the agent's cost and its session. */
 static void read_heard(struct loop_state *state, const json_t *data)
 {
-	int64_t cost = jsonget_number(data, "cost_nusd");
 	const char *session = jsonget_string(data, "session");
 
-	if (cost > 0)
-		state->spent_nusd = state->spent_nusd > INT64_MAX - cost ? INT64_MAX
-									 : state->spent_nusd + cost;
+	add_to(&state->spent_nusd, jsonget_number(data, "cost_nusd"));
+	add_to(&state->estimated_nusd, jsonget_number(data, "estimated_nusd"));
 	if (!session || !is_session(session))
 		return;
 	if (!state->session || strcmp(state->session, session) != 0)

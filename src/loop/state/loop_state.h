@@ -116,7 +116,8 @@ struct loop_state {
 	uint32_t waits;
 	bool warned;
 	int64_t spent_nusd; /* total cost reported by all agents, including interrupted attempts */
-	char *session;      /* of the last agent, or NULL */
+	int64_t estimated_nusd;          /* its estimated part */
+	char *session;                   /* of the last agent, or NULL */
 	struct agent_totals session_use; /* of that session since it began */
 	struct breaker breakers[BREAKER_COUNT];
 	struct progress_snapshot earlier[LOOP_EARLIER]; /* latest first */

@@ -85,6 +85,8 @@ void judge_add_heard(json_t *data, const struct agent_summary *heard)
 
 	add_number(data, "cost_nusd", heard->cost_nusd);
 	add_number(data, "agent_cost_nusd", heard->agent_nusd);
+	if (heard->estimated_nusd > 0)
+		add_number(data, "estimated_nusd", heard->estimated_nusd);
 	add_number(counts, "input", tokens->input);
 	add_number(counts, "output", tokens->output);
 	add_number(counts, "cache_read", tokens->cache_read);
@@ -295,6 +297,7 @@ static void fill_common(const struct loop_state *state, int64_t now_ms,
 		.started_at = now_ms / 1000 - active_ms / 1000,
 		.iterations = state->used,
 		.cost_nusd = state->spent_nusd,
+		.estimated_nusd = state->estimated_nusd,
 		.warned = state->warned,
 		.waits = state->waits,
 		.limits = state->options.limits,
