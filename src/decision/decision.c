@@ -474,6 +474,9 @@ static void explain(const struct decision_input *in, struct decision *d)
 	if (d->failure == FAILURE_DENIAL)
 		reason(d, "the fence denied %" PRIu32 " operation%s right before",
 		       in->facts.denials, in->facts.denials == 1 ? "" : "s");
+	if (in->policy_why)
+		reason(d, "the gateway refused a request to a model, and the agent went on: %s",
+		       in->policy_why);
 	if (in->facts.interrupted)
 		reason(d, "the iteration was interrupted and will be repeated");
 	rules_hold(in, &missing);

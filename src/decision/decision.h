@@ -98,6 +98,8 @@ struct decision_input {
 	struct failure_facts facts;
 	/* why a model server cannot be reached, or the gateway refused a request; or NULL */
 	const char *unreached;
+	/* why the gateway refused a request that the agent did without, or NULL */
+	const char *policy_why;
 	struct boxes boxes;
 	bool promised;
 	int64_t tests_passed;

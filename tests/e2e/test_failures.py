@@ -195,6 +195,7 @@ def test_an_agent_that_repeats_a_failing_request_is_refused_after_ten(t, agent):
     world.loop.write("script/all", "python3 ask.py; event final")
     result = world.run("-m", "1")
     equal((result.code, len(world.provider.requests)), (2, 10), "exit status and requests", result)
+    contains(result.out, "10 requests in a row failed with the same error", "what is told")
     (entry,) = world.loop.history()
     equal((entry["failure"], entry["counts"]), ("runaway requests", True), "the class", entry)
     contains(str(entry["reasons"]), "10 requests in a row failed with the same error (HTTP 400, invalid_request_error)", "the reasons")

@@ -169,6 +169,20 @@ def test_a_model_without_a_price_pauses_the_loop_with_the_line_to_add(t):
     equal(world.ledger()[0]["cost_nusd"], 10 * 2000 + 5 * 10000, "the cost")
 
 
+@cases(1, 0)
+def test_a_refused_request_that_the_agent_did_without_is_told_in_each_iteration(t, refused):
+    """The loop goes on, as the agent did. The control: nothing was refused."""
+    search = json.dumps({"tools": [{"type": "web_search_20250305", "name": "web_search"}]})
+    world = World(t, lambda request, _: message(), all=(f"python3 ask.py 100 '{search}' >>asked;" if refused else "") + "python3 ask.py >>asked; event final")
+    result = world.run("-m", "2")
+    equal((result.code, len(world.provider.requests)), (2, 2), "exit status and requests", result)
+    why = "tools[].type: the provider itself would run 'web_search_20250305'; 'provider-tools: web-search' would allow it"
+    equal(result.out.count(f"refused by the gateway: 1 request to a model, and the agent went on: {why}"), 2 * refused, "how often it is told", result)
+    for entry in world.loop.history():
+        equal((entry["failure"], entry["counts"], entry.get("policy_refused", 0)), ("check failed", True, refused), "the history", entry)
+        (contains if refused else lacks)(str(entry["reasons"]), "provider-tools: web-search", "the reasons")
+
+
 def test_a_tool_of_the_provider_pauses_the_loop_and_names_the_setting(t):
     search = asking(tools=[{"type": "web_search_20250305", "name": "web_search"}])
     world = World(t, lambda request, _: message(input=10, output=5), all=search)

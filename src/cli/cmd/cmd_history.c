@@ -76,11 +76,11 @@ static json_t *check_of(const json_t *data)
 static void add_data(struct history *history, int kind, const json_t *data, int64_t at_ms)
 {
 	static const char *const keys[] = {
-		"code",        "signal",          "timed_out", "idle",        "duration_ms",
-		"cost_nusd",   "agent_cost_nusd", "tokens",    "session",     "error",
-		"message",     "reset_at",        "limit",     "over_budget", "denials",
-		"denied",      "quarantined",     "put_aside", "flagged",     "metered",
-		"refused_why", "estimated_nusd"
+		"code",        "signal",          "timed_out",      "idle",        "duration_ms",
+		"cost_nusd",   "agent_cost_nusd", "tokens",         "session",     "error",
+		"message",     "reset_at",        "limit",          "over_budget", "denials",
+		"denied",      "quarantined",     "put_aside",      "flagged",     "metered",
+		"refused_why", "estimated_nusd",  "policy_refused", "policy_why"
 	};
 	const char *action = jsonget_string(data, "action");
 	const char *status = jsonget_string(data, "status");

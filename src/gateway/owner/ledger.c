@@ -354,6 +354,10 @@ void ledger_add_refused(struct ledger *ledger, uint32_t count)
 void ledger_add_failure(struct ledger *ledger, uint32_t failure, const char *text)
 {
 	ledger->news.failure = failure;
+	if (failure == FAILURE_REFUSED) {
+		ledger->news.policy_refused++;
+		add_text(ledger->news.policy_why, LEDGER_ERROR, text);
+	}
 	ledger->news.retry_at_ms = 0;
 	ledger->news.unreached[0] = '\0';
 	if (failure == FAILURE_UNREACHABLE || failure == FAILURE_REFUSED ||

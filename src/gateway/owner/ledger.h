@@ -106,9 +106,11 @@ struct ledger_news {
 	int64_t retry_at_ms;     /* when that provider accepts requests again, or 0 */
 	/* why it got no response or was refused, or the model that is unknown; or empty */
 	char unreached[LEDGER_ERROR];
-	uint32_t refused;       /* requests refused because the budget was used up */
-	uint64_t requests;      /* requests that were sent */
-	uint64_t free_requests; /* those to local models */
+	uint32_t policy_refused; /* requests that a person would have to allow: FAILURE_REFUSED */
+	char policy_why[LEDGER_ERROR]; /* the first of them, or empty */
+	uint32_t refused;              /* requests refused because the budget was used up */
+	uint64_t requests;             /* requests that were sent */
+	uint64_t free_requests;        /* those to local models */
 	uint64_t tokens[PRICE_KINDS];
 	uint64_t cost_nusd;
 	uint64_t estimated_nusd;  /* the estimated part of the cost */

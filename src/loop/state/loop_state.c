@@ -37,6 +37,7 @@ void loop_state_release(struct loop_state *state)
 	json_decref(state->closing);
 	free(state->final);
 	free(state->unreached);
+	free(state->policy_why);
 	free(state->status);
 	free(state->reason);
 	free(state->checkpoint_error);
@@ -178,6 +179,7 @@ static void fold_ended(struct loop_state *state, const json_t *data)
 		forget_session(state);
 	replace(&state->final, jsonget_string(data, "final"));
 	replace(&state->unreached, jsonget_string(data, "unreached"));
+	replace(&state->policy_why, jsonget_string(data, "policy_why"));
 	/* A gap remains a gap, even if recording resumes. */
 	if (jsonget_string(data, "not_recorded"))
 		replace(&state->not_recorded, jsonget_string(data, "not_recorded"));

@@ -88,6 +88,7 @@ struct loop_state {
 	size_t checks_done;              /* in this phase */
 	struct failure_facts facts;      /* of the agent in this iteration */
 	char *final;                     /* the agent's final message */
+	char *policy_why;                /* a refused request that the agent did without, or NULL */
 	char *unreached;                 /* why the last model request got no response, or NULL */
 	int64_t wait_until_ms;
 	enum loop_wish wish;

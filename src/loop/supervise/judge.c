@@ -150,6 +150,11 @@ json_t *judge_end(const struct runner_result *result, const struct judge_end_fac
 		json_object_set_new(data, "request_failed",
 				    json_boolean(result->news.failure != FAILURE_NONE));
 	}
+	if (result->metered && result->news.policy_refused && error != FAILURE_REFUSED) {
+		json_object_set_new(data, "policy_refused",
+				    json_integer(result->news.policy_refused));
+		json_object_set_new(data, "policy_why", loop_report_text(result->news.policy_why));
+	}
 	if (result->metered && result->news.tape[0])
 		json_object_set_new(data, "not_recorded", loop_report_text(result->news.tape));
 	json_object_set_new(data, "error", json_string(failure_row(error)->stream_name));
@@ -382,6 +387,7 @@ void judge_after(const struct loop_state *state, const struct survey *survey, in
 	fill_common(state, now_ms, &input);
 	input.facts = state->facts;
 	input.unreached = state->unreached;
+	input.policy_why = state->policy_why;
 	input.facts.files_changed = (uint32_t)survey->changed;
 	input.facts.checks = (uint32_t)state->options.checks.count;
 	input.facts.checks_passed = sums.passed;
