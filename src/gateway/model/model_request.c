@@ -232,8 +232,10 @@ static void end_hold(struct event_loop_alarm *alarm)
 {
 	struct model_request *request = EVENT_LOOP_OWNER(alarm, struct model_request, hold);
 	struct connection *connection = request->connection;
+	struct engine *engine = request->engine;
 
-	if (runaway_refuses(&request->engine->runaway))
+	/* Others may have failed in the meantime. */
+	if (runaway_judge(&engine->runaway, engine->loop.now_ms) == RUNAWAY_REFUSE)
 		refuse_runaway(request);
 	else
 		wait_for_money(request);
@@ -241,17 +243,27 @@ static void end_hold(struct event_loop_alarm *alarm)
 		connection_advance(connection);
 }
 
-/* Holds a request if earlier ones failed. A replay has no server to spare. */
-static bool hold(struct model_request *request)
+static void hold(struct model_request *request)
 {
 	struct engine *engine = request->engine;
 
-	if (!runaway_slows(&engine->runaway) || engine->reels.replay)
-		return false;
 	request->state = MODEL_REQUEST_HELD;
 	request->hold.ring = end_hold;
 	event_loop_alarm_start(&engine->loop, &engine->runaway_hold, &request->hold);
-	return true;
+}
+
+/* Holds or refuses a request if earlier ones failed. A replay has no server to spare. */
+static void begin_request(struct model_request *request)
+{
+	struct engine *engine = request->engine;
+	enum runaway_verdict verdict = runaway_judge(&engine->runaway, engine->loop.now_ms);
+
+	if (verdict == RUNAWAY_REFUSE)
+		refuse_runaway(request);
+	else if (verdict == RUNAWAY_HOLD && !engine->reels.replay)
+		hold(request);
+	else
+		wait_for_money(request);
 }
 
 /* The body is complete. */
@@ -273,12 +285,8 @@ static void finish_body(struct model_request *request)
 		model_request_connect(request);
 		return;
 	}
-	if (!find_price(request))
-		return;
-	if (runaway_refuses(&engine->runaway))
-		refuse_runaway(request);
-	else if (!hold(request))
-		wait_for_money(request);
+	if (find_price(request))
+		begin_request(request);
 }
 
 /* --- money */

@@ -2,6 +2,7 @@
 #include "gateway/model/runaway.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,15 +17,16 @@ void runaway_add(struct runaway *runaway, const struct ledger_row *row)
 	memcpy(runaway->error, row->error, sizeof runaway->error);
 }
 
-bool runaway_slows(const struct runaway *runaway)
+enum runaway_verdict runaway_judge(struct runaway *runaway, uint64_t now_ms)
 {
-	return runaway->count >= RUNAWAY_SLOW;
-}
+	bool passes = failure_row(runaway->failure)->response == FAILURE_WAIT;
 
-bool runaway_refuses(const struct runaway *runaway)
-{
-	return runaway->count >= RUNAWAY_MOST &&
-	       failure_row(runaway->failure)->response != FAILURE_WAIT;
+	if (now_ms - runaway->last_ms > RUNAWAY_FORGET_MS)
+		runaway->count = 0;
+	runaway->last_ms = now_ms;
+	if (runaway->count >= RUNAWAY_MOST && !passes)
+		return RUNAWAY_REFUSE;
+	return runaway->count >= RUNAWAY_SLOW ? RUNAWAY_HOLD : RUNAWAY_PASS;
 }
 
 enum failure runaway_failure(const struct runaway *runaway)
@@ -36,6 +38,6 @@ void runaway_explain(const struct runaway *runaway, char ret_text[LEDGER_ERROR])
 {
 	snprintf(ret_text, LEDGER_ERROR,
 		 "%" PRIu32 " requests in a row failed with the same error (HTTP %" PRIu32
-		 "%s%.64s); further ones are refused in this run",
+		 "%s%.64s); further ones are refused",
 		 runaway->count, runaway->status, runaway->error[0] ? ", " : "", runaway->error);
 }
