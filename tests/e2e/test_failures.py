@@ -220,6 +220,33 @@ def test_other_answers_in_between_show_that_no_request_is_repeated_in_vain(t, be
     equal((len(world.provider.requests), world.loop.history()[0]["failure"]), (14, "check failed"), "requests and class")
 
 
+# As opencode does it: after each failure a request to shorten the conversation, which succeeds. It ends when it is refused.
+SHORTEN = """
+import json, os, sys, urllib.request as u, urllib.error
+def ask(text):
+    request = u.Request(os.environ["ANTHROPIC_BASE_URL"] + "/v1/messages", json.dumps(
+        {"model": "claude-opus-5-5", "max_tokens": 100, "messages": [{"role": "user", "content": text}]}).encode(),
+        {"x-api-key": os.environ["ANTHROPIC_API_KEY"]})
+    try:
+        return u.urlopen(request).status
+    except urllib.error.HTTPError as error:
+        return error.code
+while ask("work") != 402:
+    ask("shorten this")
+"""
+
+
+def test_a_request_that_fails_ten_times_is_refused_whatever_is_answered_in_between(t):
+    world = World(t, lambda request, _: TOO_LONG if b"work" in request.body else message(), "plain")
+    world.loop.write("ask.py", SHORTEN)
+    world.loop.write("script/all", "python3 ask.py")
+    equal(world.run("-m", "1").code, 2, "exit status")
+    equal([b"work" in request.body for request in world.provider.requests], [True, False] * 10, "requests that left")
+    (entry,) = world.loop.history()
+    equal(entry["failure"], "runaway requests", "the class", entry)
+    contains(str(entry["reasons"]), "10 attempts of one request failed with the same error (HTTP 400, invalid_request_error)", "the reasons")
+
+
 def test_a_limit_that_passes_is_never_refused_here(t):
     """The agent waits in its own way; the class is still the provider's limit."""
     world = World(t, lambda request, _: refusal(429, "rate_limit_error", "slow down"), "plain")

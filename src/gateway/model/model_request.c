@@ -70,6 +70,7 @@ static bool spool(struct model_request *request, const char *bytes, size_t size)
 	if (request->size + size > MODEL_REQUEST_BODY_MOST)
 		return refuse_request(request, SHAPE_LARGE, "a request must not exceed 32 MiB");
 	request_body_feed(&request->body, bytes, size);
+	request->hash = runaway_hash(request->hash, bytes, size);
 	if (request->spool < 0 && request->memory.used + size <= MODEL_REQUEST_MEMORY) {
 		buffer_add(&request->memory, bytes, size);
 		request->size += size;
@@ -222,9 +223,9 @@ static void refuse_runaway(struct model_request *request)
 {
 	struct engine *engine = request->engine;
 	char text[LEDGER_ERROR];
+	enum failure failure = runaway_explain(&engine->runaway, request->hash, text);
 
-	runaway_explain(&engine->runaway, text);
-	budget_report_failure(&engine->budget, runaway_failure(&engine->runaway), text);
+	budget_report_failure(&engine->budget, failure, text);
 	refuse_request(request, SHAPE_RUNAWAY, text);
 }
 
@@ -235,7 +236,7 @@ static void end_hold(struct event_loop_alarm *alarm)
 	struct engine *engine = request->engine;
 
 	/* Others may have failed in the meantime. */
-	if (runaway_judge(&engine->runaway, engine->loop.now_ms) == RUNAWAY_REFUSE)
+	if (runaway_judge(&engine->runaway, request->hash, engine->loop.now_ms) == RUNAWAY_REFUSE)
 		refuse_runaway(request);
 	else
 		wait_for_money(request);
@@ -256,7 +257,8 @@ static void hold(struct model_request *request)
 static void begin_request(struct model_request *request)
 {
 	struct engine *engine = request->engine;
-	enum runaway_verdict verdict = runaway_judge(&engine->runaway, engine->loop.now_ms);
+	enum runaway_verdict verdict = runaway_judge(&engine->runaway, request->hash,
+						     engine->loop.now_ms);
 
 	if (verdict == RUNAWAY_REFUSE)
 		refuse_runaway(request);

@@ -55,6 +55,7 @@ struct model_request {
 	struct http_chunks chunks;
 	struct buffer memory; /* its body; a large one is in `spool` */
 	uint64_t size;        /* of the body as received */
+	uint64_t hash;        /* of the body: runaway.h */
 	struct event_loop_alarm hold;
 	struct upstream_link *link;
 	char unreached[LEDGER_ERROR]; /* why the provider gave no answer of a model, or empty */

@@ -173,7 +173,7 @@ void model_request_settle(struct model_request *request)
 		budget_learn(&engine->budget, request->model, request->size, input_of(&use));
 	money_settle(&engine->budget.money, &request->reserved, row.cost_nusd);
 	budget_report(&engine->budget, &row);
-	runaway_add(&engine->runaway, &row);
+	runaway_add(&engine->runaway, request->hash, &row, engine->loop.now_ms);
 	request->state = MODEL_REQUEST_OVER;
 	budget_changed(&engine->budget);
 	budget_ask_ahead(&engine->budget);

@@ -6,38 +6,95 @@
 #include <stdio.h>
 #include <string.h>
 
-void runaway_add(struct runaway *runaway, const struct ledger_row *row)
+uint64_t runaway_hash(uint64_t hash, const char *bytes, size_t size)
 {
-	bool again = row->failure == (uint32_t)runaway->failure && row->status == runaway->status &&
-		     strcmp(row->error, runaway->error) == 0;
-
-	runaway->count = row->failure == FAILURE_NONE ? 0 : again ? runaway->count + 1 : 1;
-	runaway->failure = (enum failure)row->failure;
-	runaway->status = row->status;
-	memcpy(runaway->error, row->error, sizeof runaway->error);
+	for (size_t i = 0; i < size; i++)
+		hash = (hash ^ (unsigned char)bytes[i]) * UINT64_C(0x100000001b3) + 1;
+	return hash;
 }
 
-enum runaway_verdict runaway_judge(struct runaway *runaway, uint64_t now_ms)
+static void count(struct runaway_count *counted, const struct ledger_row *row, uint64_t now_ms)
 {
-	bool passes = failure_row(runaway->failure)->response == FAILURE_WAIT;
+	bool again = row->failure == (uint32_t)counted->failure && row->status == counted->status &&
+		     strncmp(row->error, counted->error, RUNAWAY_ERROR - 1) == 0;
 
-	if (now_ms - runaway->last_ms > RUNAWAY_FORGET_MS)
-		runaway->count = 0;
-	runaway->last_ms = now_ms;
-	if (runaway->count >= RUNAWAY_MOST && !passes)
+	counted->count = row->failure == FAILURE_NONE ? 0 : again ? counted->count + 1 : 1;
+	counted->last_ms = now_ms;
+	counted->failure = (enum failure)row->failure;
+	counted->status = row->status;
+	snprintf(counted->error, sizeof counted->error, "%.*s", RUNAWAY_ERROR - 1, row->error);
+}
+
+/* Returns the count of this body; if there is none, and with `make`, the oldest one, cleared. */
+static struct runaway_count *find(struct runaway *runaway, uint64_t body, bool make)
+{
+	struct runaway_count *oldest = &runaway->bodies[0];
+
+	for (size_t i = 0; i < RUNAWAY_BODIES; i++) {
+		struct runaway_count *at = &runaway->bodies[i];
+
+		if (at->count > 0 && at->body == body)
+			return at;
+		if (at->count == 0 || (oldest->count > 0 && at->last_ms < oldest->last_ms))
+			oldest = at;
+	}
+	if (!make)
+		return NULL;
+	*oldest = (struct runaway_count){ .body = body };
+	return oldest;
+}
+
+void runaway_add(struct runaway *runaway, uint64_t body, const struct ledger_row *row,
+		 uint64_t now_ms)
+{
+	struct runaway_count *same = find(runaway, body, row->failure != FAILURE_NONE);
+
+	count(&runaway->row, row, now_ms);
+	if (same)
+		count(same, row, now_ms);
+}
+
+static bool refuses(const struct runaway_count *counted)
+{
+	return counted->count >= RUNAWAY_MOST &&
+	       failure_row(counted->failure)->response != FAILURE_WAIT;
+}
+
+static enum runaway_verdict judge(struct runaway_count *counted, uint64_t now_ms)
+{
+	if (now_ms - counted->last_ms > RUNAWAY_FORGET_MS)
+		counted->count = 0;
+	counted->last_ms = now_ms;
+	if (refuses(counted))
 		return RUNAWAY_REFUSE;
-	return runaway->count >= RUNAWAY_SLOW ? RUNAWAY_HOLD : RUNAWAY_PASS;
+	return counted->count >= RUNAWAY_SLOW ? RUNAWAY_HOLD : RUNAWAY_PASS;
 }
 
-enum failure runaway_failure(const struct runaway *runaway)
+enum runaway_verdict runaway_judge(struct runaway *runaway, uint64_t body, uint64_t now_ms)
 {
-	return failure_row(runaway->failure)->vague ? FAILURE_RUNAWAY : runaway->failure;
+	struct runaway_count *same = find(runaway, body, false);
+	enum runaway_verdict row = judge(&runaway->row, now_ms);
+	enum runaway_verdict alone = same ? judge(same, now_ms) : RUNAWAY_PASS;
+
+	return alone > row ? alone : row;
 }
 
-void runaway_explain(const struct runaway *runaway, char ret_text[LEDGER_ERROR])
+enum failure runaway_explain(const struct runaway *runaway, uint64_t body,
+			     char ret_text[LEDGER_ERROR])
 {
+	const struct runaway_count *counted = &runaway->row;
+	const char *what = "requests in a row failed";
+
+	for (size_t i = 0; i < RUNAWAY_BODIES && !refuses(counted); i++) {
+		if (runaway->bodies[i].body != body || !refuses(&runaway->bodies[i]))
+			continue;
+		counted = &runaway->bodies[i];
+		what = "attempts of one request failed";
+	}
 	snprintf(ret_text, LEDGER_ERROR,
-		 "%" PRIu32 " requests in a row failed with the same error (HTTP %" PRIu32
-		 "%s%.64s); further ones are refused",
-		 runaway->count, runaway->status, runaway->error[0] ? ", " : "", runaway->error);
+		 "%" PRIu32 " %s with the same error (HTTP %" PRIu32
+		 "%s%s); further ones are refused",
+		 counted->count, what, counted->status, counted->error[0] ? ", " : "",
+		 counted->error);
+	return failure_row(counted->failure)->vague ? FAILURE_RUNAWAY : counted->failure;
 }
