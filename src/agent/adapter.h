@@ -38,9 +38,11 @@ struct adapter {
 	const char *const *keys;        /* variables that hold a login; one is enough */
 	const char *const *passes;      /* variables with endpoints; passed on if set */
 	const char *credentials;        /* login file below home, used without a key; or NULL */
-	const char *const *hides;       /* project settings that no option switches off */
-	const char *const *sessions;    /* folders below home that hold its sessions */
-	const char *setup;  /* shell code run first; home is private and empty. Or NULL */
+	/* servers of that login: of requests first, then those that renew it; may be unknown */
+	const char *const *login_hosts;
+	const char *const *hides;    /* project settings that no option switches off */
+	const char *const *sessions; /* folders below home that hold its sessions */
+	const char *setup;           /* shell code run first; home is private and empty. Or NULL */
 	const char *launch; /* shell code that starts it, with all words in "$@"; NULL: exec */
 	const char *caveat; /* a warning for the user, or NULL */
 	/* our own program, installed beside this one; it talks only to the gateway */

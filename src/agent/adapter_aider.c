@@ -20,6 +20,7 @@ static const char *const bypass_env[] = { NULL };
 static const char *const keys[] = { PROVIDER_ANTHROPIC_KEY, PROVIDER_OPENAI_KEY,
 				    PROVIDER_GEMINI_KEY, "OPENROUTER_API_KEY", NULL };
 static const char *const passes[] = { "OPENAI_API_BASE", "ANTHROPIC_API_BASE", NULL };
+static const char *const login_hosts[] = { NULL };
 static const char *const hides[] = { ".aider.conf.yml", ".aider.model.settings.yml", NULL };
 static const char *const sessions[] = { NULL };
 
@@ -42,6 +43,7 @@ const struct adapter agent_adapter_aider = {
 	/* keys */ keys,
 	/* passes */ passes,
 	/* credentials */ NULL,
+	/* login_hosts */ login_hosts,
 	/* hides */ hides,
 	/* sessions */ sessions,
 	/* setup */ NULL,

@@ -12,6 +12,7 @@ static const char *const environment[] = { NULL };
 static const char *const bypass_env[] = { NULL };
 static const char *const keys[] = { PROVIDER_ANTHROPIC_KEY, PROVIDER_OPENAI_KEY, NULL };
 static const char *const passes[] = { PROVIDER_ANTHROPIC_BASE, PROVIDER_OPENAI_BASE, NULL };
+static const char *const login_hosts[] = { NULL };
 static const char *const hides[] = { NULL };
 static const char *const sessions[] = { ".ringfence-agent", NULL };
 
@@ -34,6 +35,7 @@ const struct adapter agent_adapter_builtin = {
 	/* keys */ keys,
 	/* passes */ passes,
 	/* credentials */ NULL,
+	/* login_hosts */ login_hosts,
 	/* hides */ hides,
 	/* sessions */ sessions,
 	/* setup */ NULL,

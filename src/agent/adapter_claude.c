@@ -296,6 +296,7 @@ static const char *const bypass_env[] = { NULL };
 static const char *const keys[] = { PROVIDER_ANTHROPIC_KEY, PROVIDER_ANTHROPIC_TOKEN,
 				    PROVIDER_ANTHROPIC_OAUTH, NULL };
 static const char *const passes[] = { PROVIDER_ANTHROPIC_BASE, NULL };
+static const char *const login_hosts[] = { "api.anthropic.com", "platform.claude.com", NULL };
 static const char *const hides[] = { NULL };
 static const char *const sessions[] = { ".claude/projects", NULL };
 
@@ -327,6 +328,7 @@ const struct adapter agent_adapter_claude = {
 	/* keys */ keys,
 	/* passes */ passes,
 	/* credentials */ ".claude/.credentials.json",
+	/* login_hosts */ login_hosts,
 	/* hides */ hides,
 	/* sessions */ sessions,
 	/* setup */ setup,

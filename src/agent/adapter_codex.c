@@ -233,6 +233,7 @@ static const char *const environment[] = { NULL };
 static const char *const bypass_env[] = { NULL };
 static const char *const keys[] = { PROVIDER_OPENAI_CODEX, PROVIDER_OPENAI_KEY, NULL };
 static const char *const passes[] = { NULL };
+static const char *const login_hosts[] = { "chatgpt.com", "auth.openai.com", NULL };
 /*
  * Codex does not start if its folder in the project is unreadable; the project is marked as
  * untrusted instead.
@@ -277,6 +278,7 @@ const struct adapter agent_adapter_codex = {
 	/* keys */ keys,
 	/* passes */ passes,
 	/* credentials */ ".codex/auth.json",
+	/* login_hosts */ login_hosts,
 	/* hides */ hides,
 	/* sessions */ sessions,
 	/* setup */ setup,

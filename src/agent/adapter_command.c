@@ -23,6 +23,7 @@ const struct adapter agent_adapter_command = {
 	/* keys */ none,
 	/* passes */ none,
 	/* credentials */ NULL,
+	/* login_hosts */ none,
 	/* hides */ none,
 	/* sessions */ none,
 	/* setup */ NULL,

@@ -235,6 +235,8 @@ static const char *const environment[] = { "GEMINI_CLI_NO_RELAUNCH=true", NULL }
 static const char *const bypass_env[] = { "GEMINI_CLI_TRUST_WORKSPACE=true", NULL };
 static const char *const keys[] = { PROVIDER_GEMINI_KEY, NULL };
 static const char *const passes[] = { PROVIDER_GEMINI_BASE, NULL };
+static const char *const login_hosts[] = { "cloudcode-pa.googleapis.com", "oauth2.googleapis.com",
+					   NULL };
 static const char *const hides[] = { ".gemini", NULL };
 static const char *const sessions[] = { ".gemini/tmp", NULL };
 
@@ -269,6 +271,7 @@ const struct adapter agent_adapter_gemini = {
 	/* keys */ keys,
 	/* passes */ passes,
 	/* credentials */ ".gemini/oauth_creds.json",
+	/* login_hosts */ login_hosts,
 	/* hides */ hides,
 	/* sessions */ sessions,
 	/* setup */ setup,

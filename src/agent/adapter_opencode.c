@@ -184,6 +184,7 @@ static const char *const keys[] = { PROVIDER_ANTHROPIC_KEY, PROVIDER_OPENAI_KEY,
 				    PROVIDER_GEMINI_KEY,    "OPENROUTER_API_KEY",
 				    "OPENCODE_API_KEY",     NULL };
 static const char *const passes[] = { "OPENCODE_CONFIG_CONTENT", NULL };
+static const char *const login_hosts[] = { NULL };
 /* Plugins in this folder run regardless of options. */
 static const char *const hides[] = { ".opencode", NULL };
 static const char *const sessions[] = { NULL };
@@ -235,6 +236,7 @@ const struct adapter agent_adapter_opencode = {
 	/* keys */ keys,
 	/* passes */ passes,
 	/* credentials */ ".local/share/opencode/auth.json",
+	/* login_hosts */ login_hosts,
 	/* hides */ hides,
 	/* sessions */ sessions,
 	/* setup */ setup,

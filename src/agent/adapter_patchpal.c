@@ -14,6 +14,7 @@ static const char *const bypass_env[] = { "PATCHPAL_REQUIRE_PERMISSION=false", N
 static const char *const keys[] = { PROVIDER_ANTHROPIC_KEY, PROVIDER_OPENAI_KEY,
 				    "HOSTED_VLLM_API_KEY", NULL };
 static const char *const passes[] = { "PATCHPAL_MODEL", "HOSTED_VLLM_API_BASE", NULL };
+static const char *const login_hosts[] = { NULL };
 static const char *const hides[] = { ".patchpal", NULL };
 static const char *const sessions[] = { NULL };
 static const char *const model[] = { "--model", NULL };
@@ -44,6 +45,7 @@ const struct adapter agent_adapter_patchpal = {
 	/* keys */ keys,
 	/* passes */ passes,
 	/* credentials */ NULL,
+	/* login_hosts */ login_hosts,
 	/* hides */ hides,
 	/* sessions */ sessions,
 	/* setup */ NULL,

@@ -121,8 +121,9 @@ struct agent_summary {
 	int64_t cost_nusd; /* -1: unknown */
 	/* the agent's own figure, if the gateway has measured another one; else -1 */
 	int64_t agent_nusd;
-	bool unpriced; /* some tokens have no known price: the real cost is higher */
-	bool retrying; /* the agent is still retrying after this error */
+	int64_t estimated_nusd; /* the part of the cost that the gateway estimated; else 0 */
+	bool unpriced;          /* some tokens have no known price: the real cost is higher */
+	bool retrying;          /* the agent is still retrying after this error */
 	uint64_t tool_calls, tool_errors, files_changed, retries, errors, unknown;
 };
 

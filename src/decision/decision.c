@@ -54,6 +54,18 @@ static struct brief money(int64_t nusd)
 	return b;
 }
 
+/* US$ 25.00 (partly estimated) */
+static struct brief total_cost(const struct decision_input *in)
+{
+	struct brief b;
+
+	snprintf(b.text, sizeof b.text, "%.24s%s", money(in->cost_nusd).text,
+		 in->estimated_nusd <= 0              ? ""
+		 : in->estimated_nusd < in->cost_nusd ? " (partly estimated)"
+						      : " (estimated)");
+	return b;
+}
+
 /* 8 h; 90 min; 45 s */
 static struct brief duration(int64_t seconds)
 {
@@ -205,7 +217,7 @@ static bool limit_reached(const struct decision_input *in, struct decision *d)
 		d->limit = DECISION_LIMIT_COST;
 		reason(d,
 		       "the total cost of %s has reached its limit of %s (change it with --max-cost)",
-		       money(in->cost_nusd).text, money(l->cost_nusd).text);
+		       total_cost(in).text, money(l->cost_nusd).text);
 	} else if (l->total_s > 0 && elapsed(in, in->now) >= l->total_s) {
 		d->limit = DECISION_LIMIT_TIME;
 		reason(d, "the total time has reached its limit of %s (change it with --max-time)",
@@ -298,7 +310,7 @@ static bool cost_pauses(const struct decision_input *in, struct decision *d)
 	d->warned = true;
 	reason(d,
 	       "the total cost of %s has reached the warning level of %s (change it with --warn-cost)",
-	       money(in->cost_nusd).text, money(l->cost_warning_nusd).text);
+	       total_cost(in).text, money(l->cost_warning_nusd).text);
 	if (!l->pause_on_warning)
 		return false;
 	d->action = DECISION_PAUSE;
@@ -327,8 +339,8 @@ static void explain_wait(const struct decision_input *in, struct decision *d, bo
 	if (d->failure != FAILURE_RATE_LIMIT || stated)
 		reason(d, "%s", why.text);
 	else if (at > in->now && at <= lines_add(in->now, (int64_t)366 * 86400))
-		reason(d, "%s until %s, more than 8 days ahead; the loop tries again before",
-		       why.text, utc_time(at).text);
+		reason(d, "%s until %s, more than %d days ahead; the loop tries again before",
+		       why.text, utc_time(at).text, RESET_AHEAD_S / 86400);
 	else
 		reason(d, "%s, and it did not state until when", why.text);
 }
@@ -453,13 +465,18 @@ static void explain(const struct decision_input *in, struct decision *d)
 	const struct failure_row *row = failure_row(d->failure);
 	struct decision missing = { 0 };
 
-	if (response(d->failure) == FAILURE_COUNT_ERROR)
+	if (d->failure == FAILURE_RUNAWAY && in->unreached)
+		reason(d, "%s: %s", row->what, in->unreached);
+	else if (response(d->failure) == FAILURE_COUNT_ERROR)
 		reason(d, "%s: %s", row->what, row->remedy);
 	else if (d->failure != FAILURE_NONE)
 		reason(d, "the iteration ended with: %s", row->name);
 	if (d->failure == FAILURE_DENIAL)
-		reason(d, "the fence denied %" PRIu32 " operation%s", in->facts.denials,
-		       in->facts.denials == 1 ? "" : "s");
+		reason(d, "the fence denied %" PRIu32 " operation%s right before",
+		       in->facts.denials, in->facts.denials == 1 ? "" : "s");
+	if (in->policy_why)
+		reason(d, "the gateway refused a request to a model, and the agent went on: %s",
+		       in->policy_why);
 	if (in->facts.interrupted)
 		reason(d, "the iteration was interrupted and will be repeated");
 	rules_hold(in, &missing);

@@ -82,11 +82,12 @@ struct decision_rules {
 
 struct decision_input {
 	int64_t now;
-	int64_t started_at;  /* start of the loop */
-	uint32_t iterations; /* used before this one */
-	int64_t cost_nusd;   /* of the whole loop, including this iteration */
-	bool warned;         /* about the cost, in an earlier decision */
-	uint32_t waits;      /* in a row, from the previous decision */
+	int64_t started_at;     /* start of the loop */
+	uint32_t iterations;    /* used before this one */
+	int64_t cost_nusd;      /* of the whole loop, including this iteration */
+	int64_t estimated_nusd; /* its estimated part */
+	bool warned;            /* about the cost, in an earlier decision */
+	uint32_t waits;         /* in a row, from the previous decision */
 	struct decision_limits limits;
 	struct decision_rules rules;
 	struct breaker breakers[BREAKER_COUNT]; /* from the previous decision */
@@ -97,6 +98,8 @@ struct decision_input {
 	struct failure_facts facts;
 	/* why a model server cannot be reached, or the gateway refused a request; or NULL */
 	const char *unreached;
+	/* why the gateway refused a request that the agent did without, or NULL */
+	const char *policy_why;
 	struct boxes boxes;
 	bool promised;
 	int64_t tests_passed;

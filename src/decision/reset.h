@@ -19,7 +19,7 @@
  * day. A date without a year is the next such date, and a date without a time is its midnight. A
  * local time that clocks show twice is the second one, and one that clocks skip is moved forward by
  * the gap: the result is never too early. A result more than a minute in the past or more than
- * eight days ahead is refused.
+ * 35 days ahead is refused.
  */
 #ifndef DECISION_RESET_H
 #define DECISION_RESET_H
@@ -31,8 +31,8 @@
 
 enum {
 	RESET_PAST_S = 60,
-	RESET_AHEAD_S = 8 * 86400,
-	RESET_TEXT_MAX = 4096, /* the rest is not read */
+	RESET_AHEAD_S = 35 * 86400, /* a monthly limit */
+	RESET_TEXT_MAX = 4096,      /* the rest is not read */
 };
 
 /* Returns 0 and the time in seconds since the epoch, or -1 with *ret_time untouched. */

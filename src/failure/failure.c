@@ -33,6 +33,9 @@ static const struct failure_row rows[] = {
 			      "the gateway refused a request to a model",
 			      "see the agent's log, and allow it if the agent needs it "
 			      "(unknown-model, provider-tools)" },
+	[FAILURE_RUNAWAY] = { "runaway requests", "runaway", "runaway", FAILURE_COUNT_ERROR, false,
+			      "the agent repeated a request to a model although it failed",
+			      "see the agent's log" },
 	[FAILURE_BUDGET] = { "budget", "budget", "budget", FAILURE_CONTINUE, false,
 			     "this iteration's budget is used up", NULL },
 	[FAILURE_HANG] = { "hang", "hang", "hang", FAILURE_COUNT_ERROR, false,
@@ -45,7 +48,7 @@ static const struct failure_row rows[] = {
 	[FAILURE_OTHER] = { "other", "other", "other", FAILURE_COUNT_ERROR, true,
 			    "the agent reports an error", "see its log" },
 	[FAILURE_DENIAL] = { "denial", "denial", "denial", FAILURE_COUNT_ERROR, false,
-			     "the agent failed after the fence denied it something",
+			     "the agent failed right after the fence denied it something",
 			     "allow it if the agent needs it (ringfence suggest)" },
 	[FAILURE_CRASH] = { "crash", "crash", "crash", FAILURE_COUNT_ERROR, false,
 			    "the agent failed", "see its log" },
@@ -188,6 +191,8 @@ enum failure failure_combine(const struct failure_reports *reports)
 
 	if (reports->over_budget)
 		return FAILURE_BUDGET;
+	if (reports->gateway == FAILURE_RUNAWAY)
+		return FAILURE_RUNAWAY;
 	if (reports->ok || gateway->vague)
 		return reports->agent;
 	if (agent->vague || agent->response == gateway->response)
@@ -196,6 +201,11 @@ enum failure failure_combine(const struct failure_reports *reports)
 }
 
 /* --- classifying an iteration */
+
+bool failure_denial_explains(uint64_t denied_ms, uint64_t asked_ms, uint64_t ended_ms)
+{
+	return denied_ms >= asked_ms && denied_ms + FAILURE_DENIAL_MS >= ended_ms;
+}
 
 /* The exit status means nothing after a good result: Ringfence stops agents that do not exit. */
 static bool finished(const struct failure_facts *facts)

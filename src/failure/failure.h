@@ -27,13 +27,14 @@ enum failure {
 	FAILURE_MODEL_NOT_FOUND,
 	FAILURE_REFUSED, /* by the gateway: no known price, or a tool that the provider would run */
 	/* Ringfence's own limits. */
+	FAILURE_RUNAWAY, /* by the gateway: the agent repeats a request although it fails */
 	FAILURE_BUDGET,
 	FAILURE_HANG, /* no output for too long */
 	FAILURE_TIMEOUT,
 	/* The agent. */
 	FAILURE_NETWORK, /* lost a connection without naming it */
 	FAILURE_OTHER,   /* failed without giving a reason */
-	FAILURE_DENIAL,  /* failed after the fence denied it something */
+	FAILURE_DENIAL,  /* failed right after the fence denied it something */
 	FAILURE_CRASH,   /* died from a signal or exited non-zero, without a good result */
 	FAILURE_NO_OP,   /* changed nothing and printed nothing */
 	FAILURE_CHECK_FAILED,
@@ -84,7 +85,7 @@ struct failure_reports {
 /*
  * Decides between the two reports. The first rule that applies wins:
  *
- * 1. Over budget: BUDGET.
+ * 1. Over budget: BUDGET. Refused for repeating a failing request: RUNAWAY.
  * 2. The agent reports success: the agent's failure, which is NONE unless something failed after
  *    that. The outcome of a single request does not matter.
  * 3. The gateway saw no failure, or a vague one: the agent's failure.
@@ -93,6 +94,15 @@ struct failure_reports {
  * 5. Otherwise the agent's: it knows which of its requests ended the turn.
  */
 enum failure failure_combine(const struct failure_reports *reports);
+
+enum { FAILURE_DENIAL_MS = 10000 };
+
+/*
+ * Returns true if a denial may explain why the agent failed: the last attempt was in its last ten
+ * seconds, and no later request to a model was answered. An agent that goes on has got past the
+ * denial. The times are of one clock; asked_ms is when the last answered request began, or 0.
+ */
+bool failure_denial_explains(uint64_t denied_ms, uint64_t asked_ms, uint64_t ended_ms);
 
 /* Everything known about an iteration. */
 struct failure_facts {
@@ -107,7 +117,7 @@ struct failure_facts {
 	int64_t reset_at;      /* when the provider's limit resets, 0 if unknown */
 	uint64_t output_bytes;
 	uint32_t files_changed;
-	uint32_t denials;
+	uint32_t denials;        /* that may explain a failure: failure_denial_explains() */
 	bool request_failed;     /* the last request to a model: explains more than a denial */
 	uint32_t checks;         /* configured and run */
 	uint32_t checks_passed;  /* exited 0, including vacuous ones */

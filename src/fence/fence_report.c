@@ -35,7 +35,7 @@ static void add_found(struct json *json, const struct fence_found *found)
 	}
 }
 
-static void add_denial(struct json *json, const struct fence_denial *denial)
+static void add_denial(struct json *json, const struct fence_denial *denial, uint64_t began_ms)
 {
 	json_open(json, NULL, '{');
 	json_text(json, "kind", denial->kind);
@@ -45,6 +45,7 @@ static void add_denial(struct json *json, const struct fence_denial *denial)
 	json_number(json, "pid", (uint64_t)denial->pid);
 	json_list(json, "argv", &denial->argv);
 	json_number(json, "count", denial->count);
+	json_number(json, "last_ms", denial->last_ms - began_ms);
 	json_close(json);
 }
 
@@ -185,7 +186,7 @@ static void add_result(struct json *json, const struct fence_plan *plan,
 	json_close(json);
 	json_open(json, "denials", '[');
 	for (size_t i = 0; i < result->denials.count; i++)
-		add_denial(json, &result->denials.items[i]);
+		add_denial(json, &result->denials.items[i], result->began_ms);
 	json_close(json);
 	json_number(json, "denials_unlisted", result->denials.unlisted);
 	if (plan) {

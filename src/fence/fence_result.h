@@ -45,6 +45,7 @@ struct fence_denial {
 	pid_t pid; /* of the first attempt, as seen inside; 0 if unknown */
 	struct list argv;
 	uint64_t count;
+	uint64_t last_ms; /* of the last attempt, on the steady clock */
 	uint64_t hash;
 };
 
@@ -79,8 +80,9 @@ struct fence_result {
 	enum fence_limit tripped; /* the limit that was reached, or FENCE_LIMIT_COUNT */
 	struct fence_use use;
 	const char *mechanism;
-	uint64_t duration_ms;
-	struct fence_found found; /* quarantined files */
+	uint64_t began_ms, ended_ms; /* the command, on the steady clock */
+	uint64_t duration_ms;        /* with set-up and sweep */
+	struct fence_found found;    /* quarantined files */
 	struct fence_denials denials;
 	struct outlet_host *hosts; /* connections through the outlet, by host */
 	size_t host_count;

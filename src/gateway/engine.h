@@ -7,6 +7,7 @@
 #include "gateway/host_table.h"
 #include "gateway/model/budget.h"
 #include "gateway/model/reel.h"
+#include "gateway/model/runaway.h"
 #include "gateway/model/upstream.h"
 #include "gateway/owner/model_config.h"
 #include "gateway/owner_protocol.h"
@@ -49,7 +50,7 @@ struct engine {
 	struct connection *connections;
 	size_t connection_count;
 	struct event_loop_delay header, body, connecting, idle, quiet, held, linger, stagger, keep,
-		pace;
+		pace, runaway_hold;
 	int pipe[2]; /* empty except within connection_tunnel.c's pour() */
 	size_t kept; /* bytes not yet accepted by peers, in total */
 	size_t held_count;
@@ -57,6 +58,7 @@ struct engine {
 	unsigned int reported; /* refusals reported in the second that began at second_ms */
 	uint64_t second_ms;
 	struct budget budget;
+	struct runaway runaway;
 	struct reel_deck reels;
 	struct upstream_ways ways;
 	struct upstream upstreams[PROVIDER_COUNT];

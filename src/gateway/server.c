@@ -178,6 +178,7 @@ int server_init(struct engine *engine, int owner, const struct budget_spending *
 	event_loop_add_delay(loop, &engine->linger, LINGER_MS);
 	event_loop_add_delay(loop, &engine->stagger, STAGGER_MS);
 	event_loop_add_delay(loop, &engine->pace, PACE_MS);
+	event_loop_add_delay(loop, &engine->runaway_hold, RUNAWAY_HOLD_MS);
 	if (pipe2(engine->pipe, O_CLOEXEC) < 0)
 		return error_sys(err, "create a pipe");
 	/* If the pipe stays smaller, less data passes at a time. */

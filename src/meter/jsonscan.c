@@ -24,7 +24,7 @@ void jsonscan_reset(struct jsonscan *scan)
 {
 	const size_t from = offsetof(struct jsonscan, wrong);
 
-	memset((char *)scan + from, 0, offsetof(struct jsonscan, text) - from);
+	memset((char *)scan + from, 0, offsetof(struct jsonscan, small) - from);
 }
 
 bool jsonscan_done(const struct jsonscan *scan)
@@ -35,6 +35,18 @@ bool jsonscan_done(const struct jsonscan *scan)
 uint64_t jsonscan_pending(const struct jsonscan *scan, size_t node)
 {
 	return !scan->wrong && scan->state == IN_STRING && scan->node == node ? scan->bytes : 0;
+}
+
+/* The text of the current key or value. */
+static char *text_of(struct jsonscan *scan)
+{
+	return scan->room ? scan->room : scan->small;
+}
+
+/* How many of its bytes are kept. */
+static size_t most_of(const struct jsonscan *scan)
+{
+	return (scan->room ? scan->room_size : sizeof scan->small) - 1;
 }
 
 static bool is_blank(char byte)
@@ -125,14 +137,14 @@ static void end_key(struct jsonscan *scan)
 	bool whole = scan->used == scan->bytes;
 	size_t place = 0;
 
-	scan->text[scan->used] = '\0';
-	scan->node = whole ? child(scan, scan->text, scan->used, &place) : JSONSCAN_NONE;
+	text_of(scan)[scan->used] = '\0';
+	scan->node = whole ? child(scan, text_of(scan), scan->used, &place) : JSONSCAN_NONE;
 	if (scan->node != JSONSCAN_NONE && place < JSONSCAN_KEYS) {
 		uint64_t bit = UINT64_C(1) << place % 64;
 		uint64_t *seen = &scan->seen[scan->depth - 1][place / 64];
 
 		if (*seen & bit)
-			flag(scan, &scan->twice, scan->text, scan->used);
+			flag(scan, &scan->twice, text_of(scan), scan->used);
 		*seen |= bit;
 	}
 }
@@ -141,7 +153,7 @@ static void report(struct jsonscan *scan, enum jsonscan_kind kind, uint64_t end)
 {
 	struct jsonscan_value value = { .node = scan->node,
 					.kind = kind,
-					.text = scan->text,
+					.text = text_of(scan),
 					.kept = scan->used,
 					.bytes = scan->bytes,
 					.start = scan->start,
@@ -149,12 +161,12 @@ static void report(struct jsonscan *scan, enum jsonscan_kind kind, uint64_t end)
 
 	if (scan->node == JSONSCAN_NONE || scan->node == JSONSCAN_ROOT)
 		return;
-	scan->text[scan->used] = '\0';
+	text_of(scan)[scan->used] = '\0';
 	if (kind == JSONSCAN_END)
 		value.number = scan->members[scan->depth];
 	if (kind == JSONSCAN_NUMBER) {
 		const double most = 9007199254740992.0;
-		double number = strtod(scan->text, NULL);
+		double number = strtod(text_of(scan), NULL);
 		uint64_t whole = number > 0 ? (uint64_t)(number < most ? number : most) : 0;
 
 		value.number = number > 0 && number < most && (double)whole < number ? whole + 1
@@ -250,7 +262,7 @@ static void begin_value(struct jsonscan *scan, char byte, uint64_t at)
 	/* The key is still in `text`. Only null begins with this letter. */
 	if (scan->node == JSONSCAN_NONE && scan->unknown && !scan->list[scan->depth - 1] &&
 	    byte != 'n')
-		scan->unknown(scan->context, parent_row(scan), scan->text);
+		scan->unknown(scan->context, parent_row(scan), text_of(scan));
 	if (scan->depth > 0 && scan->members[scan->depth - 1] < UINT32_MAX)
 		scan->members[scan->depth - 1]++;
 	if (byte == '{' || byte == '[') {
@@ -259,7 +271,7 @@ static void begin_value(struct jsonscan *scan, char byte, uint64_t at)
 		begin_text(scan, IN_STRING);
 	} else if (strchr("-0123456789tfn", byte) && byte) {
 		begin_text(scan, IN_WORD);
-		scan->text[scan->used++] = byte;
+		text_of(scan)[scan->used++] = byte;
 	} else {
 		scan->wrong = true;
 	}
@@ -268,8 +280,8 @@ static void begin_value(struct jsonscan *scan, char byte, uint64_t at)
 static void add_byte(struct jsonscan *scan, char byte)
 {
 	scan->bytes++;
-	if (scan->used < JSONSCAN_TEXT - 1)
-		scan->text[scan->used++] = byte;
+	if (scan->used < most_of(scan))
+		text_of(scan)[scan->used++] = byte;
 }
 
 /* Surrogates are encoded one by one: a pair is only ever compared with itself. */
@@ -363,10 +375,10 @@ static size_t in_text(struct jsonscan *scan, const char *bytes, size_t size, boo
 		}
 		run = plain(bytes + i, size - i);
 		if (run > 0) {
-			size_t room = JSONSCAN_TEXT - 1 - scan->used;
+			size_t room = most_of(scan) - scan->used;
 			size_t kept = run < room ? run : room;
 
-			memcpy(scan->text + scan->used, bytes + i, kept);
+			memcpy(text_of(scan) + scan->used, bytes + i, kept);
 			scan->used += kept;
 			scan->bytes += run;
 			i += run;
@@ -385,9 +397,9 @@ static size_t in_text(struct jsonscan *scan, const char *bytes, size_t size, boo
 	return i;
 }
 
-static bool is_word(const struct jsonscan *scan, const char *word)
+static bool is_word(struct jsonscan *scan, const char *word)
 {
-	return scan->used == strlen(word) && memcmp(scan->text, word, scan->used) == 0;
+	return scan->used == strlen(word) && memcmp(text_of(scan), word, scan->used) == 0;
 }
 
 /* The strict grammar of RFC 8259: other spellings are read differently by other parsers. */
@@ -416,14 +428,14 @@ static bool is_number(const char *at)
 
 static void end_word(struct jsonscan *scan, uint64_t at)
 {
-	scan->text[scan->used] = '\0';
+	text_of(scan)[scan->used] = '\0';
 	if (is_word(scan, "true"))
 		report(scan, JSONSCAN_TRUE, at);
 	else if (is_word(scan, "false"))
 		report(scan, JSONSCAN_FALSE, at);
 	else if (is_word(scan, "null"))
 		report(scan, JSONSCAN_NULL, at);
-	else if (is_number(scan->text))
+	else if (is_number(text_of(scan)))
 		report(scan, JSONSCAN_NUMBER, at);
 	else
 		scan->wrong = true;
@@ -445,7 +457,7 @@ static size_t in_word(struct jsonscan *scan, const char *bytes, size_t size)
 			scan->wrong = true; /* too long for a number */
 			return i;
 		}
-		scan->text[scan->used++] = byte;
+		text_of(scan)[scan->used++] = byte;
 	}
 	return i;
 }

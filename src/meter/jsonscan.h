@@ -19,7 +19,7 @@ enum {
 	JSONSCAN_ROOT = 1,    /* the whole value; the first row of every table */
 	JSONSCAN_DEPTH = 16,  /* maximum length of a path; deeper values set `deep` */
 	JSONSCAN_NEST = 1024, /* maximum nesting in skipped values; deeper is invalid */
-	JSONSCAN_TEXT = 128,  /* bytes kept of a string */
+	JSONSCAN_TEXT = 128,  /* bytes kept of a string, unless there is more room */
 	JSONSCAN_KEY = 29,    /* maximum length of a key in a table */
 	JSONSCAN_KEYS = 128,  /* maximum number of keys of one object in a table */
 };
@@ -76,8 +76,10 @@ struct jsonscan {
 	jsonscan_fn *report;
 	jsonscan_unknown_fn *unknown; /* or NULL */
 	void *context;
+	char *room; /* for longer strings than JSONSCAN_TEXT; or NULL */
+	size_t room_size;
 
-	/* jsonscan_reset() clears everything from here up to `text`. */
+	/* jsonscan_reset() clears everything from here up to `small`. */
 	bool wrong;  /* the part that was parsed is not valid JSON */
 	bool folded; /* a key differs from one in the table only in case, or might to some parsers:
 	              * it has letters that are not ASCII */
@@ -102,7 +104,7 @@ struct jsonscan {
 	uint64_t bytes;
 
 	/* Not cleared by a reset: only the parts in use according to the fields above are valid. */
-	char text[JSONSCAN_TEXT];
+	char small[JSONSCAN_TEXT];  /* the current text, without `room` */
 	char odd[JSONSCAN_KEY + 3]; /* the first key that is folded, occurs twice or is too deep */
 	uint64_t kinds[JSONSCAN_NEST / 64]; /* one bit per skipped bracket; set for a list */
 };

@@ -21,6 +21,8 @@ static const struct form forms[SHAPE_REASONS] = {
 	/* Claude Code, Gemini and opencode stop at once after 402. */
 	[SHAPE_BUDGET] = { 402, "Payment Required", "billing_error", "insufficient_quota",
 			   "FAILED_PRECONDITION" },
+	[SHAPE_RUNAWAY] = { 402, "Payment Required", "billing_error", "insufficient_quota",
+			    "FAILED_PRECONDITION" },
 	[SHAPE_KEY] = { 401, "Unauthorized", "authentication_error", "invalid_api_key",
 			"UNAUTHENTICATED" },
 	[SHAPE_REQUEST] = { 400, "Bad Request", "invalid_request_error", "invalid_request",
@@ -45,7 +47,7 @@ static struct form form_of(enum usage_format format, enum shape_reason reason)
 {
 	struct form form = forms[reason];
 
-	if (reason == SHAPE_BUDGET && format == USAGE_RESPONSES) {
+	if ((reason == SHAPE_BUDGET || reason == SHAPE_RUNAWAY) && format == USAGE_RESPONSES) {
 		form.status = 429;
 		form.phrase = "Too Many Requests";
 	}
@@ -155,32 +157,80 @@ static bool read_date(const char *text, int64_t *ret_ms)
 	return true;
 }
 
-/* Reads "6m0s", "1.5s" or "250ms", OpenAI's notation for reset times. */
-static bool read_span(const char *text, int64_t *ret_ms)
+static double unit_ms(const char *unit, size_t size)
 {
 	static const struct {
 		const char *unit;
 		double ms;
 	} units[] = {
-		{ "ms", 1 }, { "s", 1000 }, { "m", 60000 }, { "h", 3600000 }, { "d", 86400000 }
+		{ "ms", 1 },        { "s", 1000 },       { "sec", 1000 },      { "secs", 1000 },
+		{ "second", 1000 }, { "seconds", 1000 }, { "m", 60000 },       { "min", 60000 },
+		{ "mins", 60000 },  { "minute", 60000 }, { "minutes", 60000 }, { "h", 3600000 },
+		{ "hr", 3600000 },  { "hrs", 3600000 },  { "hour", 3600000 },  { "hours", 3600000 },
+		{ "d", 86400000 },  { "day", 86400000 }, { "days", 86400000 },
 	};
+
+	for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+		if (is(unit, size, units[i].unit))
+			return units[i].ms;
+	return 0;
+}
+
+static size_t letters(const char *text)
+{
+	size_t size = 0;
+
+	while (isalpha((unsigned char)text[size]))
+		size++;
+	return size;
+}
+
+/* Reads a number with its unit, such as "6m" or "4 hours". Returns the bytes consumed, or 0. */
+static size_t read_part(const char *text, double *ret_ms)
+{
+	char *end = (char *)text;
+	double value = isdigit((unsigned char)*text) ? strtod(text, &end) : 0;
+	const char *unit = end + strspn(end, " ");
+	size_t size = letters(unit);
+	double ms = unit_ms(unit, size);
+
+	if (end == text || value > 1e9 || ms == 0)
+		return 0;
+	*ret_ms = value * ms;
+	return (size_t)(unit - text) + size;
+}
+
+/* Reads "6m0s", "1.5s" or "250ms", OpenAI's notation for reset times. */
+static bool read_span(const char *text, int64_t *ret_ms)
+{
 	double sum = 0;
+	double ms = 0;
 
-	while (*text) {
-		char *end = (char *)text;
-		double value = strtod(text, &end);
-		size_t i = 0;
-
-		if (!isdigit((unsigned char)*text) || end == text || value > 1e9)
+	for (size_t size; *text; text += size, sum += ms)
+		if ((size = read_part(text, &ms)) == 0)
 			return false;
-		while (i < 5 && strncmp(end, units[i].unit, strlen(units[i].unit)) != 0)
-			i++;
-		if (i == 5)
-			return false;
-		sum += value * units[i].ms;
-		text = end + strlen(units[i].unit);
-	}
 	*ret_ms = (int64_t)sum;
+	return true;
+}
+
+/* Reads the span at the start of a text, in which words may be apart: "1 hour, 2 min and 3 s". */
+static bool read_phrase(const char *text, int64_t *ret_ms)
+{
+	double sum = 0;
+	double ms = 0;
+	size_t size = read_part(text, &ms);
+
+	if (size == 0)
+		return false;
+	while (size > 0) {
+		sum += ms;
+		text += size;
+		text += strspn(text, " ,");
+		if (strncmp(text, "and ", 4) == 0)
+			text += 4;
+		size = read_part(text, &ms);
+	}
+	*ret_ms = sum < 1e15 ? (int64_t)sum : INT64_C(1000000000000000);
 	return true;
 }
 
@@ -189,32 +239,27 @@ static bool ends_with(const char *name, size_t size, const char *end)
 	return size > strlen(end) && is(name + size - strlen(end), strlen(end), end);
 }
 
-/* All limits have passed at the latest of the reset times. Over a year ahead is a mistake. */
-static void note_limit(struct shape_limit *limit, int64_t ms, int64_t now_ms)
+/* Over a year ahead is a mistake. */
+static void note_limit(struct shape_limit *limit, int64_t ms, bool reached, int64_t now_ms)
 {
-	if (ms > limit->at_ms && ms >= now_ms - 60000 && ms - now_ms < INT64_C(366) * 86400000)
-		limit->at_ms = ms;
+	bool better = reached == limit->reached ? ms > limit->at_ms : reached;
+
+	if (!better || ms < now_ms - 60000 || ms - now_ms >= INT64_C(366) * 86400000)
+		return;
+	*limit = (struct shape_limit){ .at_ms = ms, .reached = reached };
 }
 
-/* Reads the time in "Please try again in 1h12m." */
+/* Reads the time in "Please try again in 1h12m.", or "in 3 days 4 hours". */
 static bool read_words(const char *message, int64_t *ret_ms)
 {
-	static const char words[] = "try again in ";
-	const char *at = strstr(message, words);
-	char span[USAGE_TIME];
-	size_t size;
+	static const char *const starts[] = { "try again in ", "retry in " };
 
-	if (!at)
-		return false;
-	at += sizeof words - 1;
-	size = strspn(at, "0123456789.dhms");
-	while (size > 0 && at[size - 1] == '.')
-		size--;
-	if (size == 0 || size >= sizeof span)
-		return false;
-	memcpy(span, at, size);
-	span[size] = '\0';
-	return read_span(span, ret_ms);
+	for (; *message; message++)
+		for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+			if (strncasecmp(message, starts[i], strlen(starts[i])) == 0 &&
+			    read_phrase(message + strlen(starts[i]), ret_ms))
+				return true;
+	return false;
 }
 
 void shape_limit_body(struct shape_limit *limit, const struct usage *usage, int64_t now_ms)
@@ -222,12 +267,12 @@ void shape_limit_body(struct shape_limit *limit, const struct usage *usage, int6
 	int64_t ms;
 
 	if (read_date(usage->resets_at, &ms) || read_thousandths(usage->resets_at, &ms))
-		note_limit(limit, ms, now_ms);
+		note_limit(limit, ms, true, now_ms);
 	if (usage->resets_in[0] &&
 	    (read_thousandths(usage->resets_in, &ms) || read_span(usage->resets_in, &ms)))
-		note_limit(limit, now_ms + ms, now_ms);
+		note_limit(limit, now_ms + ms, true, now_ms);
 	if (read_words(usage->message, &ms))
-		note_limit(limit, now_ms + ms, now_ms);
+		note_limit(limit, now_ms + ms, true, now_ms);
 }
 
 void shape_limit_line(struct shape_limit *limit, const char *name, size_t name_size,
@@ -236,6 +281,9 @@ void shape_limit_line(struct shape_limit *limit, const char *name, size_t name_s
 	char text[64];
 	int64_t ms;
 	bool found = false;
+	bool reached = is(name, name_size, "retry-after") ||
+		       is(name, name_size, "retry-after-ms") ||
+		       is(name, name_size, "anthropic-ratelimit-unified-reset");
 
 	if (value_size >= sizeof text)
 		return;
@@ -260,5 +308,5 @@ void shape_limit_line(struct shape_limit *limit, const char *name, size_t name_s
 		ms = found ? now_ms + ms : 0;
 	}
 	if (found)
-		note_limit(limit, ms, now_ms);
+		note_limit(limit, ms, reached, now_ms);
 }

@@ -17,6 +17,7 @@
 
 enum shape_reason {
 	SHAPE_BUDGET,   /* the budget is used up: never retry */
+	SHAPE_RUNAWAY,  /* the same request failed too often: never retry */
 	SHAPE_KEY,      /* the run's token is missing or wrong */
 	SHAPE_REQUEST,  /* the request cannot be metered */
 	SHAPE_ROUTE,    /* there is no such route */
@@ -38,9 +39,14 @@ void shape_refuse(struct buffer *out, enum usage_format format, enum shape_reaso
  * and appends nothing, if the client handles a plain cut better. */
 bool shape_stream_end(struct buffer *out, enum usage_format format, const char *text);
 
-/* The reset time found in a response. */
+/*
+ * The reset time found in a response. The end of the limit that was reached (retry-after, the body,
+ * Anthropic's unified reset) outweighs those of all windows, some of which are not used up. Of
+ * several, the latest counts.
+ */
 struct shape_limit {
 	int64_t at_ms; /* when to retry, or 0 if unknown */
+	bool reached;  /* it is the end of the limit that was reached */
 };
 
 /* Processes one header of a response. now_ms is since the epoch. */

@@ -18,7 +18,7 @@
 
 enum usage_format { USAGE_ANTHROPIC, USAGE_CHAT, USAGE_RESPONSES, USAGE_GEMINI, USAGE_FORMATS };
 
-enum { USAGE_ERROR = 64, USAGE_MESSAGE = JSONSCAN_TEXT, USAGE_TIME = 40 };
+enum { USAGE_ERROR = 64, USAGE_MESSAGE = 4096, USAGE_TIME = 40 };
 
 struct usage {
 	struct price_use use;
@@ -31,7 +31,7 @@ struct usage {
 	uint64_t deltas;             /* pieces of text so far */
 	char model[PRICE_NAME];      /* that answered, or empty */
 	char error[USAGE_ERROR];     /* "overloaded_error", "insufficient_quota", or empty */
-	char message[USAGE_MESSAGE]; /* the error's message: untrusted text */
+	char message[USAGE_MESSAGE]; /* the start of the error's message: untrusted text */
 	char resets_at[USAGE_TIME];  /* when a limit ends, and in how long; as sent, or empty */
 	char resets_in[USAGE_TIME];
 };
@@ -42,6 +42,7 @@ struct usage_reader {
 	bool stream; /* server-sent events; otherwise one JSON value */
 	struct jsonscan scan;
 	struct sse sse;
+	char text[USAGE_MESSAGE]; /* for the scanner */
 	/* Of the current event: */
 	bool has_choices, empty_choices, has_usage;
 	uint64_t cached, written; /* parts of the input, in formats that include them */

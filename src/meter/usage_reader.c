@@ -36,7 +36,9 @@ void usage_init(struct usage_reader *reader, enum usage_format format, bool stre
 	reader->scan = (struct jsonscan){ .nodes = forms[format]->nodes,
 					  .count = forms[format]->count,
 					  .report = forms[format]->on_value,
-					  .context = reader };
+					  .context = reader,
+					  .room = reader->text,
+					  .room_size = sizeof reader->text };
 	reader->sse = (struct sse){ .data = on_data, .end = on_event_end, .context = reader };
 }
 

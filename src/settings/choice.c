@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_variable(const char *variable, const char *key)
+bool choice_is_variable(const char *entry, const char *name)
 {
-	size_t size = strlen(key);
+	size_t size = strlen(name);
 
-	return strncmp(variable, key, size) == 0 && (!variable[size] || variable[size] == '=');
+	return strncmp(entry, name, size) == 0 && (!entry[size] || entry[size] == '=');
 }
 
 /* Whether `env` (entries as of --env) holds a key that the agent can log in with. */
@@ -22,7 +22,7 @@ static bool has_key(const struct adapter *agent, const struct list *env)
 {
 	for (const char *const *key = agent->keys; *key; key++)
 		for (size_t i = 0; i < env->count; i++)
-			if (is_variable(env->items[i], *key))
+			if (choice_is_variable(env->items[i], *key))
 				return true;
 	return false;
 }
@@ -138,7 +138,7 @@ static void add_variable(struct fence_spec *spec, const char *variable)
 	AUTO_FREE char *name = strndup(variable, strcspn(variable, "="));
 
 	for (size_t i = 0; name && i < spec->env.count; i++)
-		if (is_variable(spec->env.items[i], name))
+		if (choice_is_variable(spec->env.items[i], name))
 			return;
 	list_add(&spec->env, variable);
 }
@@ -231,6 +231,16 @@ static int check_login(const struct effective *effective, const struct adapter *
 			: "");
 }
 
+/* With the gateway, or with the host's network, there is nothing to check. */
+static int check_reach(const struct effective *effective, const struct adapter *agent, bool fenced,
+		       struct error *err)
+{
+	if (!fenced || agent->own || effective->spec.net == FENCE_NET_OPEN ||
+	    is_routed(effective, agent))
+		return 0;
+	return choice_check_reach(effective, agent, uses_login_file(effective), err);
+}
+
 static void add_notices(const struct adapter *agent, const struct adapter_found *found, bool fenced,
 			struct list *notices)
 {
@@ -271,7 +281,8 @@ int choice_make(struct effective *effective, struct choice *ret_choice, struct l
 			  choice.agent->title, choice.agent->program, choice.agent->install);
 		goto out;
 	}
-	if (check_login(effective, choice.agent, &found, err) < 0)
+	if (check_login(effective, choice.agent, &found, err) < 0 ||
+	    check_reach(effective, choice.agent, fenced, err) < 0)
 		goto out;
 	if (uses_login_file(effective)) {
 		choice.login = mem_dup(found.credentials);

@@ -23,4 +23,15 @@ int choice_make(struct effective *effective, struct choice *ret_choice, struct l
 		struct error *err);
 void choice_release(struct choice *choice);
 
+/* Whether an entry of --env, NAME or NAME=VALUE, sets this variable. */
+bool choice_is_variable(const char *entry, const char *name);
+
+/*
+ * Checks that an agent with its own login in the fence, a key or a copy of its credential file, can
+ * reach its provider. Otherwise every iteration would only wait for it. Returns 0, or -1 with err
+ * set to the missing rule.
+ */
+int choice_check_reach(const struct effective *effective, const struct adapter *agent,
+		       bool login_file, struct error *err);
+
 #endif

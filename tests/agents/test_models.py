@@ -127,6 +127,18 @@ def test_opencode_that_says_nothing_of_a_limit_is_understood_all_the_same(t, sta
         expect(abs(waits["until_ms"] / 1000 - began - 3600) < 120, "the time that is waited for", waits)
 
 
+@timeout(240)
+def test_opencode_that_repeats_a_prompt_that_is_too_long_is_stopped(t):
+    """It shortens its conversation, which succeeds, and repeats the request, until its time is up."""
+    loop = Routed(t, "opencode", [{"status": 400, "kind": "invalid_request_error", "again": -1,
+                                   "message": "prompt is too long: 300000 tokens > 200000 maximum"}])
+    result = loop.work(options=loop.options)
+    (entry,) = loop.history()
+    equal((result.code, entry["failure"], entry["counts"]), (2, "runaway requests", True), "exit status and class", f"{result}\n{loop.log()[-3000:]}")
+    expect(not entry["timed_out"], "it ends by itself", entry)
+    expect(len([line for line in loop.ledger() if line["status"] == 400]) <= 12, "few requests left", loop.ledger())
+
+
 REFUSALS = {401: ("authentication_error", "authentication"), 403: ("permission_error", "permission"),
             402: ("billing_error", "billing"), 404: ("not_found_error", "model not found")}
 

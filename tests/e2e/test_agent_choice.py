@@ -10,6 +10,12 @@ RESULT = ('{"type":"result","subtype":"success","is_error":false,"result":"It is
           '"total_cost_usd":0.25,"modelUsage":{"m":{"inputTokens":10,"outputTokens":5}}}')
 
 
+# A key, and a server in the fence, so that no network is needed.
+ANTHROPIC = ("--env", "ANTHROPIC_API_KEY=k", "--env", "ANTHROPIC_BASE_URL=http://127.0.0.1:4000")
+OPENAI = ("--env", "OPENAI_API_KEY=k", "--env", "OPENAI_BASE_URL=http://127.0.0.1:4000")
+GEMINI_KEY = ("--env", "GEMINI_API_KEY=k", "--env", "GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:4000")
+
+
 def stand_in(t, name, text, folder="bin"):
     """A program of that name in a folder of the user's, which is in PATH."""
     path = os.path.join(t.home, "tools", folder, name)
@@ -28,7 +34,7 @@ def run(loop, *words, env=None, check="test -f done"):
 def test_claude_is_started_with_its_options_and_its_stream_is_read(t):
     stand_in(t, "claude", f"#!/bin/sh\nprintf '%s\\n' \"$@\" >args\ncat >prompt\nenv >env\ntouch done\necho '{RESULT}'\n")
     loop = Loop(t)
-    result = run(loop, "--agent", "claude", "--env", "ANTHROPIC_API_KEY=k", "--model", "m-1", "--agent-args",
+    result = run(loop, "--agent", "claude", *ANTHROPIC, "--model", "m-1", "--agent-args",
                  "--effort 'very high'", env=environment(t))
     equal(result.code, 0, "exit status", result)
     tree = loop.tree()
@@ -80,7 +86,7 @@ def test_tokens_are_priced_where_the_agent_does_not_and_the_model_is_known(t, wo
     if own:
         t.at_home(".config/ringfence/prices.txt", own)
     loop = Loop(t)
-    result = run(loop, "--agent", "codex", "--env", "OPENAI_API_KEY=k", "--budget", "none", *words, env=environment(t))
+    result = run(loop, "--agent", "codex", *OPENAI, "--budget", "none", *words, env=environment(t))
     equal(result.code, 0, "exit status", result)
     equal(loop.status()["spent_nusd"], spent, "what was spent, in nano-dollars")
     ended = [json.loads(data) for kind, data in loop.events() if kind == "ended"][0]
@@ -90,7 +96,7 @@ def test_tokens_are_priced_where_the_agent_does_not_and_the_model_is_known(t, wo
 def test_aider_gets_its_prompt_as_a_file(t):
     stand_in(t, "aider", "#!/bin/sh\nprintf '%s\\n' \"$@\" >args\ncat \"$2\" >prompt\ntouch done\n")
     loop = Loop(t)
-    result = run(loop, "--agent", "aider", "--env", "OPENAI_API_KEY=k", env=environment(t))
+    result = run(loop, "--agent", "aider", *OPENAI, env=environment(t))
     equal(result.code, 0, "exit status", result)
     contains(result.err, "not covered by our tests", "the notice")
     contains(loop.tree()["prompt"], "make it", "the prompt")
@@ -105,7 +111,7 @@ def test_patchpal_is_run_by_the_interpreter_that_its_program_names(t):
     loop.write("patchpal/agent.py", "import os\n\nclass Agent:\n    def run(self, text):\n        open('done', 'w').write(text)\n"
                "        return os.environ['PATCHPAL_MODEL'] + os.environ['PATCHPAL_REQUIRE_PERMISSION']\n\n"
                "def create_agent():\n    return Agent()\n")
-    result = run(loop, "--agent", "patchpal", "--env", "OPENAI_API_KEY=k", "--model", "openai/x", env=environment(t))
+    result = run(loop, "--agent", "patchpal", *OPENAI, "--model", "openai/x", env=environment(t))
     equal(result.code, 0, "exit status", result)
     contains(loop.tree()["done"], "make it", "the prompt")
     with open(f"{loop.folder}/iterations/1/stdout.log", encoding="utf-8") as file:
@@ -116,7 +122,7 @@ def test_auto_is_the_first_that_is_installed_and_can_log_in(t):
     for name in ("claude", "gemini"):
         stand_in(t, name, "#!/bin/sh\ncat >/dev/null\ntouch done\n")
     loop = Loop(t)
-    run(loop, "--env", "GEMINI_API_KEY=k", env=environment(t))
+    run(loop, *GEMINI_KEY, env=environment(t))
     equal(loop.status()["agent"], "gemini", "the agent with a key")
     result = run(Loop(t, name="second"), "--agent", "auto", env=environment(t))
     equal(result.code, 125, "exit status without a key", result)
@@ -137,6 +143,49 @@ def test_what_cannot_work_is_refused_before_anything_is_started(t, words, messag
     expect(not os.path.exists(loop.path("started")), "nothing was started")
 
 
+CLAUDE, CODEX, GEMINI, OPENCODE = (("--agent", name) for name in ("claude", "codex", "gemini", "opencode"))
+KEY = ("--env", "ANTHROPIC_API_KEY=k")
+FILE = ("--agent-login", "file")
+
+
+@cases(
+    ((*CLAUDE, *KEY), "--allow api.anthropic.com"),
+    ((*CLAUDE, *FILE), "--allow api.anthropic.com --allow platform.claude.com"),
+    ((*CLAUDE, "--env", "CLAUDE_CODE_OAUTH_TOKEN=k", "--allow", "example.org"), "--allow api.anthropic.com"),
+    ((*CLAUDE, *KEY, "--env", "ANTHROPIC_BASE_URL=https://models.example.org/a"), "--allow models.example.org"),
+    ((*CODEX, "--env", "OPENAI_API_KEY=k"), "--allow api.openai.com"),
+    ((*CODEX, *FILE), "--allow chatgpt.com --allow auth.openai.com"),
+    ((*GEMINI, "--env", "GEMINI_API_KEY=k"), "--allow generativelanguage.googleapis.com"),
+    ((*GEMINI, *FILE), "--allow cloudcode-pa.googleapis.com --allow oauth2.googleapis.com"),
+    ((*OPENCODE, *KEY), "--allow api.anthropic.com"),
+    ((*OPENCODE, "--env", "OPENROUTER_API_KEY=k"), "--allow HOST"),
+    ((*OPENCODE, *FILE), "--allow HOST"))
+def test_an_agent_that_could_not_reach_its_provider_is_refused_with_the_missing_rule(t, words, rule):
+    """The control: the same with that rule is started."""
+    for name in ("claude", "codex", "gemini", "opencode"):
+        stand_in(t, name, "#!/bin/sh\ncat >/dev/null\ntouch done\n")
+    for name in (".claude/.credentials.json", ".codex/auth.json", ".gemini/oauth_creds.json", ".local/share/opencode/auth.json"):
+        t.at_home(name, "{}")
+    loop = Loop(t)
+    result = run(loop, *words, env=environment(t))
+    equal(result.code, 125, "exit status", result)
+    contains(result.err, f"{rule} ", "what to do")
+    expect("done" not in loop.tree(), "nothing was started")
+    result = run(loop, *words, *rule.replace("HOST", "models.example.org").split(), env=environment(t))
+    equal(result.code, 0, "exit status with the rule", result)
+
+
+@cases(
+    ("--env", "ANTHROPIC_BASE_URL=http://127.0.0.1:4000"),  # a server in the fence
+    ("--agent-args", "--settings '{\"url\": \"http://127.0.0.1:4000\"}'"),
+    ("--net", "open"))
+def test_an_agent_that_may_reach_another_server_is_started(t, *words):
+    stand_in(t, "claude", "#!/bin/sh\ncat >/dev/null\ntouch done\n")
+    loop = Loop(t)
+    result = run(loop, *CLAUDE, *KEY, *words, env=environment(t))
+    equal(result.code, 0, "exit status", result)
+
+
 def test_a_version_that_was_not_tested_is_said(t):
     package = os.path.join(t.home, "tools/node_modules/claude")
     t.write(f"{package}/package.json", '{"version": "9.9.9"}')
@@ -144,7 +193,7 @@ def test_a_version_that_was_not_tested_is_said(t):
     os.makedirs(os.path.join(t.home, "tools/bin"))
     os.symlink(f"{package}/bin/claude", os.path.join(t.home, "tools/bin/claude"))
     loop = Loop(t)
-    result = run(loop, "--agent", "claude", "--env", "ANTHROPIC_API_KEY=k", env=environment(t))
+    result = run(loop, "--agent", "claude", *ANTHROPIC, env=environment(t))
     equal(result.code, 0, "exit status: it runs from where it is installed", result)
     contains(result.err, "9.9.9 was not tested", "the notice")
     found = json.loads(loop.ringfence("agents", "--json", env=environment(t)).out)["agents"][0]
@@ -179,7 +228,7 @@ KEEPS = ("#!/bin/sh\ncat >/dev/null\ncat ~/.claude/projects/* >>remembered 2>/de
 def test_sessions_are_kept_with_each_iteration_or_go_on(t, *words):
     stand_in(t, "claude", KEEPS)
     loop = Loop(t)
-    run(loop, "--agent", "claude", "--env", "ANTHROPIC_API_KEY=k", "-m", "2", *words, env=environment(t))
+    run(loop, "--agent", "claude", *ANTHROPIC, "-m", "2", *words, env=environment(t))
     for number in (1, 2):
         path = f"{loop.folder}/iterations/{number}/session/projects/s-1.jsonl"
         expect(os.path.exists(path), f"iteration {number} has its own session", loop.history())
@@ -187,7 +236,7 @@ def test_sessions_are_kept_with_each_iteration_or_go_on(t, *words):
     if words:
         return
     other = Loop(t, name="other")
-    run(other, "--agent", "claude", "--env", "ANTHROPIC_API_KEY=k", "-m", "2", "--session", "continue",
+    run(other, "--agent", "claude", *ANTHROPIC, "-m", "2", "--session", "continue",
         env=environment(t))
     contains(other.tree()["remembered"], "word of 1", "what the second iteration finds")
     contains(other.tree()["args"].splitlines()[1], "--resume s-1", "its words")
@@ -199,7 +248,7 @@ def test_where_sessions_cannot_be_kept_a_loop_does_without(t):
     stand_in(t, "claude", "#!/bin/sh\ncat >/dev/null\ntouch done\n")
     t.write(f"{t.state}-sessions", "a file is in the way")
     loop = Loop(t)
-    words = ("--agent", "claude", "--env", "ANTHROPIC_API_KEY=k")
+    words = ("--agent", "claude", *ANTHROPIC)
     refused = run(loop, *words, "--session", "continue", env=environment(t))
     equal(refused.code, 125, "exit status with --session continue", refused)
     result = run(loop, *words, env=environment(t))
@@ -212,7 +261,7 @@ def test_an_agent_in_the_project_leaves_the_project_writable(t):
     folder = loop.path("node_modules/claude")
     t.write(f"{folder}/claude", "#!/bin/sh\ncat >/dev/null\ntouch node_modules/new done\n", 0o755)
     env = environment(t)
-    result = run(loop, "--agent", "claude", "--env", "ANTHROPIC_API_KEY=k", env={**env, "PATH": f"{folder}:{env['PATH']}"})
+    result = run(loop, "--agent", "claude", *ANTHROPIC, env={**env, "PATH": f"{folder}:{env['PATH']}"})
     equal(result.code, 0, "exit status", result)
     expect(os.path.exists(loop.path("node_modules/new")), "packages can be installed")
 
@@ -221,7 +270,7 @@ def test_a_login_is_copied_into_the_fence_and_into_no_journal(t):
     t.at_home(".claude/.credentials.json", '{"token": "of-a-person"}')
     stand_in(t, "claude", "#!/bin/sh\ncp ~/.claude/.credentials.json seen\nenv >env\ncat >/dev/null\ntouch done\n")
     loop = Loop(t)
-    result = run(loop, "--agent", "claude", "--agent-login", "file", env=environment(t))
+    result = run(loop, "--agent", "claude", "--agent-login", "file", *ANTHROPIC[2:], env=environment(t))
     equal(result.code, 0, "exit status", result)
     equal(loop.tree()["seen"], '{"token": "of-a-person"}', "what the agent finds in its home")
     lacks(loop.tree()["env"], "of-a-person", "the agent's environment")
@@ -238,5 +287,5 @@ def test_a_login_is_copied_into_the_fence_and_into_no_journal(t):
                 expect(b"of-a-person" not in stream.read(), f"{file} does not hold it")
     # The control: without being asked, there is none.
     other = Loop(t, name="other")
-    run(other, "--agent", "claude", "--env", "ANTHROPIC_API_KEY=k", env=environment(t))
+    run(other, "--agent", "claude", *ANTHROPIC, env=environment(t))
     expect("seen" not in other.tree(), "no copy without --agent-login file", other.tree())

@@ -39,6 +39,7 @@ def test_the_report_has_every_field_of_a_denial(t):
     equal(len(found), 1, "denials", report)
     pid = found[0].pop("pid")
     expect(pid > 2, "the pid inside, of a subshell", pid)
+    expect(0 < found[0].pop("last_ms") <= report["duration_ms"], "the time of the last attempt", report)
     equal(found[0], {"kind": "write", "target": "/etc/passwd", "rule": "system", "origin": "built-in",
                      "argv": ["sh", "-c", script], "count": 3}, "the denial")
     equal(report["exit"], {"kind": "denied", "code": 4, "limit": None, "why": ""}, "exit")

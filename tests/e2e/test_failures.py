@@ -4,8 +4,9 @@ import json
 import socket
 import struct
 import threading
+import time
 
-from harness import cases, contains, equal
+from harness import cases, contains, equal, expect
 from harness.loop import Loop
 from harness.provider import Provider, event, message, respond, stream
 
@@ -108,6 +109,28 @@ def test_a_failure_that_passes_is_waited_for_and_uses_up_no_iteration(t, status,
     world.loop.ended("aborted")
 
 
+MONTHLY = refusal(429, "rate_limit_error", f"You have reached your monthly limit. {'See the documentation. ' * 20}Please try again in 30 days.")
+
+
+def test_a_stated_wait_beyond_the_total_time_ends_the_loop_at_once(t):
+    world = World(t, lambda request, _: MONTHLY, "plain")
+    result = world.run()
+    equal((result.code, len(world.provider.requests)), (2, 1), "exit status and requests", result)
+    for words in ("the provider's limit is reached, and waiting until ", " would exceed the total time of 8 h (change it with --max-time)"):
+        contains(result.out, words, "the reason")
+
+
+def test_a_monthly_limit_is_waited_out_without_a_total_time(t):
+    """The control: the same limit; a time that is only in the text of an error, after its first hundreds of bytes."""
+    world = World(t, lambda request, _: MONTHLY, "plain")
+    before = time.time()
+    equal(world.run("--detach", "--max-time", "none").code, 0, "exit status")
+    said = world.loop.waiting()
+    expect(before - 2 <= said["waits_until"] - 30 * 86400 <= time.time() + 2, "the end of the wait", said)
+    world.loop.ringfence("abort")
+    world.loop.ended("aborted")
+
+
 def reset(request, connection):
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
@@ -144,14 +167,96 @@ def test_after_the_cause_is_removed_resume_goes_on_from_there(t, agent):
     equal((result.code, world.loop.status()["used"]), (0, 1), "exit status and iterations", result)
 
 
-@cases((400, "crash"), (200, "denial"))
-def test_a_denial_does_not_explain_a_crash_that_a_failed_request_explains(t, status, failure):
-    """The control: with a good answer, the denial is the explanation."""
+@cases((200, "python3 ask.py; edit /etc/out x; exit 1", "denial"),
+       (200, "edit /etc/out x; exit 1", "denial"),
+       (400, "python3 ask.py; edit /etc/out x; exit 1", "crash"),  # the failed request explains more
+       (200, "edit /etc/out x; python3 ask.py; exit 1", "crash"),  # it went on to ask its model
+       (200, "edit /etc/out x; sleep 11; exit 1", "crash"))  # it went on for more than ten seconds
+def test_only_a_denial_that_comes_right_before_a_crash_explains_it(t, status, script, failure):
     refused = refusal(400, "invalid_request_error", "prompt is too long")
     world = World(t, lambda request, _: refused if status == 400 else message(), "plain")
-    world.loop.write("script/all", "edit /etc/out x; python3 ask.py; exit 1")
+    world.loop.write("script/all", script)
     equal(world.run("-m", "1").code, 2, "exit status")
-    equal(world.loop.history()[0]["failure"], failure, "the class")
+    (entry,) = world.loop.history()
+    equal((entry["failure"], entry["denials"]), (failure, 1), "the class, and what was denied", entry)
+
+
+# An agent that repeats a request, whatever the answer is; it prints the statuses and ends well.
+REPEAT = ASK.replace("try:", "for i in range(14):\n  try:").replace("    u.urlopen(request).read()", "    print(u.urlopen(request).status)").replace(
+    "except urllib.error.HTTPError:\n    sys.exit(1)", "  except urllib.error.HTTPError as error:\n    print(error.code)")
+TOO_LONG = refusal(400, "invalid_request_error", "prompt is too long: 300000 tokens > 200000 maximum")
+
+
+@cases("plain", "events")
+def test_an_agent_that_repeats_a_failing_request_is_refused_after_ten(t, agent):
+    """Whatever the agent says about its end."""
+    world = World(t, lambda request, _: TOO_LONG, agent)
+    world.loop.write("ask.py", REPEAT)
+    world.loop.write("script/all", "python3 ask.py; event final")
+    result = world.run("-m", "1")
+    equal((result.code, len(world.provider.requests)), (2, 10), "exit status and requests", result)
+    contains(result.out, "10 requests in a row failed with the same error", "what is told")
+    (entry,) = world.loop.history()
+    equal((entry["failure"], entry["counts"]), ("runaway requests", True), "the class", entry)
+    contains(str(entry["reasons"]), "10 requests in a row failed with the same error (HTTP 400, invalid_request_error)", "the reasons")
+    with open(f"{world.loop.folder}/iterations/1/stdout.log", encoding="utf-8") as file:
+        statuses = [line.strip() for line in file if line.strip().isdigit()]
+    equal(statuses, ["400"] * 10 + ["402"] * 4, "what the agent gets")
+
+
+BETWEEN = {
+    "an answer": lambda n: message() if n % 9 == 0 else TOO_LONG,
+    "another error": lambda n: TOO_LONG if n % 2 else refusal(413, "request_too_large", "too large"),
+}
+
+
+@cases(*BETWEEN)
+def test_other_answers_in_between_show_that_no_request_is_repeated_in_vain(t, between):
+    """The control: the same agent, an answer or another error before the tenth."""
+    world = World(t, lambda request, _: BETWEEN[between](len(world.provider.requests)), "plain")
+    world.loop.write("ask.py", REPEAT)
+    world.loop.write("script/all", "python3 ask.py")
+    equal(world.run("-m", "1").code, 2, "exit status")
+    equal((len(world.provider.requests), world.loop.history()[0]["failure"]), (14, "check failed"), "requests and class")
+
+
+# As opencode does it: after each failure a request to shorten the conversation, which succeeds. It ends when it is refused.
+SHORTEN = """
+import json, os, sys, urllib.request as u, urllib.error
+def ask(text):
+    request = u.Request(os.environ["ANTHROPIC_BASE_URL"] + "/v1/messages", json.dumps(
+        {"model": "claude-opus-5-5", "max_tokens": 100, "messages": [{"role": "user", "content": text}]}).encode(),
+        {"x-api-key": os.environ["ANTHROPIC_API_KEY"]})
+    try:
+        return u.urlopen(request).status
+    except urllib.error.HTTPError as error:
+        return error.code
+while ask("work") != 402:
+    ask("shorten this")
+"""
+
+
+def test_a_request_that_fails_ten_times_is_refused_whatever_is_answered_in_between(t):
+    world = World(t, lambda request, _: TOO_LONG if b"work" in request.body else message(), "plain")
+    world.loop.write("ask.py", SHORTEN)
+    world.loop.write("script/all", "python3 ask.py")
+    equal(world.run("-m", "1").code, 2, "exit status")
+    equal([b"work" in request.body for request in world.provider.requests], [True, False] * 10, "requests that left")
+    (entry,) = world.loop.history()
+    equal(entry["failure"], "runaway requests", "the class", entry)
+    contains(str(entry["reasons"]), "10 attempts of one request failed with the same error (HTTP 400, invalid_request_error)", "the reasons")
+
+
+def test_a_limit_that_passes_is_never_refused_here(t):
+    """The agent waits in its own way; the class is still the provider's limit."""
+    world = World(t, lambda request, _: refusal(429, "rate_limit_error", "slow down"), "plain")
+    world.loop.write("ask.py", REPEAT)
+    world.loop.write("script/all", "python3 ask.py")
+    equal(world.run("--detach").code, 0, "exit status")
+    contains(world.loop.waiting()["reason"], "the provider's limit is reached", "the reason")
+    equal(len(world.provider.requests), 14, "requests")
+    world.loop.ringfence("abort")
+    world.loop.ended("aborted")
 
 
 SLEEP = '{"command": "sleep 1000", "timeout_s": 1000}'

@@ -545,6 +545,8 @@ LIMITS = {
     "resets_at": ("/v1/responses", 7200, lambda now: openai_limit(resets_at=int(now) + 7200)),
     "resets_in_seconds": ("/v1/chat/completions", 4320, lambda now: openai_limit(resets_in_seconds=4320)),
     "in words": ("/v1/messages", 4320, lambda now: {"type": "error", "error": {"type": "rate_limit_error", "message": "Please try again in 1h12m."}}),
+    "in words, after a long text": ("/v1/messages", 4320, lambda now: {"type": "error", "error": {
+        "type": "rate_limit_error", "message": f"This request would exceed your limit. {'See the documentation. ' * 100}Try again in 1h12m."}}),
     "retryDelay": ("/v1beta/models/gemini-2.5-pro:streamGenerateContent?alt=sse", 34, lambda now: {
         "error": {"code": 429, "status": "RESOURCE_EXHAUSTED", "message": "no", "details": [{"retryDelay": "34s"}]}}),
     "in a month": ("/v1/responses", 30 * 86400, lambda now: openai_limit(resets_at=int(now) + 30 * 86400)),

@@ -8,7 +8,7 @@ import threading
 
 from harness import cases, contains, equal, expect, lacks
 from harness.loop import Loop
-from harness.provider import Provider, make_certificate, message, opus, respond
+from harness.provider import Provider, make_certificate, message, message_events, opus, respond, stream
 
 KEY = "sk-ant-real-0123456789abcdef"
 
@@ -67,6 +67,26 @@ def test_an_agent_reaches_its_model_without_a_key_and_without_a_network(t):
         for name in files:
             with contextlib.suppress(PermissionError), open(os.path.join(folder, name), "rb") as file:
                 lacks(file.read().decode("latin-1"), KEY, name)
+
+
+@cases((1, " (estimated)"), (2, " (partly estimated)"), (0, ""))
+def test_an_estimate_in_the_cost_of_a_loop_is_called_so(t, broken, words):
+    """In the only iteration, in the first of two, or in none (the control), the answer of the model breaks off."""
+    def answer(request, _):
+        events = message_events(input=10000)
+        return stream(events[:2] if broken and len(world.provider.requests) == 1 else events)
+    world = World(t, answer, all="python3 ask.py 100 '{\"stream\": true}' >asked; event final")
+    world.run("-m", "1" if broken == 1 else "2")
+    guessed = sum(line["cost_nusd"] for line in world.ledger() if line["estimated"])
+    equal(guessed > 0, broken > 0, "the ledger has an estimate", world.ledger())
+    status = world.loop.status()
+    equal(status["estimated_nusd"], guessed, "the status", status)
+    contains(world.loop.ringfence("status").out, f"US$ {status['spent_nusd'] / 1e9:.2f}{words}  ", "the status for people")
+    equal([entry.get("estimated_nusd", 0) for entry in world.loop.history()],
+          [guessed] if broken == 1 else [guessed, 0], "the history")
+    shown = world.loop.ringfence("history").out
+    (contains if broken else lacks)(shown, "~ partly or wholly estimated", "the history for people")
+    equal(shown.count("~ "), 2 if broken else 0, "the marks", shown)
 
 
 # One request through the proxy, as clients do that ignore NO_PROXY: a full URI, or a tunnel. Arguments: form, port's offset, key.
@@ -147,6 +167,20 @@ def test_a_model_without_a_price_pauses_the_loop_with_the_line_to_add(t):
     equal(world.loop.ringfence("resume", env=world.env).code, 0, "with that line it continues")
     world.loop.ended("completed")
     equal(world.ledger()[0]["cost_nusd"], 10 * 2000 + 5 * 10000, "the cost")
+
+
+@cases(1, 0)
+def test_a_refused_request_that_the_agent_did_without_is_told_in_each_iteration(t, refused):
+    """The loop goes on, as the agent did. The control: nothing was refused."""
+    search = json.dumps({"tools": [{"type": "web_search_20250305", "name": "web_search"}]})
+    world = World(t, lambda request, _: message(), all=(f"python3 ask.py 100 '{search}' >>asked;" if refused else "") + "python3 ask.py >>asked; event final")
+    result = world.run("-m", "2")
+    equal((result.code, len(world.provider.requests)), (2, 2), "exit status and requests", result)
+    why = "tools[].type: the provider itself would run 'web_search_20250305'; 'provider-tools: web-search' would allow it"
+    equal(result.out.count(f"refused by the gateway: 1 request to a model, and the agent went on: {why}"), 2 * refused, "how often it is told", result)
+    for entry in world.loop.history():
+        equal((entry["failure"], entry["counts"], entry.get("policy_refused", 0)), ("check failed", True, refused), "the history", entry)
+        (contains if refused else lacks)(str(entry["reasons"]), "provider-tools: web-search", "the reasons")
 
 
 def test_a_tool_of_the_provider_pauses_the_loop_and_names_the_setting(t):

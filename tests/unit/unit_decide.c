@@ -82,6 +82,16 @@ static const struct {
 	{ "a crash explains a failing check", { .exit_code = 1, .checks = 1 }, FAILURE_CRASH },
 };
 
+static void denials(void)
+{
+	CHECK("a denial in the last ten seconds explains a failure, an earlier one does not",
+	      failure_denial_explains(5000, 0, 15000) && !failure_denial_explains(4999, 0, 15000));
+	CHECK("nor does one before the last answered request to a model",
+	      failure_denial_explains(5000, 5000, 5010) &&
+		      !failure_denial_explains(5000, 5001, 5010));
+	CHECK("one that was heard of after the end does", failure_denial_explains(5020, 1, 5010));
+}
+
 static void failures(void)
 {
 	for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++) {
@@ -434,9 +444,14 @@ static void waiting(void)
 	      d.wait_until == NOW + 30 && says(&d, "did not state until when"));
 	in.facts.reset_at = NOW + 30 * 86400;
 	d = decided(&in);
-	CHECK("a time far ahead is named, and the loop tries again before",
-	      d.wait_until == NOW + 30 && says(&d, "2026-12-18 12:20:00 UTC") &&
-		      says(&d, "more than 8 days ahead"));
+	CHECK("a monthly limit is waited out",
+	      d.action == DECISION_WAIT && d.wait_until == NOW + 30 * 86400 &&
+		      says(&d, "waiting until 2026-12-18 12:20:00 UTC"));
+	in.facts.reset_at = NOW + 36 * 86400;
+	d = decided(&in);
+	CHECK("a time further ahead is named, and the loop tries again before",
+	      d.wait_until == NOW + 30 && says(&d, "2026-12-24 12:20:00 UTC") &&
+		      says(&d, "more than 35 days ahead"));
 	in.facts.reset_at = NOW - 5;
 	d = decided(&in);
 	CHECK("after a time in the past the loop waits briefly",
@@ -563,6 +578,13 @@ static void limits(void)
 	      d.limit == DECISION_LIMIT_COST &&
 		      says(&d,
 			   "US$ 25.37 has reached its limit of US$ 25.00 (change it with --max-cost)"));
+	in.estimated_nusd = 1;
+	d = decided(&in);
+	CHECK("an estimate in it is called so",
+	      says(&d, "US$ 25.37 (partly estimated) has reached"));
+	in.estimated_nusd = in.cost_nusd;
+	d = decided(&in);
+	CHECK("and so is an estimate of all", says(&d, "US$ 25.37 (estimated) has reached"));
 	in.started_at = INT64_MIN;
 	in.cost_nusd = INT64_MAX;
 	in.iterations = UINT32_MAX;
@@ -757,6 +779,7 @@ static void before(void)
 int main(void)
 {
 	failures();
+	denials();
 	breakers();
 	progress();
 	confidence();

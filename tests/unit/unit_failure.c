@@ -66,6 +66,11 @@ static const struct {
 				      "not_found_error",
 				      { .reported = FAILURE_MODEL_NOT_FOUND } },
 	[FAILURE_REFUSED] = { "refused", FAILURE_PAUSE, 0, "", { .reported = FAILURE_REFUSED } },
+	[FAILURE_RUNAWAY] = { "runaway",
+			      FAILURE_COUNT_ERROR,
+			      0,
+			      "",
+			      { .reported = FAILURE_RUNAWAY } },
 	[FAILURE_BUDGET] = { "budget", FAILURE_CONTINUE, 0, "", { .reported = FAILURE_BUDGET } },
 	[FAILURE_HANG] = { "hang", FAILURE_COUNT_ERROR, 0, "", { .idle = true, .signal = 15 } },
 	[FAILURE_TIMEOUT] = { "timeout",
@@ -266,7 +271,8 @@ static bool is_combined(enum failure agent, enum failure gateway)
 	const struct failure_reports reports = { .agent = agent, .gateway = gateway };
 	enum failure wanted = agent;
 
-	if (!seen->vague && (said->vague || said->response == seen->response))
+	if (gateway == FAILURE_RUNAWAY ||
+	    (!seen->vague && (said->vague || said->response == seen->response)))
 		wanted = gateway;
 	return failure_combine(&reports) == wanted;
 }
@@ -305,6 +311,9 @@ static void test_whose_word_counts(void)
 		{ "an agent that finished well after a failed request is fine",
 		  { .ok = true, .gateway = FAILURE_AUTHENTICATION },
 		  FAILURE_NONE },
+		{ "repeated requests explain the agent's report of their refusal, and a good end",
+		  { .ok = true, .agent = FAILURE_BILLING, .gateway = FAILURE_RUNAWAY },
+		  FAILURE_RUNAWAY },
 		{ "our own limit explains everything",
 		  { .over_budget = true, .agent = FAILURE_BILLING, .gateway = FAILURE_BILLING },
 		  FAILURE_BUDGET },

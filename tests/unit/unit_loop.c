@@ -275,6 +275,17 @@ static void clocks(void)
 	CHECK("a few seconds are nothing", supervisor_jump_ms(100, 3100) == 0);
 }
 
+static void sessions(void)
+{
+	struct script script = begin();
+
+	happens(&script, "begun", "{\"iteration\": 1, \"attempt\": 1}");
+	happens(&script, "ended", "{\"error\": \"runaway\", \"session\": \"abc-1\"}");
+	CHECK("a session that repeats a failing request is not continued",
+	      !script.state.session && !script.refused);
+	loop_state_release(&script.state);
+}
+
 static void money(void)
 {
 	struct script script = begin();
@@ -846,6 +857,7 @@ int main(void)
 	folding();
 	closing();
 	clocks();
+	sessions();
 	money();
 	malformed();
 	prompts();

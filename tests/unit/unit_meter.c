@@ -40,6 +40,21 @@ static bool tokens(const struct usage *usage, uint64_t input, uint64_t output, u
 	       t[PRICE_READ] == read;
 }
 
+/* Reads an error whose message has this many bytes and then a word. Returns true if it is kept. */
+static bool keeps_message(int bytes)
+{
+	static struct usage_reader reader;
+	AUTO_FREE char *text = mem_format(
+		"{\"error\":{\"message\":\"%*s\\u0020END\",\"type\":\"rate_limit_error\"}}", bytes,
+		"x");
+
+	usage_init(&reader, USAGE_ANTHROPIC, false);
+	usage_feed(&reader, text, strlen(text));
+	return strlen(reader.usage.message) == (size_t)bytes + 4 &&
+	       strstr(reader.usage.message, " END") &&
+	       strcmp(reader.usage.error, "rate_limit_error") == 0;
+}
+
 static const char messages[] =
 	"event: message_start\n"
 	"data: {\"type\":\"message_start\",\"message\":{\"id\":\"m\",\"type\":\"message\",\"model\":\"claude-opus-5-5\","
@@ -94,6 +109,9 @@ static void anthropic(void)
 		      &usage) &&
 		      usage.ended && strcmp(usage.error, "overloaded_error") == 0 &&
 		      strcmp(usage.message, "Overloaded") == 0);
+	CHECK("a long error message is kept, up to 4 KiB",
+	      keeps_message(300) && keeps_message(4000));
+	CHECK("a longer one is cut", !keeps_message(5000));
 	CHECK("writes without a split are those of five minutes, or of what was said",
 	      read_split(
 		      USAGE_ANTHROPIC, false,

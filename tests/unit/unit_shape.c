@@ -73,6 +73,60 @@ static void limits(void)
 		      limit_of("x-other", "5") == 0);
 }
 
+static int64_t body_limit(const char *message)
+{
+	struct shape_limit limit = { 0 };
+	struct usage usage = { 0 };
+
+	snprintf(usage.message, sizeof usage.message, "%s", message);
+	shape_limit_body(&limit, &usage, INT64_C(1795190400000));
+	return limit.at_ms ? limit.at_ms - INT64_C(1795190400000) : 0;
+}
+
+static void limits_in_words(void)
+{
+	AUTO_FREE char *text = mem_format("%*s. Please try again in 1h12m.", 3000, "x");
+
+	CHECK("a time in words is read from a long message", body_limit(text) == 4320000);
+	CHECK("in any case, with spaces and units in full",
+	      body_limit("Try again in 3 days 4 hours 9 minutes.") == 274140000 &&
+		      body_limit("Please retry in 51.2s.") == 51200 &&
+		      body_limit("try again in 1 hour, 2 min and 3 secs") == 3723000);
+	CHECK("the first readable time counts",
+	      body_limit("Do not try again in vain; try again in 20s, not retry in 9m") == 20000);
+	CHECK("words without a time give no time",
+	      body_limit("try again in a while") == 0 &&
+		      body_limit("try again in 5 bananas") == 0 &&
+		      body_limit("try again in 5") == 0 && body_limit("try again in ") == 0);
+}
+
+/* Reads two headers, in both orders. Returns the time from now, or 0 if the order matters. */
+static int64_t limit_of_two(const char *name, const char *value, const char *other,
+			    const char *other_value)
+{
+	const int64_t now = INT64_C(1795190400000);
+	struct shape_limit a = { 0 };
+	struct shape_limit b = { 0 };
+
+	shape_limit_line(&a, name, strlen(name), value, strlen(value), now);
+	shape_limit_line(&a, other, strlen(other), other_value, strlen(other_value), now);
+	shape_limit_line(&b, other, strlen(other), other_value, strlen(other_value), now);
+	shape_limit_line(&b, name, strlen(name), value, strlen(value), now);
+	return a.at_ms == b.at_ms && a.at_ms ? a.at_ms - now : 0;
+}
+
+static void limits_of_windows(void)
+{
+	CHECK("the limit that was reached outweighs other windows that reset later",
+	      limit_of_two("anthropic-ratelimit-unified-reset", "1795190460",
+			   "anthropic-ratelimit-unified-7d-reset", "1795700000") == 60000 &&
+		      limit_of_two("retry-after", "60", "anthropic-ratelimit-unified-7d-reset",
+				   "1795700000") == 60000);
+	CHECK("of windows alone, the latest counts",
+	      limit_of_two("x-ratelimit-reset-tokens", "6m0s", "x-ratelimit-reset-requests",
+			   "250ms") == 360000);
+}
+
 static const char secret[] = "sk-ant-sk-ant-0123";
 
 /* Passes a text through the mask, split at `at`. */
@@ -137,6 +191,8 @@ int main(void)
 {
 	refusals();
 	limits();
+	limits_in_words();
+	limits_of_windows();
 	secrets();
 	return unit_failures > 0;
 }

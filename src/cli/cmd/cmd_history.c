@@ -44,8 +44,9 @@ static void end(struct history *history, const json_t *data, const char *verdict
 	static const char *const keys[] = { "reason",     "reasons", "failure",   "completion",
 					    "confidence", "counts",  "progressed" };
 
-	copy(history, data,
-	     "cost_nusd"); /* an interrupted attempt has its cost in the last event */
+	/* an interrupted attempt has its cost in the last event */
+	copy(history, data, "cost_nusd");
+	copy(history, data, "estimated_nusd");
 	json_object_set_new(history->open, "verdict", json_string(verdict));
 	json_object_set_new(history->open, "ended_ms", json_integer((json_int_t)at_ms));
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
@@ -75,11 +76,11 @@ static json_t *check_of(const json_t *data)
 static void add_data(struct history *history, int kind, const json_t *data, int64_t at_ms)
 {
 	static const char *const keys[] = {
-		"code",       "signal",          "timed_out", "idle",        "duration_ms",
-		"cost_nusd",  "agent_cost_nusd", "tokens",    "session",     "error",
-		"message",    "reset_at",        "limit",     "over_budget", "denials",
-		"denied",     "quarantined",     "put_aside", "flagged",     "metered",
-		"refused_why"
+		"code",        "signal",          "timed_out",      "idle",        "duration_ms",
+		"cost_nusd",   "agent_cost_nusd", "tokens",         "session",     "error",
+		"message",     "reset_at",        "limit",          "over_budget", "denials",
+		"denied",      "quarantined",     "put_aside",      "flagged",     "metered",
+		"refused_why", "estimated_nusd",  "policy_refused", "policy_why"
 	};
 	const char *action = jsonget_string(data, "action");
 	const char *status = jsonget_string(data, "status");
@@ -180,6 +181,11 @@ static void print_why(const char *why)
 	page_print(why, beside ? COLUMN : BELOW);
 }
 
+static bool is_estimated(const json_t *entry)
+{
+	return jsonget_number(entry, "estimated_nusd") > 0;
+}
+
 static void print_iteration(const json_t *entry)
 {
 	json_int_t attempt = jsonget_number(entry, "attempt");
@@ -191,7 +197,8 @@ static void print_iteration(const json_t *entry)
 	AUTO_FREE char *checks = checks_of(entry);
 	AUTO_FREE char *spent =
 		json_object_get(entry, "cost_nusd")
-			? mem_format("%.4f", (double)jsonget_number(entry, "cost_nusd") / 1e9)
+			? mem_format("%.4f%s", (double)jsonget_number(entry, "cost_nusd") / 1e9,
+				     is_estimated(entry) ? "~" : "")
 			: mem_dup("-");
 	AUTO_FREE char *lasted = time_of(entry);
 	AUTO_FREE char *why = why_of(entry);
@@ -205,6 +212,7 @@ static void print_table(const json_t *list)
 {
 	size_t index;
 	const json_t *entry;
+	bool estimated = false;
 
 	if (!json_array_size(list)) {
 		puts("no iteration has begun yet");
@@ -213,7 +221,14 @@ static void print_table(const json_t *list)
 	printf("%-6s %-11s  %-9s  %6s  %7s  %6s  %8s", "", "verdict", "agent", "checks", "time",
 	       "denied", "US$");
 	print_why("why");
-	json_array_foreach(list, index, entry) print_iteration(entry);
+	json_array_foreach(list, index, entry)
+	{
+		print_iteration(entry);
+		estimated |= is_estimated(entry);
+	}
+	if (estimated)
+		puts("\n~ partly or wholly estimated: an answer was cut off or never came, or a "
+		     "process was killed");
 }
 
 static int show(struct loops_options *opts, struct error *err)

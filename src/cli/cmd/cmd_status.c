@@ -1,5 +1,6 @@
 /* ringfence status: show loop status. */
 #include "cli/loops.h"
+#include "cli/view/cost_text.h"
 #include "cli/view/page.h"
 #include "util/mem.h"
 #include "util/text/text.h"
@@ -137,9 +138,11 @@ static void print_loop(const struct client_loop *loop, bool with_project)
 	AUTO_FREE char *most = state->options.limits.iterations
 				       ? mem_format(" of %u", state->options.limits.iterations)
 				       : mem_dup("");
-	AUTO_FREE char *spent = state->spent_nusd
-					? mem_format("  US$ %.2f", (double)state->spent_nusd / 1e9)
-					: mem_dup("");
+	AUTO_FREE char *spent =
+		state->spent_nusd
+			? mem_format("  US$ %.2f%s", (double)state->spent_nusd / 1e9,
+				     cost_text_mark(state->spent_nusd, state->estimated_nusd))
+			: mem_dup("");
 
 	printf("%s  %-11s", loop->id, client_status(loop));
 	if (!loop->damaged)

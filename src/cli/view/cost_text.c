@@ -32,6 +32,13 @@ char *cost_text(const struct cost_text_use *use)
 			  buffer_text(&amount), asked);
 }
 
+const char *cost_text_mark(int64_t cost_nusd, int64_t estimated_nusd)
+{
+	if (estimated_nusd <= 0)
+		return "";
+	return estimated_nusd < cost_nusd ? " (partly estimated)" : " (estimated)";
+}
+
 void cost_text_print(const struct ledger_news *news)
 {
 	const struct cost_text_use use = { .requests = news->requests,

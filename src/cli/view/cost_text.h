@@ -19,6 +19,10 @@ struct cost_text_use {
  * requests; the caller frees. */
 char *cost_text(const struct cost_text_use *use);
 
+/* Returns " (estimated)" or " (partly estimated)" for a cost of which this part is estimated, or
+ * "". */
+const char *cost_text_mark(int64_t cost_nusd, int64_t estimated_nusd);
+
 /* Prints a notice with the model usage and cost of a run, if there were requests. */
 void cost_text_print(const struct ledger_news *news);
 

@@ -4,6 +4,7 @@
 #include "cli/loops.h"
 #include "cli/view/cost_text.h"
 #include "cli/view/page.h"
+#include "failure/failure.h"
 #include "settings/effective_models.h"
 #include "util/buffer.h"
 #include "util/mem.h"
@@ -76,7 +77,8 @@ static void print_begun(struct event_text *view, const json_t *data, int64_t at_
 	if (state->spent_nusd && limits->cost_nusd)
 		buffer_printf(&left, " of %.2f", (double)limits->cost_nusd / 1e9);
 	if (state->spent_nusd)
-		buffer_add_text(&left, state->options.replay ? " replayed" : " spent");
+		buffer_printf(&left, "%s%s", state->options.replay ? " replayed" : " spent",
+			      cost_text_mark(state->spent_nusd, state->estimated_nusd));
 	event_text_paint(view, COLOR_BOLD, "iteration %d%s: running the agent",
 			 (int)jsonget_number(data, "iteration"), buffer_text(&left));
 	agent_text_begin(&view->agent, view->loop, (int)jsonget_number(data, "iteration"),
@@ -185,6 +187,21 @@ static void print_last_line(struct event_text *view, const json_t *data, const c
 	*hinted = true;
 }
 
+/* Prints the requests that the gateway refused, which the agent may not have reported. */
+static void print_refused(struct event_text *view, const json_t *data)
+{
+	int refused = (int)jsonget_number(data, "policy_refused");
+
+	if (refused)
+		event_text_paint(view, COLOR_RED,
+				 "  refused by the gateway: %d request%s to a model, and the agent "
+				 "went on: %s",
+				 refused, refused == 1 ? "" : "s",
+				 jsonget_text(data, "policy_why"));
+	if (strcmp(jsonget_text(data, "error"), failure_row(FAILURE_RUNAWAY)->stream_name) == 0)
+		event_text_paint(view, COLOR_RED, "  %s", jsonget_text(data, "unreached"));
+}
+
 static void print_ended(struct event_text *view, const json_t *data)
 {
 	double seconds = (double)jsonget_number(data, "duration_ms") / 1000;
@@ -223,6 +240,7 @@ static void print_ended(struct event_text *view, const json_t *data)
 		print_last_line(view, data, "ringfence logs", &view->hinted_logs);
 	if (*jsonget_text(data, "not_recorded"))
 		event_text_print(view, "  %s", jsonget_text(data, "not_recorded"));
+	print_refused(view, data);
 	print_found(view, data);
 }
 

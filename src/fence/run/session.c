@@ -566,11 +566,11 @@ void fence_run(const struct fence_plan *plan, fence_notice_fn *notice,
 		.limiter = LIMITER_INIT,
 		.complaints = BUFFER_INIT(16384),
 	};
-	uint64_t began = clock_steady_ms();
 	struct error err;
 
 	session.had_children = waitpid(-1, NULL, WNOHANG) >= 0 || errno != ECHILD;
-	*ret_result = (struct fence_result){ .mechanism = plan->mechanism->name,
+	*ret_result = (struct fence_result){ .began_ms = clock_steady_ms(),
+					     .mechanism = plan->mechanism->name,
 					     .weaker = plan->weaker,
 					     .tripped = FENCE_LIMIT_COUNT };
 	if (run_record_prepare(plan->state, &err) < 0) {
@@ -585,11 +585,12 @@ void fence_run(const struct fence_plan *plan, fence_notice_fn *notice,
 		set_result(ret_result, FENCE_SETUP, FENCE_EXIT_NOT_SET_UP, err.text);
 	} else {
 		watch(&session);
+		ret_result->ended_ms = clock_steady_ms();
 		drain_output(&session);
 		classify_end(&session);
 	}
 	finish(&session);
 	if (ret_result->kind == FENCE_COMMAND && !ret_result->why[0] && ret_result->denials.count)
 		ret_result->kind = FENCE_DENIED;
-	ret_result->duration_ms = clock_steady_ms() - began;
+	ret_result->duration_ms = clock_steady_ms() - ret_result->began_ms;
 }

@@ -1,6 +1,7 @@
 /* Denials: see denial.h. */
 #include "fence/watch/denial.h"
 
+#include "util/clock.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
 #include "util/mem.h"
@@ -109,12 +110,14 @@ static bool same(const struct fence_denial *a, const struct fence_denial *b)
 static void add(struct fence_denials *list, struct fence_denial *denial)
 {
 	denial->count = 1;
+	denial->last_ms = clock_steady_ms();
 	denial->hash =
 		mix(mix(mix(mix(0xcbf29ce484222325, denial->kind), denial->target), denial->rule),
 		    denial->program);
 	for (size_t i = 0; i < list->count; i++) {
 		if (same(&list->items[i], denial)) {
 			list->items[i].count++;
+			list->items[i].last_ms = denial->last_ms;
 			fence_denial_release(denial);
 			return;
 		}

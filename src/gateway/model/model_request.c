@@ -70,6 +70,7 @@ static bool spool(struct model_request *request, const char *bytes, size_t size)
 	if (request->size + size > MODEL_REQUEST_BODY_MOST)
 		return refuse_request(request, SHAPE_LARGE, "a request must not exceed 32 MiB");
 	request_body_feed(&request->body, bytes, size);
+	request->hash = runaway_hash(request->hash, bytes, size);
 	if (request->spool < 0 && request->memory.used + size <= MODEL_REQUEST_MEMORY) {
 		buffer_add(&request->memory, bytes, size);
 		request->size += size;
@@ -212,6 +213,61 @@ static bool find_price(struct model_request *request)
 	return false;
 }
 
+static void wait_for_money(struct model_request *request)
+{
+	request->state = MODEL_REQUEST_WAITING;
+	budget_changed(&request->engine->budget);
+}
+
+static void refuse_runaway(struct model_request *request)
+{
+	struct engine *engine = request->engine;
+	char text[LEDGER_ERROR];
+	enum failure failure = runaway_explain(&engine->runaway, request->hash, text);
+
+	budget_report_failure(&engine->budget, failure, text);
+	refuse_request(request, SHAPE_RUNAWAY, text);
+}
+
+static void end_hold(struct event_loop_alarm *alarm)
+{
+	struct model_request *request = EVENT_LOOP_OWNER(alarm, struct model_request, hold);
+	struct connection *connection = request->connection;
+	struct engine *engine = request->engine;
+
+	/* Others may have failed in the meantime. */
+	if (runaway_judge(&engine->runaway, request->hash, engine->loop.now_ms) == RUNAWAY_REFUSE)
+		refuse_runaway(request);
+	else
+		wait_for_money(request);
+	if (connection->stage != CONNECTION_STAGE_OVER)
+		connection_advance(connection);
+}
+
+static void hold(struct model_request *request)
+{
+	struct engine *engine = request->engine;
+
+	request->state = MODEL_REQUEST_HELD;
+	request->hold.ring = end_hold;
+	event_loop_alarm_start(&engine->loop, &engine->runaway_hold, &request->hold);
+}
+
+/* Holds or refuses a request if earlier ones failed. A replay has no server to spare. */
+static void begin_request(struct model_request *request)
+{
+	struct engine *engine = request->engine;
+	enum runaway_verdict verdict = runaway_judge(&engine->runaway, request->hash,
+						     engine->loop.now_ms);
+
+	if (verdict == RUNAWAY_REFUSE)
+		refuse_runaway(request);
+	else if (verdict == RUNAWAY_HOLD && !engine->reels.replay)
+		hold(request);
+	else
+		wait_for_money(request);
+}
+
 /* The body is complete. */
 static void finish_body(struct model_request *request)
 {
@@ -231,10 +287,8 @@ static void finish_body(struct model_request *request)
 		model_request_connect(request);
 		return;
 	}
-	if (!find_price(request))
-		return;
-	request->state = MODEL_REQUEST_WAITING;
-	budget_changed(&engine->budget);
+	if (find_price(request))
+		begin_request(request);
 }
 
 /* --- money */
@@ -345,6 +399,7 @@ void model_request_free(struct model_request *request)
 	model_request_settle(request);
 	reel_record_end(request);
 	request->state = MODEL_REQUEST_OVER;
+	event_loop_alarm_stop(&request->hold);
 	budget_leave(&request->engine->budget, &request->spender);
 	upstream_put(request->link, false);
 	if (request->spool >= 0) {

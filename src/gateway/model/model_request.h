@@ -29,6 +29,7 @@ enum {
 
 enum model_request_state {
 	MODEL_REQUEST_READING,    /* the client's body */
+	MODEL_REQUEST_HELD,       /* earlier ones failed: runaway.h */
 	MODEL_REQUEST_WAITING,    /* for money */
 	MODEL_REQUEST_CONNECTING, /* to the provider */
 	MODEL_REQUEST_SENDING,
@@ -54,6 +55,8 @@ struct model_request {
 	struct http_chunks chunks;
 	struct buffer memory; /* its body; a large one is in `spool` */
 	uint64_t size;        /* of the body as received */
+	uint64_t hash;        /* of the body: runaway.h */
+	struct event_loop_alarm hold;
 	struct upstream_link *link;
 	char unreached[LEDGER_ERROR]; /* why the provider gave no answer of a model, or empty */
 	struct buffer head;           /* as sent */

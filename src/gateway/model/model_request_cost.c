@@ -92,6 +92,7 @@ static void fill(struct model_request *request, struct ledger_row *row)
 	row->status = request->status;
 	row->known = known;
 	row->free = request->upstream->provider->free;
+	row->began_ms = request->began_ms;
 	row->duration_ms = (uint32_t)(engine->loop.now_ms - request->began_ms);
 	row->first_ms = request->first_ms ? (uint32_t)(request->first_ms - request->began_ms) : 0;
 	if (request->unreached[0]) {
@@ -172,6 +173,7 @@ void model_request_settle(struct model_request *request)
 		budget_learn(&engine->budget, request->model, request->size, input_of(&use));
 	money_settle(&engine->budget.money, &request->reserved, row.cost_nusd);
 	budget_report(&engine->budget, &row);
+	runaway_add(&engine->runaway, request->hash, &row, engine->loop.now_ms);
 	request->state = MODEL_REQUEST_OVER;
 	budget_changed(&engine->budget);
 	budget_ask_ahead(&engine->budget);

@@ -296,6 +296,8 @@ int ledger_add(struct ledger *ledger, const struct ledger_row *row, struct error
 	for (size_t i = 0; i < PRICE_KINDS; i++)
 		ledger->news.tokens[i] += row->tokens[i];
 	ledger->news.failure = row->failure;
+	if (row->failure == FAILURE_NONE && row->status >= 200 && row->status < 300)
+		ledger->news.asked_ms = row->began_ms;
 	ledger->news.retry_at_ms = row->retry_at_ms;
 	ledger->news.unreached[0] = '\0';
 	if (row->failure == FAILURE_UNREACHABLE)
@@ -352,9 +354,14 @@ void ledger_add_refused(struct ledger *ledger, uint32_t count)
 void ledger_add_failure(struct ledger *ledger, uint32_t failure, const char *text)
 {
 	ledger->news.failure = failure;
+	if (failure == FAILURE_REFUSED) {
+		ledger->news.policy_refused++;
+		add_text(ledger->news.policy_why, LEDGER_ERROR, text);
+	}
 	ledger->news.retry_at_ms = 0;
 	ledger->news.unreached[0] = '\0';
-	if (failure == FAILURE_UNREACHABLE || failure == FAILURE_REFUSED)
+	if (failure == FAILURE_UNREACHABLE || failure == FAILURE_REFUSED ||
+	    failure == FAILURE_RUNAWAY)
 		add_text(ledger->news.unreached, LEDGER_ERROR, text);
 }
 

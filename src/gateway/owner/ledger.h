@@ -41,6 +41,7 @@ struct ledger_row {
 	int64_t retry_at_ms; /* since the epoch, or 0 */
 	uint32_t first_ms;   /* until the first byte of the response */
 	uint32_t duration_ms;
+	uint64_t began_ms; /* on the steady clock */
 };
 
 enum ledger_scope { LEDGER_ITERATION, LEDGER_LOOP, LEDGER_DAY, LEDGER_SCOPES };
@@ -101,12 +102,15 @@ struct ledger_news {
 	enum ledger_scope scope; /* the limit that was reached */
 	char why[LEDGER_WHY];    /* the same as a sentence */
 	uint32_t failure;        /* how the last request ended: enum failure */
+	uint64_t asked_ms;       /* when the last request began that a model answered, or 0 */
 	int64_t retry_at_ms;     /* when that provider accepts requests again, or 0 */
 	/* why it got no response or was refused, or the model that is unknown; or empty */
 	char unreached[LEDGER_ERROR];
-	uint32_t refused;       /* requests refused because the budget was used up */
-	uint64_t requests;      /* requests that were sent */
-	uint64_t free_requests; /* those to local models */
+	uint32_t policy_refused; /* requests that a person would have to allow: FAILURE_REFUSED */
+	char policy_why[LEDGER_ERROR]; /* the first of them, or empty */
+	uint32_t refused;              /* requests refused because the budget was used up */
+	uint64_t requests;             /* requests that were sent */
+	uint64_t free_requests;        /* those to local models */
 	uint64_t tokens[PRICE_KINDS];
 	uint64_t cost_nusd;
 	uint64_t estimated_nusd;  /* the estimated part of the cost */

@@ -39,6 +39,8 @@ void loop_cost_count(const struct supervisor *sup, struct agent_summary *heard)
 		return;
 	heard->agent_nusd = heard->cost_nusd;
 	heard->cost_nusd = period == loop_state_period(&sup->state) ? (int64_t)held : 0;
+	/* After a crash, money that was granted counts as spent. */
+	heard->estimated_nusd = heard->cost_nusd;
 }
 
 /* Remembers a limit that outlasts this iteration, and a replay that cannot continue. */
@@ -66,6 +68,7 @@ void loop_cost_hear(struct supervisor *sup, const struct runner_result *result, 
 	heard->error = failure_combine(&reports);
 	if (!result->metered)
 		return;
+	heard->estimated_nusd = (int64_t)result->news.estimated_nusd;
 	if (heard->error == reports.gateway && heard->reset_at == 0 &&
 	    heard->error == FAILURE_RATE_LIMIT)
 		heard->reset_at = (result->news.retry_at_ms + 999) / 1000;

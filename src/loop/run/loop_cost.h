@@ -17,6 +17,7 @@ void loop_cost_options(const struct supervisor *sup, struct ledger_options *ret_
 /*
  * If the current attempt can reach models, the cost in the account replaces the agent's own figure,
  * which is kept beside it.
+ * Until loop_cost_hear(), all of that cost counts as estimated.
  */
 void loop_cost_count(const struct supervisor *sup, struct agent_summary *heard);
 

@@ -1,6 +1,7 @@
 /* Runs in separate processes: see runner.h. */
 #include "loop/run/runner.h"
 
+#include "failure/failure.h"
 #include "fenced/fenced.h"
 #include "util/buffer.h"
 #include "util/file/fd.h"
@@ -19,6 +20,18 @@
 
 enum { LIFELINE = 3, RESULT = 4, KEPT = 5 };
 
+static uint32_t count_late(const struct fenced *run)
+{
+	const struct fence_result *result = &run->result;
+	uint32_t late = 0;
+
+	for (size_t i = 0; i < result->denials.count; i++)
+		late += failure_denial_explains(result->denials.items[i].last_ms,
+						run->metered ? run->news.asked_ms : 0,
+						result->ended_ms);
+	return late;
+}
+
 static void fill(const struct fenced *run, struct runner_result *ret)
 {
 	const struct fence_result *from = &run->result;
@@ -32,6 +45,7 @@ static void fill(const struct fenced *run, struct runner_result *ret)
 		.canaries_held = from->canaries_held,
 		.canaries_total = from->canaries_total,
 		.denials = (uint32_t)from->denials.count,
+		.denials_late = count_late(run),
 		.quarantined = (uint32_t)from->found.count,
 		.use = from->use,
 		.duration_ms = from->duration_ms,

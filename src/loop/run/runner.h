@@ -23,6 +23,7 @@ struct runner_result {
 	unsigned int weaker, weaker_limits;
 	unsigned int canaries_held, canaries_total;
 	uint32_t denials, quarantined;
+	uint32_t denials_late; /* failure_denial_explains() */
 	struct fence_use use;
 	uint64_t duration_ms;
 	bool metered;            /* it had access to models: */

@@ -71,6 +71,8 @@ json_t *loop_report_loop(const char *id, const struct loop_state *state, bool al
 			  (int)state->completion, "confidence", (int)state->confidence, "mechanism",
 			  *state->mechanism ? state->mechanism : NULL, "weaker", weaker_json(state),
 			  "reason", state->reason);
+	json_object_set_new(value, "estimated_nusd",
+			    json_integer((json_int_t)state->estimated_nusd));
 	json_object_set_new(value, "checkpoint",
 			    state->checkpoint < 0 ? json_null()
 						  : json_integer((json_int_t)state->checkpoint));

@@ -37,6 +37,7 @@ void loop_state_release(struct loop_state *state)
 	json_decref(state->closing);
 	free(state->final);
 	free(state->unreached);
+	free(state->policy_why);
 	free(state->status);
 	free(state->reason);
 	free(state->checkpoint_error);
@@ -133,18 +134,22 @@ static void add_use(struct agent_totals *use, const json_t *data)
 /* Adds the agent's cost and its session. */
 static void read_heard(struct loop_state *state, const json_t *data)
 {
-	int64_t cost = jsonget_number(data, "cost_nusd");
 	const char *session = jsonget_string(data, "session");
 
-	if (cost > 0)
-		state->spent_nusd = state->spent_nusd > INT64_MAX - cost ? INT64_MAX
-									 : state->spent_nusd + cost;
+	add_to(&state->spent_nusd, jsonget_number(data, "cost_nusd"));
+	add_to(&state->estimated_nusd, jsonget_number(data, "estimated_nusd"));
 	if (!session || !is_session(session))
 		return;
 	if (!state->session || strcmp(state->session, session) != 0)
 		state->session_use = (struct agent_totals){ 0 };
 	replace(&state->session, session);
 	add_use(&state->session_use, data);
+}
+
+static void forget_session(struct loop_state *state)
+{
+	replace(&state->session, NULL);
+	state->session_use = (struct agent_totals){ 0 };
 }
 
 uint64_t loop_state_period(const struct loop_state *state)
@@ -161,7 +166,7 @@ static void fold_ended(struct loop_state *state, const json_t *data)
 		.signal = (int)jsonget_number(data, "signal"),
 		.timed_out = jsonget_flag(data, "timed_out"),
 		.idle = jsonget_flag(data, "idle"),
-		.denials = (uint32_t)jsonget_number(data, "denials"),
+		.denials = (uint32_t)jsonget_number(data, "denials_late"),
 		.request_failed = jsonget_flag(data, "request_failed"),
 		.output_bytes = (uint64_t)jsonget_number(data, "output_bytes"),
 		.has_result = jsonget_flag(data, "finished"),
@@ -170,8 +175,11 @@ static void fold_ended(struct loop_state *state, const json_t *data)
 		.reset_at = jsonget_number(data, "reset_at"),
 	};
 	read_heard(state, data);
+	if (state->facts.reported == FAILURE_RUNAWAY) /* its session would do the same again */
+		forget_session(state);
 	replace(&state->final, jsonget_string(data, "final"));
 	replace(&state->unreached, jsonget_string(data, "unreached"));
+	replace(&state->policy_why, jsonget_string(data, "policy_why"));
 	/* A gap remains a gap, even if recording resumes. */
 	if (jsonget_string(data, "not_recorded"))
 		replace(&state->not_recorded, jsonget_string(data, "not_recorded"));

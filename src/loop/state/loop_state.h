@@ -88,6 +88,7 @@ struct loop_state {
 	size_t checks_done;              /* in this phase */
 	struct failure_facts facts;      /* of the agent in this iteration */
 	char *final;                     /* the agent's final message */
+	char *policy_why;                /* a refused request that the agent did without, or NULL */
 	char *unreached;                 /* why the last model request got no response, or NULL */
 	int64_t wait_until_ms;
 	enum loop_wish wish;
@@ -116,7 +117,8 @@ struct loop_state {
 	uint32_t waits;
 	bool warned;
 	int64_t spent_nusd; /* total cost reported by all agents, including interrupted attempts */
-	char *session;      /* of the last agent, or NULL */
+	int64_t estimated_nusd;          /* its estimated part */
+	char *session;                   /* of the last agent, or NULL */
 	struct agent_totals session_use; /* of that session since it began */
 	struct breaker breakers[BREAKER_COUNT];
 	struct progress_snapshot earlier[LOOP_EARLIER]; /* latest first */

@@ -85,6 +85,8 @@ void judge_add_heard(json_t *data, const struct agent_summary *heard)
 
 	add_number(data, "cost_nusd", heard->cost_nusd);
 	add_number(data, "agent_cost_nusd", heard->agent_nusd);
+	if (heard->estimated_nusd > 0)
+		add_number(data, "estimated_nusd", heard->estimated_nusd);
 	add_number(counts, "input", tokens->input);
 	add_number(counts, "output", tokens->output);
 	add_number(counts, "cache_read", tokens->cache_read);
@@ -139,6 +141,7 @@ json_t *judge_end(const struct runner_result *result, const struct judge_end_fac
 			  (int)result->canaries_held, "canaries_total", (int)result->canaries_total,
 			  "final", loop_report_bytes(final, size));
 
+	json_object_set_new(data, "denials_late", json_integer(result->denials_late));
 	judge_add_heard(data, heard);
 	if (result->metered) {
 		json_object_set_new(data, "refused_requests",
@@ -146,6 +149,11 @@ json_t *judge_end(const struct runner_result *result, const struct judge_end_fac
 		json_object_set_new(data, "metered", metered_json(&result->news));
 		json_object_set_new(data, "request_failed",
 				    json_boolean(result->news.failure != FAILURE_NONE));
+	}
+	if (result->metered && result->news.policy_refused && error != FAILURE_REFUSED) {
+		json_object_set_new(data, "policy_refused",
+				    json_integer(result->news.policy_refused));
+		json_object_set_new(data, "policy_why", loop_report_text(result->news.policy_why));
 	}
 	if (result->metered && result->news.tape[0])
 		json_object_set_new(data, "not_recorded", loop_report_text(result->news.tape));
@@ -294,6 +302,7 @@ static void fill_common(const struct loop_state *state, int64_t now_ms,
 		.started_at = now_ms / 1000 - active_ms / 1000,
 		.iterations = state->used,
 		.cost_nusd = state->spent_nusd,
+		.estimated_nusd = state->estimated_nusd,
 		.warned = state->warned,
 		.waits = state->waits,
 		.limits = state->options.limits,
@@ -378,6 +387,7 @@ void judge_after(const struct loop_state *state, const struct survey *survey, in
 	fill_common(state, now_ms, &input);
 	input.facts = state->facts;
 	input.unreached = state->unreached;
+	input.policy_why = state->policy_why;
 	input.facts.files_changed = (uint32_t)survey->changed;
 	input.facts.checks = (uint32_t)state->options.checks.count;
 	input.facts.checks_passed = sums.passed;
