@@ -76,16 +76,27 @@ static int read_state(const char *folder, struct loop_state *ret_state, const ch
 	return result;
 }
 
+/* Is this a loop that its keeper continues? */
+static bool is_under_way(const struct loop_state *state)
+{
+	return state->phase != LOOP_PHASE_new && state->phase != LOOP_PHASE_paused &&
+	       state->phase != LOOP_PHASE_finished;
+}
+
 void client_refresh(struct client_loop *loop)
 {
 	struct error err;
+	bool kept;
 
 	loop_state_release(&loop->state);
 	free(loop->trouble);
-	/* Lock first, then journal: a loop that ends in between must not look interrupted. */
+	/* Locks first, then journal: a loop that ends in between must not look interrupted. */
 	loop->alive = loop_folder_is_locked(loop->folder);
+	kept = !loop->alive && loop_folder_is_kept(loop->folder);
 	loop->damaged = read_state(loop->folder, &loop->state, &loop->unwritable, &err) < 0;
 	loop->trouble = loop->damaged ? mem_dup(err.text) : read_trouble(loop->folder);
+	loop->restarting = kept && !loop->trouble && is_under_way(&loop->state);
+	loop->alive = loop->alive || loop->restarting;
 }
 
 /* Is this the folder of a loop that has not started, or never did? */
@@ -113,7 +124,12 @@ static int by_age(const void *a, const void *b)
 	return strcmp(left->id, right->id);
 }
 
-/* Lists loops with a supervisor, or all. There may be many ended ones. */
+static bool has_process(const char *folder)
+{
+	return loop_folder_is_locked(folder) || loop_folder_is_kept(folder);
+}
+
+/* Lists loops with a supervisor or a keeper, or all. There may be many ended ones. */
 static int list_loops(const char *state, bool only_alive, struct client_loops *ret_loops,
 		      struct error *err)
 {
@@ -128,7 +144,7 @@ static int list_loops(const char *state, bool only_alive, struct client_loops *r
 		struct client_loop *loop = &ret_loops->items[ret_loops->count];
 		AUTO_FREE char *folder = path_join(loops, ids.items[i]);
 
-		if (is_reserved(folder) || (only_alive && !loop_folder_is_locked(folder)))
+		if (is_reserved(folder) || (only_alive && !has_process(folder)))
 			continue;
 		open_loop(loops, ids.items[i], loop);
 		/* Its creation was cut off; it never started. */
@@ -227,7 +243,11 @@ int client_find(const char *state, const char *id, const char *project,
 
 const char *client_status(const struct client_loop *loop)
 {
-	return loop->damaged ? "failed" : loop_state_status(&loop->state, loop->alive);
+	if (loop->damaged)
+		return "failed";
+	if (loop->restarting) /* or started for the first time */
+		return loop->state.supervisor ? "restarting" : "starting";
+	return loop_state_status(&loop->state, loop->alive);
 }
 
 /* The time is shown in the reader's time zone. */
@@ -245,7 +265,7 @@ static char *reason_of_wait(const struct loop_state *state)
 char *client_reason(const struct client_loop *loop)
 {
 	const char *status = client_status(loop);
-	int64_t seen_ms = loop->alive ? loop_report_heartbeat_ms(loop->folder) : 0;
+	int64_t seen_ms = loop->alive && !loop->restarting ? loop_report_heartbeat_ms(loop->folder) : 0;
 
 	if (seen_ms && clock_wall_ms() - seen_ms > STALE_MS)
 		return mem_format("its supervisor (process %d) has not reported for %lld s",
@@ -257,6 +277,8 @@ char *client_reason(const struct client_loop *loop)
 		return mem_format("%s (to continue: ringfence resume %s)",
 				  loop->trouble ? loop->trouble : "its supervisor is gone",
 				  loop->id);
+	if (strcmp(status, "restarting") == 0)
+		return mem_dup("its supervisor is gone, and is being started again");
 	if (!loop->state.reason || !*loop->state.reason)
 		return NULL;
 	return strcmp(status, "waiting") == 0 ? reason_of_wait(&loop->state)
@@ -271,7 +293,7 @@ json_t *client_text(const char *text)
 json_t *client_json(const struct client_loop *loop)
 {
 	AUTO_FREE char *reason = client_reason(loop);
-	json_t *value = loop_report_loop(loop->id, &loop->state, loop->alive,
+	json_t *value = loop_report_loop(loop->id, &loop->state, loop->alive && !loop->restarting,
 					 loop_report_heartbeat_ms(loop->folder));
 
 	json_object_set_new(value, "status", json_string(client_status(loop)));

@@ -19,9 +19,10 @@ struct client_loop {
 	char *id;
 	char *folder;
 	struct loop_state state;
-	bool alive;    /* a supervisor is running */
-	bool damaged;  /* the journal cannot be read; only trouble is set */
-	char *trouble; /* why it cannot continue, or NULL */
+	bool alive;      /* a supervisor is running, or about to be started by the keeper */
+	bool restarting; /* about to be started */
+	bool damaged;    /* the journal cannot be read; only trouble is set */
+	char *trouble;   /* why it cannot continue, or NULL */
 	/* Why its journal can only be read ("its disk is full"), or NULL. */
 	const char *unwritable;
 };

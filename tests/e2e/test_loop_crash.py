@@ -64,16 +64,36 @@ def test_a_killed_keeper_is_replaced_and_the_new_one_does_its_work(t):
     interrupted_once(t, loop)
 
 
+def test_a_loop_whose_supervisor_is_being_restarted_says_so(t):
+    """Nobody is told to resume it, and whoever does is refused; without its keeper it is interrupted."""
+    loop = begin(t)
+    (keeper,) = keepers()
+    os.kill(keeper, signal.SIGSTOP)
+    until("a stop", lambda: is_stopped(keeper))
+    kill(loop.supervisor())
+    status = until("the end of the supervisor", lambda: loop.status()["supervisor_pid"] is None and loop.status())
+    equal((status["status"], status["reason"]), ("restarting", "its supervisor is gone, and is being started again"), "the status")
+    shown = loop.ringfence("status").out
+    expect("restarting" in shown and "resume" not in shown, "what a person sees", shown)
+    for words in (("resume",), ("run", "another", "--check", "true", "--agent-command", "true")):
+        result = loop.ringfence(*words)
+        equal(result.code, 125, f"exit status of {words[0]}", result)
+        contains(result.err, "is already running", "the refusal")
+    equal(loop.ringfence("resume", "--all").out, "", "what resume --all continues")
+    os.kill(keeper, signal.SIGCONT)
+    interrupted_once(t, loop)
+
+
 def test_when_all_are_killed_resume_goes_on(t):
     loop = begin(t)
     supervisor, runner, keeper = loop.supervisor(), loop.runner(), keepers()[0]
     os.kill(keeper, signal.SIGSTOP)  # otherwise it would be faster than this test
     for pid in (supervisor, keeper, runner):
         kill(pid)
-    status = until("nobody", lambda: loop.status()["supervisor_pid"] is None and loop.status())
-    equal(status["status"], "interrupted", "the status")
-    contains(status["reason"], "ringfence resume", "the reason")
     t.all_gone()
+    status = loop.status()
+    equal((status["status"], status["supervisor_pid"]), ("interrupted", None), "the status")
+    contains(status["reason"], "ringfence resume", "the reason")
     result = loop.ringfence("resume", "--all")
     equal(result.code, 0, "exit status of resume", result)
     interrupted_once(t, loop)
@@ -269,8 +289,8 @@ def test_a_keeper_killed_at_any_event_changes_nothing(t, number):
     for fault, loop in loops.items():
         loop.detach(*EVENTS, env=t.env(RINGFENCE_FAULT=fault))
     both = loops[faults[2]]
-    status = until("the end of both", lambda: not both.status()["supervisor_pid"] and both.status())
-    equal(status["status"], "interrupted" if number < 15 else "completed", "the status")
+    wanted = "interrupted" if number < 15 else "completed"
+    until("the end of both", lambda: both.status()["status"] == wanted and not both.status()["supervisor_pid"])
     if number < 15:
         equal(both.ringfence("resume").code, 0, "exit status of resume")
     for fault, loop in loops.items():
