@@ -4,6 +4,7 @@
 #include "gateway/host_table.h"
 #include "gateway/owner/cassette.h"
 #include "gateway/owner/model_config.h"
+#include "gateway/owner/restarts.h"
 #include "gateway/owner_protocol.h"
 #include "util/clock.h"
 #include "util/file/fd.h"
@@ -28,8 +29,6 @@
 enum {
 	READY_MS = 5000,    /* until the gateway is confined and ready */
 	END_MS = 1000,      /* until it exits on its own */
-	HURRIED = 3,        /* restarts without a delay */
-	RESTART_MS = 1000,  /* later restarts: minimum time since the last start */
 	MESSAGES_MAX = 4096 /* that one call of gateway_take() may skip */
 };
 
@@ -49,8 +48,7 @@ struct gateway {
 	pid_t child;
 	struct ledger *ledger;
 	struct cassette *cassette;
-	unsigned int restarts;
-	uint64_t started_ms;
+	struct restarts restarts;
 };
 
 struct child {
@@ -174,7 +172,7 @@ static int start(struct gateway *gateway, struct error *err)
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) < 0)
 		return error_sys(err, "create a socket for the gateway");
 	gateway->socket = sockets[0];
-	gateway->started_ms = clock_steady_ms();
+	restarts_started(&gateway->restarts, clock_steady_ms());
 
 	struct child child = { .program = gateway->program, .socket = sockets[1] };
 	int result;
@@ -360,9 +358,8 @@ static int update_ledger(struct gateway *gateway, const struct owner_protocol_me
  * which. */
 static int handle_death(struct gateway *gateway, const char *why, struct error *err)
 {
-	uint64_t due = gateway->started_ms + RESTART_MS;
 	uint64_t now = clock_steady_ms();
-
+	uint64_t wait = 0;
 	struct error ignored;
 
 	fd_close(&gateway->socket);
@@ -370,16 +367,14 @@ static int handle_death(struct gateway *gateway, const char *why, struct error *
 	/* It is unknown how much of the grant it spent, so assume all. */
 	if (gateway->ledger)
 		ledger_end_lease(gateway->ledger, false, &ignored);
-	if (gateway->restarts == GATEWAY_RESTARTS) {
+	if (!restarts_died(&gateway->restarts, now, &wait)) {
 		fd_close(&gateway->events);
 		return error_set(err,
 				 "the gateway ended (%s) after %d restarts: there is no network "
 				 "from now on",
-				 why, GATEWAY_RESTARTS);
+				 why, RESTARTS_MOST);
 	}
-	gateway->restarts++;
 
-	uint64_t wait = gateway->restarts > HURRIED && due > now ? due - now : 0;
 	struct itimerspec when = { .it_value = { .tv_sec = (time_t)(wait / 1000),
 						 .tv_nsec = (long)(wait % 1000) * 1000000 + 1 } };
 
