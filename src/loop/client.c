@@ -59,19 +59,23 @@ static char *read_trouble(const char *folder)
 	return fd >= 0 && fd_read_all(fd, &text) == 0 ? mem_dup(buffer_text(&text)) : NULL;
 }
 
-static int read_state(const char *folder, struct loop_state *ret_state, const char **ret_unwritable,
-		      struct error *err)
+/* Reads the events that the state does not have yet; after an error, all of them. */
+static int read_state(struct client_loop *loop, struct error *err)
 {
-	AUTO_FREE char *path = path_join(folder, "journal.db");
+	AUTO_FREE char *path = path_join(loop->folder, "journal.db");
 	struct journal *store = NULL;
 	int result;
 
-	loop_state_init(ret_state);
-	*ret_unwritable = NULL;
+	if (loop->damaged || loop->read.seq == 0) {
+		loop_state_release(&loop->state);
+		loop_state_init(&loop->state);
+		loop->read = (struct journal_mark){ 0 };
+	}
+	loop->unwritable = NULL;
 	if (journal_open(path, JOURNAL_READ, &store, err) < 0)
 		return -1;
-	*ret_unwritable = journal_copied_why(store);
-	result = loop_state_read(store, ret_state, err);
+	loop->unwritable = journal_copied_why(store);
+	result = loop_state_follow(store, &loop->read, &loop->state, err);
 	journal_close(store);
 	return result;
 }
@@ -88,12 +92,11 @@ void client_refresh(struct client_loop *loop)
 	struct error err;
 	bool kept;
 
-	loop_state_release(&loop->state);
 	free(loop->trouble);
 	/* Locks first, then journal: a loop that ends in between must not look interrupted. */
 	loop->alive = loop_folder_is_locked(loop->folder);
 	kept = !loop->alive && loop_folder_is_kept(loop->folder);
-	loop->damaged = read_state(loop->folder, &loop->state, &loop->unwritable, &err) < 0;
+	loop->damaged = read_state(loop, &err) < 0;
 	loop->trouble = loop->damaged ? mem_dup(err.text) : read_trouble(loop->folder);
 	loop->restarting = kept && !loop->trouble && is_under_way(&loop->state);
 	loop->alive = loop->alive || loop->restarting;
@@ -316,6 +319,20 @@ int client_events(const struct client_loop *loop, int64_t after, journal_fn *tak
 	return result;
 }
 
+int client_follow(const struct client_loop *loop, struct journal_mark *mark, journal_fn *take,
+		  void *context, struct error *err)
+{
+	AUTO_FREE char *path = path_join(loop->folder, "journal.db");
+	struct journal *store = NULL;
+	int result;
+
+	if (journal_open(path, JOURNAL_READ, &store, err) < 0)
+		return -1;
+	result = journal_follow(store, mark, take, context, err);
+	journal_close(store);
+	return result;
+}
+
 /* Writes an event in place of a supervisor. The caller holds the lock. Consumes the data. */
 static int append(const struct client_loop *loop, enum journal_mode mode, enum loop_event kind,
 		  json_t *data, struct error *err)
@@ -468,6 +485,8 @@ int client_resume(const char *state, struct client_loop *loop, json_t *changes, 
 			err, ERROR_BUSY,
 			"the loop %s is already running (to pause it: ringfence pause %s)",
 			loop->id, loop->id);
+	loop->read =
+		(struct journal_mark){ 0 }; /* the question changes the state: read all again */
 	if (resume_permits(&loop->state, changes, clock_wall_ms(), &why) < 0)
 		return error_with(err, ERROR_REFUSED, "cannot resume the loop %s: %s", loop->id,
 				  why.text);

@@ -674,11 +674,11 @@ static void disks(void)
 	mkdir(path, 0755);
 	sum = dig(path, 1000);
 	setrlimit(RLIMIT_NOFILE, &few);
-	counted = disk_usage_bytes(path);
+	counted = disk_usage_bytes(path, NULL);
 	setrlimit(RLIMIT_NOFILE, &usual);
 	CHECK("disk usage is counted at any depth, with few descriptors",
 	      sum == 20 * 65536 && counted >= sum && counted < sum + (1000 + 20) * 8192);
-	CHECK("a missing folder uses nothing", disk_usage_bytes("/nonexistent/x") == 0);
+	CHECK("a missing folder uses nothing", disk_usage_bytes("/nonexistent/x", NULL) == 0);
 	CHECK("it can be removed", system(remove) == 0);
 }
 
