@@ -8,6 +8,7 @@
 #include "gateway/model/budget.h"
 #include "gateway/model/reel.h"
 #include "gateway/model/upstream.h"
+#include "gateway/open_requests.h"
 #include "gateway/owner/model_config.h"
 #include "gateway/owner_protocol.h"
 #include "gateway/proxy/resolver.h"
@@ -57,6 +58,8 @@ struct engine {
 	unsigned int reported; /* refusals reported in the second that began at second_ms */
 	uint64_t second_ms;
 	struct budget budget;
+	struct open_requests *open; /* NULL: there is no table */
+	uint64_t last_open;         /* the highest id in it so far */
 	struct reel_deck reels;
 	struct upstream_ways ways;
 	struct upstream upstreams[PROVIDER_COUNT];

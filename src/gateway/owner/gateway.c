@@ -47,6 +47,7 @@ struct gateway {
 	int timer;
 	pid_t child;
 	struct ledger *ledger;
+	bool models; /* some provider can be reached */
 	struct cassette *cassette;
 	struct restarts restarts;
 };
@@ -143,6 +144,16 @@ static int send_tape(const struct gateway *gateway, struct error *err)
 	return 0;
 }
 
+static int send_requests(const struct gateway *gateway, struct error *err)
+{
+	struct owner_protocol_message message = { .type = OWNER_PROTOCOL_REQUESTS };
+	int table = ledger_open_requests(gateway->ledger);
+
+	if (owner_protocol_send(gateway->socket, &message, &table, table >= 0, true) < 0)
+		return error_sys(err, "pass the table of open requests to the gateway");
+	return 0;
+}
+
 static int configure(struct gateway *gateway, struct error *err)
 {
 	struct owner_protocol_message message = { .type = OWNER_PROTOCOL_START };
@@ -151,6 +162,8 @@ static int configure(struct gateway *gateway, struct error *err)
 	if (owner_protocol_send(gateway->socket, &message, fds, 2, true) < 0)
 		return error_sys(err, "start '%s'", gateway->program);
 	gateway->state = OWNER_PROTOCOL_STARTING;
+	if (gateway->models && send_requests(gateway, err) < 0)
+		return -1;
 	if (gateway->cassette && send_tape(gateway, err) < 0)
 		return -1;
 	if (!await(gateway, &message))
@@ -231,6 +244,7 @@ static int make_config(struct gateway *gateway, const struct gateway_options *op
 		return error_set(err, "the rules for hosts are too long");
 	if (owner_protocol_config_read(buffer_text(&bytes), bytes.used, &config, err) < 0)
 		return -1;
+	gateway->models = config.models.active;
 	owner_protocol_config_release(&config);
 	gateway->config = fd_memory("ringfence-gateway", bytes.data, bytes.used);
 	explicit_bzero(bytes.data, bytes.used); /* it may hold keys */
@@ -364,7 +378,7 @@ static int handle_death(struct gateway *gateway, const char *why, struct error *
 
 	fd_close(&gateway->socket);
 	reap(gateway, END_MS);
-	/* It is unknown how much of the grant it spent, so assume all. */
+	/* What it has not reported is in the table of open requests. */
 	if (gateway->ledger)
 		ledger_end_lease(gateway->ledger, false, &ignored);
 	if (!restarts_died(&gateway->restarts, now, &wait)) {
@@ -525,8 +539,12 @@ static void close_ledger(struct gateway *gateway)
 			record_news(gateway, &message);
 		closed = message.type == OWNER_PROTOCOL_CLOSED;
 	}
-	if (closed)
+	if (closed) {
 		ledger_add_refused(gateway->ledger, message.u.refused);
+	} else { /* it must not send anything after its cost is known */
+		fd_close(&gateway->socket);
+		reap(gateway, 0);
+	}
 	ledger_end_lease(gateway->ledger, closed, &ignored);
 }
 
