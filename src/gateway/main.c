@@ -76,8 +76,8 @@ static int map_table(int fd, struct host_table **ret_table, struct error *err)
 	return host_table_sound(*ret_table) ? 0 : error_set(err, "the host table is damaged");
 }
 
-/* Maps the table of open requests. The descriptor stays open: its lock tells a later owner that this
- * process is gone. */
+/* Maps the table of open requests. The descriptor stays open: by its lock a later owner knows
+ * whether this process is gone. */
 static int map_requests(int fd, struct open_requests **ret_table, struct error *err)
 {
 	struct stat status;

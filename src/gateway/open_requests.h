@@ -54,8 +54,8 @@ void open_requests_update(struct open_requests_slot *slot, uint64_t cost_nusd, u
 void open_requests_end(struct open_requests *table, uint64_t id);
 
 /*
- * For the owner, when the gateway is gone: what all open requests have cost by now, at most. Returns
- * false if that is unknown.
+ * For the owner, when the gateway is gone: returns true with what all open requests have cost by
+ * now, at most, or false if that is unknown.
  */
 bool open_requests_cost(const struct open_requests *table, uint64_t now_ms, uint64_t *ret_nusd);
 

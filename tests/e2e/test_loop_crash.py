@@ -65,7 +65,7 @@ def test_a_killed_keeper_is_replaced_and_the_new_one_does_its_work(t):
 
 
 def test_a_loop_whose_supervisor_is_being_restarted_says_so(t):
-    """Nobody is told to resume it, and whoever does is refused; without its keeper it is interrupted."""
+    """Nobody is told to resume it, and a resume is refused; without its keeper it is interrupted."""
     loop = begin(t)
     (keeper,) = keepers()
     os.kill(keeper, signal.SIGSTOP)

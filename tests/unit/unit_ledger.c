@@ -195,7 +195,7 @@ static void killed_within(void)
 	unlink(day);
 }
 
-/* What a request may cost while nobody looks. */
+/* The cost of a request while nobody looks. */
 static void open_costs(void)
 {
 	static struct open_requests table;

@@ -378,7 +378,7 @@ static int handle_death(struct gateway *gateway, const char *why, struct error *
 
 	fd_close(&gateway->socket);
 	reap(gateway, END_MS);
-	/* What it has not reported is in the table of open requests. */
+	/* The table of open requests has the cost of those that it has not reported. */
 	if (gateway->ledger)
 		ledger_end_lease(gateway->ledger, false, &ignored);
 	if (!restarts_died(&gateway->restarts, now, &wait)) {

@@ -80,8 +80,8 @@ int gateway_fd(const struct gateway *gateway);
  * Receives one message without waiting. Returns 1 with *ret_refusal set, which must be answered
  * with gateway_answer(); 0 if there are no more messages; or -1 with err set. The error is either a
  * message about a tape, while the gateway keeps running, or reports that the gateway died. It is
- * then restarted, now or later, or given up (restarts.h), in which case gateway_fd() is -1 from then
- * on.
+ * then restarted, now or later, or given up (restarts.h), in which case gateway_fd() is -1 from
+ * then on.
  */
 int gateway_take(struct gateway *gateway, struct gateway_refusal *ret_refusal, struct error *err);
 

@@ -338,8 +338,8 @@ static int add_lost(struct ledger *ledger, uint64_t nusd, struct error *err)
 	return nusd > 0 ? ledger_add(ledger, &row, err) : 0;
 }
 
-/* What may have been spent of money that is in no line: what the table knows, and everything that
- * the table does not cover. */
+/* Returns how much may have been spent of money that is in no line: as much as the table knows, and
+ * everything that the table does not cover. */
 static uint64_t spent_of(const struct ledger *ledger, uint64_t open)
 {
 	uint64_t covered;
@@ -351,7 +351,7 @@ static uint64_t spent_of(const struct ledger *ledger, uint64_t open)
 	return known + (open - covered);
 }
 
-/* Adds what was booked beyond the lease, or returns the rest of it. */
+/* Adds what was booked beyond the lease, or returns the unused rest. */
 static void settle_lease(struct ledger *ledger)
 {
 	uint64_t over = ledger->booked > ledger->granted ? ledger->booked - ledger->granted : 0;
@@ -495,8 +495,8 @@ static int return_to_day(struct ledger *ledger, uint64_t nusd, struct error *err
 	return result;
 }
 
-/* Books what a killed owner has spent, and returns the rest of its lease. leased: what is in no line
- * was leased. */
+/* Books what a killed owner has spent, and returns the rest of its lease. leased: money that is in
+ * no line was leased. */
 static int book_open(struct ledger *ledger, bool leased, struct error *err)
 {
 	struct spend_file_record *now = &ledger->loop.now;

@@ -15,7 +15,7 @@ enum { EVERY_MS = 2000, COST = 50 };
 /* The name of a checkpoint is a small file. */
 enum { REF_BYTES = 4096 };
 
-/* What a loop uses, in bytes. */
+/* The disk usage of a loop, in bytes. */
 struct usage {
 	uint64_t logs, tree, checkpoints;
 };

@@ -47,8 +47,8 @@ int loop_folder_lock(const char *folder, struct error *err);
 bool loop_folder_is_locked(const char *folder);
 
 /*
- * Shows that a keeper is there, until the descriptor is closed; several may be for a moment. Returns
- * the descriptor, or -1 if nobody can be shown.
+ * Shows that a keeper is there, until the descriptor is closed; several may be for a moment.
+ * Returns the descriptor, or -1 if that is impossible.
  */
 int loop_folder_keep(const char *folder);
 
