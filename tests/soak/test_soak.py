@@ -16,7 +16,7 @@ ENOUGH = 40  # resumes; a loop that needs more does not get on
 MOST = 200  # output tokens of a request
 PIECE = 16  # bytes of text in an event, for four tokens
 
-# What a loop consists of, by the names of its processes; the agent is a shell and what it starts.
+# The processes of a loop, by name; the agent is a shell and its children.
 ROLES = {"ringfence-keep": "keeper", "ringfence-loop": "supervisor or runner", "ringfence-gatew": "gateway",
          "ringfence-snaps": "snapshot", "bwrap": "fence", "init": "fence", "sh": "agent", "python3": "agent"}
 
@@ -35,7 +35,7 @@ for number in range(2):
 
 
 class Truth:
-    """What the provider was asked for, and what it has made of it: its own account."""
+    """The provider's own account: requests, and how much of each answer it has sent."""
 
     def __init__(self, seed):
         self.random = random.Random(seed)
@@ -51,7 +51,7 @@ class Truth:
 
     @staticmethod
     def whole(served):
-        """All of it is made and billed, whoever still listens."""
+        """The answer is made and billed to its end, even if nobody listens any more."""
         served.update(output=MOST, whole=True)
         return message(input=served["input"], output=MOST)
 
@@ -133,8 +133,8 @@ def account(spent, lines, truth, struck):
         match = next((served for served in rest if served["whole"] and cost(served) == line["cost_nusd"]), None)
         expect(match, "the provider has served what the ledger calls exact", (line, truth.requests))
         rest.remove(match)
-    # What is left was cut off: never below what was served, nor above what was asked for. A request may have been charged
-    # that was lost on its way, for each kill at most one.
+    # The rest was cut off: never below what was served, nor above what was asked for. A request may have been charged that
+    # was lost on its way, for each kill at most one.
     charged = sum(line["cost_nusd"] for line in lines if line["estimated"])
     least = sum(map(cost, rest))
     most = sum(opus(served["input"], MOST) for served in rest)

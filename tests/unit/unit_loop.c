@@ -367,6 +367,7 @@ static void journal(void)
 	AUTO_FREE char *head = path_join(folder, "journal.head");
 	struct journal *store = NULL;
 	struct journal *reader = NULL;
+	struct journal_mark mark = { 0 };
 	struct error err;
 	int count = 0;
 	int late = 0;
@@ -380,6 +381,17 @@ static void journal(void)
 	      journal_open(path, JOURNAL_READ, &reader, &err) == 0 &&
 		      journal_each(reader, 0, count_events, &count, &err) == 0 && count == 3 &&
 		      journal_each(reader, 2, count_events, &late, &err) == 0 && late == 1);
+	count = late = 0;
+	CHECK("a reader that follows gets each event once",
+	      journal_follow(reader, &mark, count_events, &count, &err) == 0 && count == 3 &&
+		      mark.seq == 3 &&
+		      journal_append(store, JOURNAL_NOW, 9, "kind", "{}", &err) == 0 &&
+		      journal_follow(reader, &mark, count_events, &late, &err) == 0 && late == 1);
+	mark.hash[0] ^= 1;
+	CHECK("and finds a journal that does not continue where it stopped",
+	      journal_append(store, JOURNAL_NOW, 9, "kind", "{}", &err) == 0 &&
+		      journal_follow(reader, &mark, count_events, &late, &err) < 0 &&
+		      strstr(err.text, "damaged") && late == 1);
 	CHECK("a reader cannot write",
 	      journal_append(reader, JOURNAL_NOW, 9, "kind", "{}", &err) < 0);
 	journal_close(reader);

@@ -134,8 +134,8 @@ static bool is_unbilled(const struct model_request *request, bool sent)
 	       waited < engine->config.caps.unanswered_ms;
 }
 
-/* Finds what the request costs if nothing more comes. sent: the provider has the whole request. Returns
- * whether the numbers are final. */
+/* Finds what the request costs if nothing more comes. sent: the provider has the whole request.
+ * Returns whether the numbers are final. */
 static bool use_so_far(struct model_request *request, bool sent, struct price_use *ret_use,
 		       const struct price_model **ret_as, uint64_t *ret_nusd)
 {

@@ -5,8 +5,8 @@
  * The gateway spends only what was granted to it, and each grant is written to disk before the
  * reply. A crash at any point can make the recorded spend too high, never too low. The unused part
  * of a grant is returned when the gateway ends. If it was killed, the table of open requests
- * (open_requests.h) says how much it may have used; without a sound table, the whole grant counts as
- * spent. Several owners may share the spend file of a day; its lock serialises them.
+ * (open_requests.h) says how much it may have used; without a sound table, the whole grant counts
+ * as spent. Several owners may share the spend file of a day; its lock serialises them.
  *
  * A folder holds `spend` (two records, written alternately, each with a checksum) and
  * `ledger.jsonl` (one line per request; what the open requests of a gateway that died may have cost
