@@ -31,7 +31,7 @@ test-power: ## cut the power at many moments and go on; needs root; CUTS=4 tries
 test-soak: ## kill processes of loops at random and count their cost; LOOPS=100
 	@scripts/setup test
 	@$(MAKE) --no-print-directory build
-	@RINGFENCE_TEST_LOOPS='$(LOOPS)' RINGFENCE_TEST_SEED='$(SEED)' tests/run.py tests/soak $(ARGS)
+	@RINGFENCE_TEST_LOOPS='$(LOOPS)' RINGFENCE_TEST_SEED='$(SEED)' tests/run.py -x tests/soak $(ARGS)
 
 coverage: ## measure which lines and branches the tests reach; takes a while
 	@scripts/setup coverage

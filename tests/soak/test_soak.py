@@ -46,7 +46,7 @@ class Truth:
             return None  # it broke off, and nobody is billed for it
         served = {"input": len(request.body), "output": 0, "whole": False}
         self.requests.append(served)
-        time.sleep(self.random.random() / 20)
+        time.sleep(self.random.random() / 5)
         return self.stream(served, connection) if request.json["stream"] else self.whole(served)
 
     @staticmethod
@@ -65,7 +65,7 @@ class Truth:
             served["output"] += 4
             delta = {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "x" * PIECE}}
             connection.sendall(chunk(event(delta, "content_block_delta")))
-            time.sleep(self.random.random() / 100)
+            time.sleep(self.random.random() / 30)
         served["whole"] = True
         last = [event({"type": "message_delta", "delta": {"stop_reason": "end_turn"},
                        "usage": {"output_tokens": served["output"]}}, "message_delta"),
@@ -84,11 +84,20 @@ def living():
     return [(role, pid) for role, pid in found if role and not is_stopped(pid)]
 
 
-def harass(chance, kills):
-    """Kills some processes, at moments and of kinds that chance decides; returns their roles."""
+def until_asked(truth):
+    """Waits for another request, or for the end of the loop."""
+    before = len(truth.requests)
+    while len(truth.requests) == before and living():
+        time.sleep(0.005)
+
+
+def harass(chance, truth, kills):
+    """Kills some processes, at moments and of kinds that chance decides, often during a request; returns their roles."""
     struck = []
     for _ in range(kills):
-        time.sleep(chance.random() * chance.choice((0.05, 0.3, 1.0)))
+        if chance.random() < 0.7:
+            until_asked(truth)
+        time.sleep(chance.random() * chance.choice((0.02, 0.1, 0.5)))
         there = living()
         roles = sorted({role for role, _ in there})
         if not roles:
@@ -98,11 +107,11 @@ def harass(chance, kills):
     return struck
 
 
-def drive(t, loop, chance, env):
+def drive(t, loop, chance, truth, env):
     """Kills, and resumes what has stopped, until the loop is completed; returns the roles of what was killed."""
     struck = []
     for number in range(ENOUGH):
-        struck += harass(chance, chance.randrange(1, 5)) if number < 3 else []
+        struck += harass(chance, truth, chance.randrange(1, 5)) if number < 3 else []
         status = loop.ended_or_interrupted()
         if status["status"] == "completed":
             t.all_gone()
@@ -161,7 +170,7 @@ def test_a_loop_that_is_killed_at_random_costs_what_was_served(t, number):
     env = t.env(ANTHROPIC_API_KEY=KEY)
     none = [word for name in ("interrupted", "errors", "same-error", "no-progress") for word in (f"--max-{name}", "none")]
     loop.detach("-m", "30", *none, env=env)
-    struck = drive(t, loop, chance, env)
+    struck = drive(t, loop, chance, truth, env)
     with open(os.path.join(loop.folder, "ledger.jsonl"), encoding="utf-8") as file:
         lines = [json.loads(line) for line in file]
     over, lost = account(loop.status()["spent_nusd"], lines, truth, struck)

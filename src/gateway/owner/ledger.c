@@ -27,7 +27,7 @@ enum {
 	STEP_NUSD = 100000000
 }; /* US$ 0.10: how much a crash can add to the recorded spend, beyond open requests */
 
-enum { LOCK_TRIES = 100 }; /* of ten milliseconds: a gateway ends with its owner */
+enum { LOCK_TRIES = 500 }; /* of ten milliseconds: a gateway ends with its owner */
 
 enum { ROUND_NUSD = 100000 }; /* US$ 0.0001: the precision of amounts in messages */
 
@@ -98,10 +98,11 @@ static uint64_t open_lease(const struct ledger *ledger)
 	return ledger->granted > ledger->booked ? ledger->granted - ledger->booked : 0;
 }
 
-static void note_lease(const struct ledger *ledger)
+/* more: about to be leased. A process that is killed while it writes that has not passed it on. */
+static void note_lease(const struct ledger *ledger, uint64_t more)
 {
 	if (ledger->open)
-		ledger->open->leased = open_lease(ledger);
+		ledger->open->leased = open_lease(ledger) + more;
 }
 
 /* Money is charged to the day on which it is spent, so the open part of a lease moves to the new
@@ -214,6 +215,7 @@ int ledger_lease(struct ledger *ledger, uint64_t nusd, bool must, uint64_t *ret_
 		memcpy(ledger->news.why, ret_why, sizeof ledger->news.why);
 	}
 	if (wanted > 0) {
+		note_lease(ledger, wanted);
 		ledger->own += wanted;
 		spend_file_add(&ledger->loop, wanted);
 		spend_file_add(&ledger->day, wanted);
@@ -224,7 +226,6 @@ int ledger_lease(struct ledger *ledger, uint64_t nusd, bool must, uint64_t *ret_
 	if (result < 0)
 		return -1;
 	ledger->granted += wanted;
-	note_lease(ledger);
 	*ret_granted = wanted;
 	*ret_left = left;
 	return 0;
@@ -322,7 +323,7 @@ int ledger_add(struct ledger *ledger, const struct ledger_row *row, struct error
 	ledger->torn = fd_write_all(ledger->lines_fd, buffer_text(&line), line.used) < 0;
 	if (ledger->torn)
 		return error_sys(err, "write the ledger beside '%s'", ledger->loop.path);
-	note_lease(ledger);
+	note_lease(ledger, 0);
 	if (ledger->open)
 		open_requests_end(ledger->open, row->id);
 	return turned; /* the line was written in any case */
