@@ -4,7 +4,7 @@
 PREFIX ?= /usr/local
 SECONDS ?= 60
 
-.PHONY: all demo test test-power coverage test-agents lint bench fuzz install clean help build
+.PHONY: all demo test test-power test-soak coverage test-agents lint bench fuzz install clean help build
 .NOTPARALLEL:
 
 all: ## build the programs into build/ (the default)
@@ -27,6 +27,11 @@ test-power: ## cut the power at many moments and go on; needs root; CUTS=4 tries
 	@if [ "$$(id -u)" = 0 ] && [ -e /dev/loop-control ]; then \
 		RINGFENCE_TEST_CUTS='$(CUTS)' tests/run.py --root-only tests/power $(ARGS); \
 	else echo 'skipped: power cuts need root and loop devices, to mount a disk of their own'; fi
+
+test-soak: ## kill processes of loops at random and count their cost; LOOPS=100
+	@scripts/setup test
+	@$(MAKE) --no-print-directory build
+	@RINGFENCE_TEST_LOOPS='$(LOOPS)' RINGFENCE_TEST_SEED='$(SEED)' tests/run.py -x tests/soak $(ARGS)
 
 coverage: ## measure which lines and branches the tests reach; takes a while
 	@scripts/setup coverage

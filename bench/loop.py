@@ -36,12 +36,14 @@ def install(kit):
     return os.path.join(dist, ours)
 
 
-def prepare(kit, place):
+def prepare(kit, place, peers):
     os.makedirs(os.path.join(place.base, "agents"))
     agent = os.path.join(place.base, "agents", "claude")
     with open(agent, "w", encoding="utf-8") as file:
         file.write(AGENT)
     os.chmod(agent, 0o755)
+    if not peers:
+        return
     try:
         shutil.copy2(install(kit), os.path.join(place.base, "bin", "ralphy"))
     except kit.NotMeasured as why:
@@ -78,7 +80,7 @@ class Project:
     def run(self, kit, argv, codes=(0,)):
         done = subprocess.run(argv, cwd=self.folder, env=self.env, stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
-                              timeout=600, check=False)
+                              timeout=3600, check=False)
         if done.returncode not in codes:
             raise kit.NotMeasured(f"{' '.join(argv[:3])} ... exited {done.returncode}: {done.stdout.strip()[-300:]}")
         return done.stdout
@@ -164,6 +166,32 @@ def measure_many(kit, place, count):
 
     projects[0].until(kit, f"the end of {count} loops", lambda: not left(), 300)
     print(f"  {count} loops at once: all completed in {time.monotonic() - start:.1f} s")
+
+
+def measure_long(kit, place, rounds, count, age):
+    """Compares a loop that has done many iterations with new ones, in turns: an iteration's cost must not grow."""
+    print(f"A loop after {age} iterations against new loops, between two agents, {rounds} rounds of {count}")
+    old = Project(place, "long-old")
+    old.run(kit, old.loop("-m", str(age)), (2,))
+    old.gaps()
+    times = {f"iteration {age} and later": [], f"iterations 1 to {count}": []}
+
+    def go_on(number):
+        most = str(age + (number + 1) * count)
+        old.run(kit, [place.ringfence, "resume", "--follow", "--max-iterations", most], (2,))
+        return old.gaps()
+
+    def begin(number):
+        new = Project(place, f"long-new-{number}")
+        new.run(kit, new.loop("-m", str(count)), (2,))
+        return new.gaps()
+
+    for number in range(rounds):
+        for name, measure_one in list(zip(times, (go_on, begin)))[:: 1 if number % 2 == 0 else -1]:
+            times[name] += measure_one(number)
+    kit.show(times)
+    value = kit.ratio(times, *times)
+    kit.show_ratio(f"iteration {age} / iteration {count}", value, "at most 1.1x", value <= 1.1)
 
 
 # ---------------------------------------------------------------- memory

@@ -30,9 +30,9 @@ SRT_NODE = (22, 12)  # the oldest version that it accepts
 NODE_VERSION = "22.12.0"  # taken from npm where the machine's own node is older
 
 FULL = {"startup": 200, "patience_s": 120, "srt": 20, "build": 7, "denials": 7, "find": 21, "create": 5, "created": 40000, "files": 50000, "folders": 5000,
-        "loop": (5, 20), "many": 100, "flood": 2 << 30, "growth": (10, 5000, 21)}
+        "loop": (5, 20), "many": 100, "long": (10, 20, 2000), "flood": 2 << 30, "growth": (10, 5000, 21)}
 QUICK = {"startup": 30, "patience_s": 10, "srt": 5, "build": 2, "denials": 2, "find": 2, "create": 2, "created": 4000, "files": 5000, "folders": 500,
-         "loop": (2, 10), "many": 20, "flood": 256 << 20, "growth": (10, 5000, 5)}
+         "loop": (2, 10), "many": 20, "long": (4, 10, 200), "flood": 256 << 20, "growth": (10, 5000, 5)}
 
 
 class NotMeasured(Exception):
@@ -503,10 +503,15 @@ def measure_growth(place, size):
     loop.measure_growth(sys.modules[__name__], place, size)
 
 
+def measure_long(place, size):
+    loop.measure_long(sys.modules[__name__], place, *size["long"])
+
+
 # ---------------------------------------------------------------- the run
 
 SECTIONS = {"startup": measure_startup, "commands": measure_commands, "srt": measure_srt, "build": measure_build,
-            "denials": measure_denials, "create": measure_create, "find": measure_find, "loop": measure_loop, "growth": measure_growth}
+            "denials": measure_denials, "create": measure_create, "find": measure_find, "loop": measure_loop, "growth": measure_growth,
+            "long": measure_long}
 
 
 def section(measure, *args):
@@ -539,8 +544,8 @@ def prepare(place, chosen):
         shutil.copy2(os.path.join(REPO, "build", name), os.path.join(place.base, "bin"))
     for name in ("run.py", "loop.py", "git.py"):
         shutil.copy2(os.path.join(REPO, "bench", name), os.path.join(place.base, "bin"))
-    if "loop" in chosen:
-        loop.prepare(sys.modules[__name__], place)
+    if {"loop", "long"} & set(chosen):
+        loop.prepare(sys.modules[__name__], place, peers="loop" in chosen)
     if not {"srt", "memory"} & set(chosen):
         return
     with open(os.path.join(place.base, "srt-settings.json"), "w", encoding="utf-8") as file:

@@ -9,6 +9,7 @@
 #include "gateway/model/reel.h"
 #include "gateway/model/runaway.h"
 #include "gateway/model/upstream.h"
+#include "gateway/open_requests.h"
 #include "gateway/owner/model_config.h"
 #include "gateway/owner_protocol.h"
 #include "gateway/proxy/resolver.h"
@@ -59,6 +60,8 @@ struct engine {
 	uint64_t second_ms;
 	struct budget budget;
 	struct runaway runaway;
+	struct open_requests *open; /* NULL: there is no table */
+	uint64_t last_open;         /* the highest id in it so far */
 	struct reel_deck reels;
 	struct upstream_ways ways;
 	struct upstream upstreams[PROVIDER_COUNT];

@@ -76,6 +76,25 @@ static int map_table(int fd, struct host_table **ret_table, struct error *err)
 	return host_table_sound(*ret_table) ? 0 : error_set(err, "the host table is damaged");
 }
 
+/* Maps the table of open requests. The descriptor stays open: by its lock a later owner knows
+ * whether this process is gone. */
+static int map_requests(int fd, struct open_requests **ret_table, struct error *err)
+{
+	struct stat status;
+	void *memory;
+
+	if (fd < 0)
+		return 0;
+	if (fstat(fd, &status) < 0 || status.st_size != (off_t)sizeof(struct open_requests))
+		return error_set(err, "the table of open requests is from another version");
+	memory = mmap(NULL, sizeof(struct open_requests), PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+		      0);
+	if (memory == MAP_FAILED)
+		return error_sys(err, "map the table of open requests");
+	*ret_table = memory;
+	return 0;
+}
+
 /* Two descriptors per connection, plus those for connecting and resolving. */
 static void fit_descriptors(struct caps *caps, struct buffer *warnings)
 {
@@ -131,6 +150,10 @@ static int set_up(struct engine *engine, struct buffer *warnings, struct error *
 	memory = fds[1];
 	if (read_config(config, &engine->config, err) < 0 ||
 	    map_table(memory, &engine->table, err) < 0)
+		return -1;
+	if (engine->config.models.active &&
+	    (receive_start(&engine->owner_state, OWNER_PROTOCOL_REQUESTS, fds, err) < 0 ||
+	     map_requests(fds[0], &engine->open, err) < 0))
 		return -1;
 	engine->reels.fd = -1;
 	if (engine->config.models.tape.mode != MODEL_ACCESS_LIVE &&

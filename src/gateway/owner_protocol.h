@@ -47,6 +47,8 @@ enum owner_protocol_type {
 	/* to the owner: text is for the user; id 1: a replay diverged from its tape; 0: a
 	 * recording ended */
 	OWNER_PROTOCOL_NEWS,
+	/* to the gateway, with models; descriptor: the table of open requests, if there is one */
+	OWNER_PROTOCOL_REQUESTS,
 	OWNER_PROTOCOL_TYPES,
 };
 

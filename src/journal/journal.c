@@ -316,35 +316,61 @@ static int check_head(const struct journal *store, struct error *err)
 		(long long)(store->last + 1), (long long)store->head.seq);
 }
 
-int journal_each(struct journal *store, int64_t after, journal_fn *take, void *context,
-		 struct error *err)
+/* Reads the rows after the last known event. */
+static int read_rows(struct journal *store, sqlite3_stmt *statement, int64_t after,
+		     journal_fn *take, void *context, struct error *err)
+{
+	int step;
+
+	while ((step = sqlite3_step(statement)) == SQLITE_ROW) {
+		struct journal_event event;
+
+		if (read_row(store, statement, &event, err) < 0 ||
+		    (event.seq > after && take && take(context, &event, err) < 0))
+			return -1;
+	}
+	return step == SQLITE_DONE ? check_head(store, err) : set_error(store, "read", err);
+}
+
+/* Reads from the mark on, and passes the events after `after` to the function. */
+static int read_from(struct journal *store, const struct journal_mark *mark, int64_t after,
+		     journal_fn *take, void *context, struct error *err)
 {
 	sqlite3_stmt *statement = NULL;
-	int result = 0;
-	int step = SQLITE_ERROR;
+	int result;
 
-	store->last = 0;
-	store->hash[0] = '\0';
+	store->last = mark->seq;
+	memcpy(store->hash, mark->hash, sizeof store->hash);
 	store->known = false;
 	/* First: the writer may go on in the meantime. */
 	journal_head_read(store->path, &store->head);
 	if (sqlite3_prepare_v2(store->database,
-			       "SELECT seq, at_ms, kind, data, hash FROM event ORDER BY seq", -1,
-			       &statement, NULL) != SQLITE_OK)
+			       "SELECT seq, at_ms, kind, data, hash FROM event WHERE seq > ? "
+			       "ORDER BY seq",
+			       -1, &statement, NULL) != SQLITE_OK)
 		return set_error(store, "read", err);
-	while (result == 0 && (step = sqlite3_step(statement)) == SQLITE_ROW) {
-		struct journal_event event;
-
-		result = read_row(store, statement, &event, err);
-		if (result == 0 && event.seq > after && take)
-			result = take(context, &event, err);
-	}
-	if (result == 0 && step != SQLITE_DONE)
-		result = set_error(store, "read", err);
-	if (result == 0)
-		result = check_head(store, err);
+	sqlite3_bind_int64(statement, 1, mark->seq);
+	result = read_rows(store, statement, after, take, context, err);
 	sqlite3_finalize(statement);
 	store->known = result == 0;
+	return result;
+}
+
+int journal_each(struct journal *store, int64_t after, journal_fn *take, void *context,
+		 struct error *err)
+{
+	return read_from(store, &(struct journal_mark){ 0 }, after, take, context, err);
+}
+
+int journal_follow(struct journal *store, struct journal_mark *mark, journal_fn *take,
+		   void *context, struct error *err)
+{
+	int result = read_from(store, mark, mark->seq, take, context, err);
+
+	if (result == 0) {
+		mark->seq = store->last;
+		memcpy(mark->hash, store->hash, sizeof mark->hash);
+	}
 	return result;
 }
 

@@ -11,6 +11,7 @@
 #define JOURNAL_JOURNAL_H
 
 #include "util/error.h"
+#include "util/text/sha256.h"
 
 #include <stdint.h>
 
@@ -53,5 +54,19 @@ typedef int journal_fn(void *context, const struct journal_event *event, struct 
  */
 int journal_each(struct journal *store, int64_t after, journal_fn *take, void *context,
 		 struct error *err);
+
+/* Where a reader has stopped: the last event it knows, and that event's hash. {0}: at the start. */
+struct journal_mark {
+	int64_t seq;
+	char hash[SHA256_HEX];
+};
+
+/*
+ * Passes the events after the mark to the function, and moves the mark with them. Only these are
+ * read and verified, so following a journal costs the same however long it is. Returns like
+ * journal_each().
+ */
+int journal_follow(struct journal *store, struct journal_mark *mark, journal_fn *take,
+		   void *context, struct error *err);
 
 #endif

@@ -52,38 +52,56 @@ static char *read_trouble(const char *folder)
 	return fd >= 0 && fd_read_all(fd, &text) == 0 ? mem_dup(buffer_text(&text)) : NULL;
 }
 
-static int read_state(const char *folder, struct loop_state *ret_state, const char **ret_unwritable,
-		      struct error *err)
+/* Reads the events that the state does not have yet; after an error, all of them. */
+static int read_state(struct client_loop *loop, struct error *err)
 {
-	AUTO_FREE char *path = path_join(folder, "journal.db");
+	AUTO_FREE char *path = path_join(loop->folder, "journal.db");
 	struct journal *store = NULL;
 	int result;
 
-	loop_state_init(ret_state);
-	*ret_unwritable = NULL;
+	if (loop->damaged || loop->read.seq == 0) {
+		loop_state_release(&loop->state);
+		loop_state_init(&loop->state);
+		loop->read = (struct journal_mark){ 0 };
+	}
+	loop->unwritable = NULL;
 	if (journal_open(path, JOURNAL_READ, &store, err) < 0)
 		return -1;
-	*ret_unwritable = journal_copied_why(store);
-	result = loop_state_read(store, ret_state, err);
+	loop->unwritable = journal_copied_why(store);
+	result = loop_state_follow(store, &loop->read, &loop->state, err);
 	journal_close(store);
 	return result;
+}
+
+/* Is this a loop that its keeper continues? */
+static bool is_under_way(const struct loop_state *state)
+{
+	return state->phase != LOOP_PHASE_new && state->phase != LOOP_PHASE_paused &&
+	       state->phase != LOOP_PHASE_finished;
 }
 
 void client_refresh(struct client_loop *loop)
 {
 	struct error err;
+	bool kept;
 
-	loop_state_release(&loop->state);
 	free(loop->trouble);
-	/* Lock first, then journal: a loop that ends in between must not look interrupted. */
+	/* Locks first, then journal: a loop that ends in between must not look interrupted. */
 	loop->alive = loop_folder_is_locked(loop->folder);
-	loop->damaged = read_state(loop->folder, &loop->state, &loop->unwritable, &err) < 0;
+	kept = !loop->alive && loop_folder_is_kept(loop->folder);
+	loop->damaged = read_state(loop, &err) < 0;
 	loop->trouble = loop->damaged ? mem_dup(err.text) : read_trouble(loop->folder);
+	loop->restarting = kept && !loop->trouble && is_under_way(&loop->state);
+	loop->alive = loop->alive || loop->restarting;
 }
 
 const char *client_status(const struct client_loop *loop)
 {
-	return loop->damaged ? "failed" : loop_state_status(&loop->state, loop->alive);
+	if (loop->damaged)
+		return "failed";
+	if (loop->restarting) /* or started for the first time */
+		return loop->state.supervisor ? "restarting" : "starting";
+	return loop_state_status(&loop->state, loop->alive);
 }
 
 /* The time is shown in the reader's time zone. */
@@ -101,7 +119,8 @@ static char *reason_of_wait(const struct loop_state *state)
 char *client_reason(const struct client_loop *loop)
 {
 	const char *status = client_status(loop);
-	int64_t seen_ms = loop->alive ? loop_report_heartbeat_ms(loop->folder) : 0;
+	int64_t seen_ms = loop->alive && !loop->restarting ? loop_report_heartbeat_ms(loop->folder)
+							   : 0;
 
 	if (seen_ms && clock_wall_ms() - seen_ms > STALE_MS)
 		return mem_format("its supervisor (process %d) has not reported for %lld s",
@@ -113,6 +132,8 @@ char *client_reason(const struct client_loop *loop)
 		return mem_format("%s (to continue: ringfence resume %s)",
 				  loop->trouble ? loop->trouble : "its supervisor is gone",
 				  loop->id);
+	if (strcmp(status, "restarting") == 0)
+		return mem_dup("its supervisor is gone, and is being started again");
 	if (!loop->state.reason || !*loop->state.reason)
 		return NULL;
 	return strcmp(status, "waiting") == 0 ? reason_of_wait(&loop->state)
@@ -127,7 +148,7 @@ json_t *client_text(const char *text)
 json_t *client_json(const struct client_loop *loop)
 {
 	AUTO_FREE char *reason = client_reason(loop);
-	json_t *value = loop_report_loop(loop->id, &loop->state, loop->alive,
+	json_t *value = loop_report_loop(loop->id, &loop->state, loop->alive && !loop->restarting,
 					 loop_report_heartbeat_ms(loop->folder));
 
 	json_object_set_new(value, "status", json_string(client_status(loop)));
@@ -145,6 +166,20 @@ int client_events(const struct client_loop *loop, int64_t after, journal_fn *tak
 	if (journal_open(path, JOURNAL_READ, &store, err) < 0)
 		return -1;
 	result = journal_each(store, after, take, context, err);
+	journal_close(store);
+	return result;
+}
+
+int client_follow(const struct client_loop *loop, struct journal_mark *mark, journal_fn *take,
+		  void *context, struct error *err)
+{
+	AUTO_FREE char *path = path_join(loop->folder, "journal.db");
+	struct journal *store = NULL;
+	int result;
+
+	if (journal_open(path, JOURNAL_READ, &store, err) < 0)
+		return -1;
+	result = journal_follow(store, mark, take, context, err);
 	journal_close(store);
 	return result;
 }
@@ -288,6 +323,8 @@ int client_resume(const char *state, struct client_loop *loop, json_t *changes, 
 			err, ERROR_BUSY,
 			"the loop %s is already running (to pause it: ringfence pause %s)",
 			loop->id, loop->id);
+	loop->read =
+		(struct journal_mark){ 0 }; /* the question changes the state: read all again */
 	if (resume_permits(&loop->state, changes, clock_wall_ms(), &why) < 0)
 		return error_with(err, ERROR_REFUSED, "cannot resume the loop %s: %s", loop->id,
 				  why.text);

@@ -20,9 +20,11 @@ struct client_loop {
 	char *id;
 	char *folder;
 	struct loop_state state;
-	bool alive;    /* a supervisor is running */
-	bool damaged;  /* the journal cannot be read; only trouble is set */
-	char *trouble; /* why it cannot continue, or NULL */
+	struct journal_mark read; /* the events that the state is made of */
+	bool alive;      /* a supervisor is running, or about to be started by the keeper */
+	bool restarting; /* about to be started */
+	bool damaged;    /* the journal cannot be read; only trouble is set */
+	char *trouble;   /* why it cannot continue, or NULL */
 	/* Why its journal can only be read ("its disk is full"), or NULL. */
 	const char *unwritable;
 };
@@ -177,5 +179,9 @@ char *client_reason(const struct client_loop *loop);
 /* Passes the events after `after` to the function; see journal.h. */
 int client_events(const struct client_loop *loop, int64_t after, journal_fn *take, void *context,
 		  struct error *err);
+
+/* Passes the events after the mark to the function, and moves the mark; see journal.h. */
+int client_follow(const struct client_loop *loop, struct journal_mark *mark, journal_fn *take,
+		  void *context, struct error *err);
 
 #endif

@@ -403,7 +403,8 @@ int client_find(const char *state, const char *id, const char *project,
 static bool is_running(const char *loops, const char *id, const char *project)
 {
 	AUTO_FREE char *folder = path_join(loops, id);
-	struct client_loop *loop = loop_folder_is_locked(folder) ? read_loop(loops, id) : NULL;
+	bool process = loop_folder_is_locked(folder) || loop_folder_is_kept(folder);
+	struct client_loop *loop = process ? read_loop(loops, id) : NULL;
 	bool running = loop && loop->alive && is_in(loop, project);
 
 	free_loop(loop);
@@ -411,7 +412,7 @@ static bool is_running(const char *loops, const char *id, const char *project)
 }
 
 /* An index only tells which loops are of other projects, which never changes; whether a loop is
- * running, its lock tells. */
+ * running, its lock and that of its keeper tell. */
 char *client_running(const char *state, const char *project)
 {
 	struct error ignored;

@@ -68,15 +68,19 @@ int checkpoint_begin(struct snapshot_request *request, struct error *err)
 	return 0;
 }
 
-/* Prunes after a checkpoint, when the repository exceeds a limit. */
+/* Prunes after a checkpoint, when the repository exceeds a limit; or merges its packs. */
 static int prune_if_needed(struct snapshot_request *request, struct error *err)
 {
 	struct checkpoint_repo *repo = &request->repo;
 	struct prune_result done;
 
+	struct error ignored; /* the next checkpoint tries it again */
+
 	request->prune.present = request->look.loop;
-	if (!prune_needed(repo, &request->prune))
+	if (!prune_needed(repo, &request->prune)) {
+		pack_merge(repo, &ignored);
 		return 0;
+	}
 	if (prune_store(repo, &request->prune, &done, err) < 0)
 		return -1;
 	json_number(&request->json, "pruned", done.removed);

@@ -49,7 +49,8 @@ int snapshot_start(const struct snapshot_work *work, int output, int lock,
 
 /*
  * Waits for the task to end. Returns 0 with its answer, which the caller releases; or -1 with err
- * set to the error and status that the task reported, or to the signal that killed it.
+ * set to the error and status that the task reported, or to ERROR_DIED and the signal that killed
+ * it.
  */
 int snapshot_end(struct snapshot_job *job, json_t **ret_answer, struct error *err);
 

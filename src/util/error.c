@@ -10,7 +10,7 @@ static const char *const names[ERROR_STATUS_COUNT] = {
 	[ERROR_OTHER] = "other",         [ERROR_REFUSED] = "refused",   [ERROR_INVALID] = "invalid",
 	[ERROR_NOT_FOUND] = "not found", [ERROR_EXISTS] = "exists",     [ERROR_BUSY] = "busy",
 	[ERROR_DENIED] = "denied",       [ERROR_NO_SPACE] = "no space", [ERROR_IO] = "I/O",
-	[ERROR_PROTOCOL] = "protocol",   [ERROR_OUTPUT] = "output",
+	[ERROR_PROTOCOL] = "protocol",   [ERROR_OUTPUT] = "output",     [ERROR_DIED] = "died",
 };
 
 /* Any other errno is ERROR_IO. */

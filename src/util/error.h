@@ -21,6 +21,7 @@ enum error_status {
 	ERROR_IO,
 	ERROR_PROTOCOL, /* the peer sent something illegal */
 	ERROR_OUTPUT,   /* writing to stdout failed */
+	ERROR_DIED,     /* the process that did the work died; a retry may succeed */
 	ERROR_STATUS_COUNT
 };
 

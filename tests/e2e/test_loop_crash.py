@@ -9,7 +9,7 @@ import sqlite3
 import subprocess
 
 from harness import Skip, cases, contains, equal, expect, gitrepo, kernel, needs, root_only, user_only
-from harness.loop import Loop, is_stopped, keepers, kill, name_of, until
+from harness.loop import ENDED, Loop, is_stopped, keepers, kill, name_of, until
 from harness.repository import Repository
 
 # Each step costs once: a repeated attempt finds the work of the previous one.
@@ -64,16 +64,36 @@ def test_a_killed_keeper_is_replaced_and_the_new_one_does_its_work(t):
     interrupted_once(t, loop)
 
 
+def test_a_loop_whose_supervisor_is_being_restarted_says_so(t):
+    """Nobody is told to resume it, and a resume is refused; without its keeper it is interrupted."""
+    loop = begin(t)
+    (keeper,) = keepers()
+    os.kill(keeper, signal.SIGSTOP)
+    until("a stop", lambda: is_stopped(keeper))
+    kill(loop.supervisor())
+    status = until("the end of the supervisor", lambda: loop.status()["supervisor_pid"] is None and loop.status())
+    equal((status["status"], status["reason"]), ("restarting", "its supervisor is gone, and is being started again"), "the status")
+    shown = loop.ringfence("status").out
+    expect("restarting" in shown and "resume" not in shown, "what a person sees", shown)
+    for words in (("resume",), ("run", "another", "--check", "true", "--agent-command", "true")):
+        result = loop.ringfence(*words)
+        equal(result.code, 125, f"exit status of {words[0]}", result)
+        contains(result.err, "is already running", "the refusal")
+    equal(loop.ringfence("resume", "--all").out, "", "what resume --all continues")
+    os.kill(keeper, signal.SIGCONT)
+    interrupted_once(t, loop)
+
+
 def test_when_all_are_killed_resume_goes_on(t):
     loop = begin(t)
     supervisor, runner, keeper = loop.supervisor(), loop.runner(), keepers()[0]
     os.kill(keeper, signal.SIGSTOP)  # otherwise it would be faster than this test
     for pid in (supervisor, keeper, runner):
         kill(pid)
-    status = until("nobody", lambda: loop.status()["supervisor_pid"] is None and loop.status())
-    equal(status["status"], "interrupted", "the status")
-    contains(status["reason"], "ringfence resume", "the reason")
     t.all_gone()
+    status = loop.status()
+    equal((status["status"], status["supervisor_pid"]), ("interrupted", None), "the status")
+    contains(status["reason"], "ringfence resume", "the reason")
     result = loop.ringfence("resume", "--all")
     equal(result.code, 0, "exit status of resume", result)
     interrupted_once(t, loop)
@@ -118,6 +138,62 @@ def cwd_of(pid):
         return os.readlink(f"/proc/{pid}/cwd")
     except OSError:
         return ""
+
+
+def snapshots():
+    """The ringfence-snapshot processes of this test that wait at their fault point."""
+    return [pid for pid, _ in kernel.descendants_of(os.getpid()) if name_of(pid) == "ringfence-snaps" and is_stopped(pid)]
+
+
+def let_go(pid):
+    os.kill(pid, signal.SIGCONT)
+    until("that it goes on", lambda: not is_stopped(pid))
+
+
+def retried(loop):
+    return [json.loads(data)["task"] for kind, data in loop.events() if kind == "retried"]
+
+
+@needs("git")
+@cases(1, 2, 5)
+def test_a_killed_ringfence_snapshot_is_started_again(t, point):
+    """Each of its tasks dies once, at this fault point, and is done the second time."""
+    loop = Loop(t, scripts={"all": "edit step-$N $N; git add -A; git commit -q -m step-$N; [ $N -lt 2 ] || edit done yes"})
+    repo = gitrepo.Repository(t, loop.project).filled()
+    starter = t.start([t.ringfence, *loop.run_words("--worktree", "--detach")], cwd=loop.project,
+                      env=t.env(RINGFENCE_SNAPSHOT_FAULT=f"{point},stop"))
+    killed = 0
+    while stopped := until("a snapshot or the end", lambda: snapshots() or (starter.poll() is not None and
+                                                                            loop.said()["status"] in ENDED and ["end"])):
+        if stopped == ["end"]:
+            break
+        if stopped[0] in [pid for pid, _ in kernel.children_of(starter.pid)]:
+            let_go(stopped[0])
+            continue
+        kill(stopped[0])
+        killed += 1
+        until("that it is retried", lambda: len(retried(loop)) == killed)  # noqa: B023
+        let_go(until("another one", lambda: [pid for pid in snapshots() if pid != stopped[0]])[0])  # noqa: B023
+    status = loop.ended("completed")
+    expect(killed >= 4, "checkpoints, imports and leftovers were cut off", retried(loop))
+    equal((status["used"], status.get("checkpoint_error"), status["git"].get("error")), (2, None, None), "the end", status)
+    for number in ("1", "2"):
+        equal(repo.git("show", f"ringfence/{status['id']}:step-{number}"), number, f"step {number}")
+    equal(repo.git("rev-parse", f"ringfence/{status['id']}~1"), status["git"]["commit"], "the last commit of the agent")
+
+
+def test_a_ringfence_snapshot_that_dies_again_and_again_pauses_the_loop(t):
+    loop = Loop(t, scripts={"1": "edit a x", "2": "edit done yes"})
+    equal(loop.run("-m", "1").code, 2, "exit status")
+    loop.write("changed")  # or there is nothing to keep
+    equal(loop.ringfence("resume", "-m", "3", env=t.env(RINGFENCE_SNAPSHOT_FAULT="1")).code, 0, "exit status of resume")
+    status = loop.ended("paused")
+    contains(status["reason"], "a checkpoint could not be taken, and no agent runs without one: ringfence-snapshot: Killed (3 times)",
+             "the reason")
+    equal(retried(loop), ["checkpoint"] * 2, "what was tried again")
+    equal(loop.ringfence("resume").code, 0, "exit status of another resume")
+    status = loop.ended("completed")
+    equal(status.get("checkpoint_error"), None, "the error")
 
 
 def test_a_supervisor_that_is_told_to_end_leaves_an_interrupted_loop(t):
@@ -213,8 +289,8 @@ def test_a_keeper_killed_at_any_event_changes_nothing(t, number):
     for fault, loop in loops.items():
         loop.detach(*EVENTS, env=t.env(RINGFENCE_FAULT=fault))
     both = loops[faults[2]]
-    status = until("the end of both", lambda: not both.status()["supervisor_pid"] and both.status())
-    equal(status["status"], "interrupted" if number < 15 else "completed", "the status")
+    wanted = "interrupted" if number < 15 else "completed"
+    until("the end of both", lambda: both.status()["status"] == wanted and not both.status()["supervisor_pid"])
     if number < 15:
         equal(both.ringfence("resume").code, 0, "exit status of resume")
     for fault, loop in loops.items():

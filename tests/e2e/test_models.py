@@ -900,6 +900,35 @@ def test_a_gateway_killed_in_a_request_counts_all_that_it_was_granted(t):
     equal(sum(line["cost_nusd"] for line in models.ledger()), line["cost_nusd"] + opus(10, 5), "the sum")
 
 
+def test_a_gateway_killed_in_a_stream_costs_what_was_streamed(t):
+    """Not less than the provider may bill, and not all that was reserved for it."""
+    over = threading.Event()
+    t.cleanups.append(over.set)
+
+    def answer(request, connection):
+        if len(models.provider.requests) > 1:
+            return message(input=10, output=5)
+        connection.sendall(STREAM + b"".join(map(chunk, message_events(text="x" * 2000, input=5000)[:2])))
+        over.wait(60)
+        return None
+
+    models = Models(t, answer, "--budget", "5")
+    began = time.monotonic()
+    connection = models.connect()
+    body = {"model": "claude-opus-5-5", "max_tokens": 64000, "stream": True, "messages": []}
+    connection.request("POST", "/v1/messages", json.dumps(body), {"x-api-key": models.token})
+    contains(connection.getresponse().read1(65536).decode(), "message_start", "the start of the answer")
+    os.kill(models.pid, signal.SIGKILL)
+    (line,) = models.ledger(1)
+    tokens = 1000 + 300 * (time.monotonic() - began + 1)
+    equal((line["route"], line["estimated"]), ("lost", True), "the line")
+    expect(opus(5000, 1000) <= line["cost_nusd"] <= opus(5000, tokens), "its cost is what was streamed", (line, tokens))
+    wait_for(lambda: models.pid, "it is started again")
+    equal(models.ask()[0], 200, "and serves")
+    models.stop()
+    equal(models.spent(), line["cost_nusd"] + opus(10, 5), "the sum")
+
+
 def swallow(function):
     try:
         function()

@@ -179,6 +179,79 @@ static void packs(void)
 	checkpoint_repo_close(&repo);
 }
 
+/* Writes a pack of its own for each of these objects. */
+static bool write_packs(int first, int last, unsigned char ids[][NODE_ID])
+{
+	bool all = true;
+
+	for (int i = first; i < last; i++) {
+		struct pack *pack = pack_new(&repo, false, NULL);
+		char text[32];
+
+		snprintf(text, sizeof text, "pack %d", i);
+		all = all &&
+		      pack_add(pack, GIT_OBJECT_BLOB, text, strlen(text), ids[i], &err) == 0 &&
+		      pack_finish(pack, &err) == 0;
+		pack_free(pack);
+	}
+	return all;
+}
+
+static void merges(void)
+{
+	enum { MANY = 33, MORE = 70 };
+	static unsigned char ids[MORE][NODE_ID];
+	AUTO_FREE char *large = mem_zero(5 << 20);
+	unsigned char other[NODE_ID];
+	struct pack *pack;
+	bool all = true;
+
+	fresh();
+	open_store();
+	pack = pack_new(&repo, false, NULL);
+	srand(1);
+	for (size_t i = 0; i < 5 << 20; i++)
+		large[i] = (char)rand();
+	CHECK("a large pack", pack_add(pack, GIT_OBJECT_BLOB, large, 5 << 20, other, &err) == 0 &&
+				      pack_finish(pack, &err) == 0);
+	pack_free(pack);
+	CHECK("few small packs are left alone", write_packs(0, MANY - 1, ids) &&
+							pack_merge(&repo, &err) == 0 &&
+							count_packs() == 2 * MANY);
+	CHECK("many are merged into one, beside the large one",
+	      write_packs(MANY - 1, MANY, ids) && pack_merge(&repo, &err) == 0 &&
+		      count_packs() == 4);
+	CHECK("and again",
+	      write_packs(MANY, MORE, ids) && pack_merge(&repo, &err) == 0 && count_packs() == 4);
+	for (int i = 0; i < MORE; i++) {
+		char text[32];
+
+		snprintf(text, sizeof text, "pack %d", i);
+		all = all && can_read(ids[i], text);
+	}
+	CHECK("no object is lost", all);
+	checkpoint_repo_close(&repo);
+}
+
+static void numbers(void)
+{
+	git_oid commit = { { 1 } };
+
+	fresh();
+	open_store();
+	CHECK("the first checkpoint has the number that was asked for",
+	      checkpoint_repo_next(&repo, "loop", 0) == 0 &&
+		      checkpoint_repo_next(&repo, "loop", 7) == 7);
+	for (int64_t i = 0; i < 3; i++)
+		checkpoint_repo_number(&repo, "loop", i, &commit, &err);
+	CHECK("the next one follows the latest", checkpoint_repo_next(&repo, "loop", 3) == 3);
+	CHECK("even if the caller knows of fewer",
+	      checkpoint_repo_next(&repo, "loop", 1) == 3 &&
+		      checkpoint_repo_next(&repo, "loop", 0) == 3);
+	CHECK("or of more", checkpoint_repo_next(&repo, "loop", 9) == 9);
+	checkpoint_repo_close(&repo);
+}
+
 static void many_objects(void)
 {
 	unsigned char id[NODE_ID];
@@ -644,6 +717,8 @@ int main(void)
 {
 	unit_begin();
 	packs();
+	merges();
+	numbers();
 	many_objects();
 	caches();
 	notes();

@@ -4,6 +4,7 @@
 
 #include "gateway/host_table.h"
 #include "gateway/owner/gateway.h"
+#include "gateway/owner/restarts.h"
 #include "gateway/owner_protocol.h"
 #include "gateway/proxy/http.h"
 #include "gateway/proxy/socks.h"
@@ -475,6 +476,7 @@ static const struct legal {
 } legal[] = {
 	{ OWNER_PROTOCOL_NEW, OWNER_PROTOCOL_START, OWNER_PROTOCOL_STARTING },
 	{ OWNER_PROTOCOL_STARTING, OWNER_PROTOCOL_REEL, OWNER_PROTOCOL_STARTING },
+	{ OWNER_PROTOCOL_STARTING, OWNER_PROTOCOL_REQUESTS, OWNER_PROTOCOL_STARTING },
 	{ OWNER_PROTOCOL_STARTING, OWNER_PROTOCOL_READY, OWNER_PROTOCOL_SERVING },
 	{ OWNER_PROTOCOL_STARTING, OWNER_PROTOCOL_FAILED, OWNER_PROTOCOL_OVER },
 	{ OWNER_PROTOCOL_SERVING, OWNER_PROTOCOL_LISTEN, OWNER_PROTOCOL_SERVING },
@@ -570,6 +572,44 @@ static void check_start(void)
 	list_release(&options.rules);
 }
 
+/* --- restarts */
+
+/* Dies this often, each time after this long. Returns how often it was restarted. */
+static unsigned int restarted(unsigned int deaths, uint64_t after_ms, uint64_t *ret_last_wait_ms)
+{
+	struct restarts restarts = { 0 };
+	uint64_t now_ms = 1000000;
+	unsigned int count = 0;
+
+	*ret_last_wait_ms = 0;
+	restarts_started(&restarts, now_ms);
+	for (unsigned int i = 0; i < deaths; i++) {
+		now_ms += after_ms;
+		if (!restarts_died(&restarts, now_ms, ret_last_wait_ms))
+			break;
+		count++;
+		now_ms += *ret_last_wait_ms;
+		restarts_started(&restarts, now_ms);
+	}
+	return count;
+}
+
+static void check_restarts(void)
+{
+	uint64_t wait_ms;
+
+	CHECK("a gateway that dies at every start is given up", restarted(100, 0, &wait_ms) == 10);
+	CHECK("so is one that dies soon", restarted(100, 9999, &wait_ms) == 10);
+	CHECK("one that works for ten seconds is restarted however often it dies",
+	      restarted(1000, 10000, &wait_ms) == 1000 && wait_ms == 0);
+	CHECK("the first three restarts do not wait",
+	      restarted(3, 0, &wait_ms) == 3 && wait_ms == 0);
+	CHECK("the fourth is a second after the third",
+	      restarted(4, 0, &wait_ms) == 4 && wait_ms == 1000);
+	CHECK("a delay counts from the last start",
+	      restarted(4, 300, &wait_ms) == 4 && wait_ms == 700);
+}
+
 int main(void)
 {
 	check_rules();
@@ -583,5 +623,6 @@ int main(void)
 	check_messages();
 	check_protocol();
 	check_start();
+	check_restarts();
 	return unit_failures > 0;
 }

@@ -2,6 +2,7 @@
  * limit. */
 #include "unit.h"
 
+#include "gateway/open_requests.h"
 #include "gateway/owner/ledger.h"
 #include "gateway/owner/ledger_sums.h"
 
@@ -14,6 +15,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -23,6 +25,7 @@ enum { CENT = 10000000 };
 static char folder[] = "/tmp/unit-ledger-XXXXXX";
 static char *day;
 static struct error err;
+static bool shared; /* several owners use the folder, which belongs to no loop */
 
 static struct ledger *open_ledger(uint64_t iteration_limit, uint64_t loop_limit, uint64_t day_limit,
 				  uint64_t period)
@@ -32,7 +35,7 @@ static struct ledger *open_ledger(uint64_t iteration_limit, uint64_t loop_limit,
 						.limits = { iteration_limit, loop_limit,
 							    day_limit },
 						.period = period,
-						.iteration = (uint32_t)period,
+						.iteration = shared ? 0 : (uint32_t)period,
 						.agent = "claude" };
 	struct ledger *ledger = NULL;
 
@@ -126,23 +129,113 @@ static void leasing(void)
 		      strstr(lines, "\\u001b") && strstr(lines, "\"agent\":\"claude\""));
 }
 
-/* A child that leases money and is killed. */
-static void killed(void)
+/* As a gateway would: a request has cost this much so far. */
+static void open_request(const struct ledger *ledger, uint64_t id, uint64_t nusd)
 {
-	uint64_t before = total();
+	struct open_requests *table = mmap(NULL, sizeof *table, PROT_READ | PROT_WRITE, MAP_SHARED,
+					   ledger_open_requests(ledger), 0);
+
+	open_requests_update(open_requests_begin(table, id), nusd, 0, nusd);
+	munmap(table, sizeof *table); /* a mapping would keep the lock of the file */
+}
+
+/* A child that leases money, has one request in its ledger and others under way, and is killed. */
+static void spend_and_die(size_t requests)
+{
 	pid_t child = fork();
 
 	if (child == 0) {
 		struct ledger *ledger = open_ledger(0, 0, 0, 4);
-		struct ledger_row row = { .route = "chat", .cost_nusd = 2 * CENT, .known = 1 };
+		struct ledger_row row = {
+			.id = 1, .route = "chat", .cost_nusd = 2 * CENT, .known = 1
+		};
 		char why[LEDGER_WHY];
 		uint64_t left;
 
 		lease(ledger, 25 * CENT, false, &left, why);
+		open_request(ledger, 1, 2 * CENT);
+		for (size_t i = 0; i < requests; i++)
+			open_request(ledger, 2 + i, 3 * CENT);
 		ledger_add(ledger, &row, &err);
+		/* As if it were killed before it could free the slot. */
+		open_request(ledger, 1, 2 * CENT);
 		raise(SIGKILL);
 	}
 	waitpid(child, NULL, 0);
+}
+
+static void killed_within(void)
+{
+	uint64_t before = total();
+	struct ledger *ledger;
+	char why[LEDGER_WHY];
+	uint64_t left;
+
+	unlink(day);
+	spend_and_die(2);
+	CHECK("until somebody looks, the open lease of a killed owner counts as spent",
+	      total() == before + 30 * CENT);
+	ledger = open_ledger(0, 0, 30 * CENT, 5);
+
+	AUTO_FREE char *lines = read_lines();
+
+	CHECK("then only what its open requests have cost, as a line of its own",
+	      total() == before + 8 * CENT &&
+		      strstr(lines, "\"cost_nusd\":60000000,\"estimated\""));
+	CHECK("the rest is returned to the day",
+	      lease(ledger, 22 * CENT, false, &left, why) == 22 * CENT);
+	open_request(ledger, 9, 5 * CENT);
+	ledger_end_lease(ledger, false, &err);
+	CHECK("a killed gateway costs what its open requests have cost",
+	      total() == before + 13 * CENT && ledger_spent(ledger) == 5 * CENT);
+	lease(ledger, CENT, false, &left, why);
+	open_request(ledger, 10, 20 * CENT);
+	ledger_end_lease(ledger, false, &err);
+	CHECK("even if that is more than it was granted", total() == before + 33 * CENT);
+	ledger_close(ledger);
+	unlink(day);
+}
+
+/* The cost of a request while nobody looks. */
+static void open_costs(void)
+{
+	static struct open_requests table;
+	struct open_requests_slot *slot;
+	uint64_t nusd = 0;
+
+	open_requests_init(&table);
+	slot = open_requests_begin(&table, 7);
+	CHECK("a request that is not sent costs nothing",
+	      open_requests_cost(&table, open_requests_now_ms(), &nusd) && nusd == 0);
+	open_requests_update(slot, 100, 50, 1000);
+	CHECK("one that streams costs more with time",
+	      open_requests_cost(&table, slot->at_ms + 2000, &nusd) && nusd == 200);
+	CHECK("up to its reservation",
+	      open_requests_cost(&table, slot->at_ms + 3600000, &nusd) && nusd == 1000);
+	open_requests_end(&table, 7);
+	CHECK("and nothing once it is in the ledger",
+	      open_requests_cost(&table, slot->at_ms, &nusd) && nusd == 0);
+	for (uint64_t i = 1; i <= OPEN_REQUESTS_SLOTS; i++)
+		slot = open_requests_begin(&table, i);
+	CHECK("a full table is still sound", slot && open_requests_cost(&table, 0, &nusd));
+	CHECK("one that is too small for all is not",
+	      !open_requests_begin(&table, 1000) && !open_requests_cost(&table, 0, &nusd));
+	open_requests_init(&table);
+	table.boot[0] = 'x';
+	CHECK("nor is one of another boot", !open_requests_cost(&table, 0, &nusd));
+	open_requests_init(&table);
+	open_requests_update(open_requests_begin(&table, 1), UINT64_MAX, 0, 0);
+	CHECK("nor is nonsense", !open_requests_cost(&table, 0, &nusd));
+}
+
+/* A killed owner whose table is lost. */
+static void killed(void)
+{
+	uint64_t before = total();
+	AUTO_FREE char *table = path_join(folder, "open-requests");
+
+	spend_and_die(0);
+	unlink(table);
 	CHECK("after a kill -9 the open lease counts as spent", total() == before + 30 * CENT);
 
 	struct ledger *ledger = open_ledger(0, 0, 0, 5);
@@ -169,6 +262,7 @@ static void days(void)
 	uint64_t left;
 
 	unlink(day);
+	shared = true;
 	one = open_ledger(0, 0, 50 * CENT, 7);
 	two = open_ledger(0, 0, 50 * CENT, 8);
 	CHECK("concurrent owners share a day",
@@ -178,6 +272,7 @@ static void days(void)
 	ledger_end_lease(one, true, &err);
 	CHECK("one owner can use what another returns",
 	      lease(two, 30 * CENT, false, &left, why) == 30 * CENT);
+	open_request(two, 1, 50 * CENT);
 	ledger_end_lease(two, false, &err);
 	ledger_close(one);
 	ledger_close(two);
@@ -267,6 +362,7 @@ static void damage(void)
 	uint64_t left;
 
 	lease(ledger, CENT, false, &left, why);
+	open_request(ledger, 1, CENT);
 	ledger_end_lease(ledger, false, &err);
 	ledger_close(ledger);
 	if (pread(fd, bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
@@ -399,6 +495,8 @@ int main(void)
 		return 1;
 	day = path_join(folder, "day");
 	leasing();
+	open_costs();
+	killed_within();
 	killed();
 	days();
 	midnight();

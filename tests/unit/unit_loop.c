@@ -111,6 +111,13 @@ static const struct {
 	{ "finished", "checkpointed", "finished" },
 	{ "finished", "restoring", "finished" },
 	{ "finished", "restored", "finished" },
+	{ "baseline", "retried", "baseline" },
+	{ "ready", "retried", "ready" },
+	{ "agent", "retried", "agent" },
+	{ "checks", "retried", "checks" },
+	{ "waiting", "retried", "waiting" },
+	{ "paused", "retried", "paused" },
+	{ "closing", "retried", "closing" },
 	{ "baseline", "git", "baseline" },
 	{ "ready", "git", "ready" },
 	{ "agent", "git", "agent" },
@@ -372,6 +379,7 @@ static void journal(void)
 	AUTO_FREE char *head = path_join(folder, "journal.head");
 	struct journal *store = NULL;
 	struct journal *reader = NULL;
+	struct journal_mark mark = { 0 };
 	struct error err;
 	int count = 0;
 	int late = 0;
@@ -385,6 +393,17 @@ static void journal(void)
 	      journal_open(path, JOURNAL_READ, &reader, &err) == 0 &&
 		      journal_each(reader, 0, count_events, &count, &err) == 0 && count == 3 &&
 		      journal_each(reader, 2, count_events, &late, &err) == 0 && late == 1);
+	count = late = 0;
+	CHECK("a reader that follows gets each event once",
+	      journal_follow(reader, &mark, count_events, &count, &err) == 0 && count == 3 &&
+		      mark.seq == 3 &&
+		      journal_append(store, JOURNAL_NOW, 9, "kind", "{}", &err) == 0 &&
+		      journal_follow(reader, &mark, count_events, &late, &err) == 0 && late == 1);
+	mark.hash[0] ^= 1;
+	CHECK("and finds a journal that does not continue where it stopped",
+	      journal_append(store, JOURNAL_NOW, 9, "kind", "{}", &err) == 0 &&
+		      journal_follow(reader, &mark, count_events, &late, &err) < 0 &&
+		      strstr(err.text, "damaged") && late == 1);
 	CHECK("a reader cannot write",
 	      journal_append(reader, JOURNAL_NOW, 9, "kind", "{}", &err) < 0);
 	journal_close(reader);
@@ -797,11 +816,11 @@ static void disks(void)
 	mkdir(path, 0755);
 	sum = dig(path, 1000);
 	setrlimit(RLIMIT_NOFILE, &few);
-	counted = disk_usage_bytes(path);
+	counted = disk_usage_bytes(path, NULL);
 	setrlimit(RLIMIT_NOFILE, &usual);
 	CHECK("disk usage is counted at any depth, with few descriptors",
 	      sum == 20 * 65536 && counted >= sum && counted < sum + (1000 + 20) * 8192);
-	CHECK("a missing folder uses nothing", disk_usage_bytes("/nonexistent/x") == 0);
+	CHECK("a missing folder uses nothing", disk_usage_bytes("/nonexistent/x", NULL) == 0);
 	CHECK("it can be removed", system(remove) == 0);
 }
 

@@ -25,6 +25,7 @@ static const struct cli_option options[] = {
 static const struct cli_section sections[] = {
 	{ "STATES", "  starting     the checks run for the first time\n"
 		    "  running      an iteration is under way\n"
+		    "  restarting   the supervisor was killed; another one is being started\n"
 		    "  waiting      for the model provider, until the time shown\n"
 		    "  paused       continue with ringfence resume\n"
 		    "  interrupted  the supervisor is gone; continue with ringfence resume\n"
@@ -71,7 +72,7 @@ static const char *activity(const struct client_loop *loop)
 {
 	const struct loop_state *state = &loop->state;
 
-	if (!loop->alive || loop->damaged)
+	if (!loop->alive || loop->restarting || loop->damaged)
 		return NULL;
 	if (state->wish == LOOP_WISH_PAUSE)
 		return "will pause after this iteration";

@@ -271,6 +271,12 @@ static void print_checkpointed(struct event_text *view, const json_t *data)
 			jsonget_text(first, "why"));
 }
 
+static void print_retried(struct event_text *view, const json_t *data)
+{
+	event_text_print(view, "  '%s' is tried again: %s", jsonget_text(data, "task"),
+			 jsonget_text(data, "error"));
+}
+
 static void print_git(struct event_text *view, const json_t *data)
 {
 	int locks = (int)jsonget_number(data, "unlocked");
@@ -370,6 +376,9 @@ static void print_data(struct event_text *view, int kind, const json_t *data, in
 		break;
 	case LOOP_EVENT_checkpointed:
 		print_checkpointed(view, data);
+		break;
+	case LOOP_EVENT_retried:
+		print_retried(view, data);
 		break;
 	case LOOP_EVENT_git:
 		print_git(view, data);

@@ -24,7 +24,8 @@ enum { POLL_MS = 1000, QUIET_S = 10, GONE_POLLS = 12, AGENT_POLL_MS = 200 };
 
 struct follow {
 	struct event_text view;
-	int64_t seen;   /* number of the last event printed */
+	int64_t seen; /* number of the last event printed */
+	struct journal_mark read;
 	char *activity; /* the last one printed */
 	int inotify;    /* watches the loop's folder */
 	int gone;       /* consecutive polls without a supervisor */
@@ -64,6 +65,8 @@ static int print_event(void *context, const struct journal_event *event, struct 
 	struct follow *follow = context;
 
 	(void)err;
+	if (event->seq <= follow->seen)
+		return 0;
 	event_text_event(&follow->view, event);
 	follow->seen = event->seq;
 	return 0;
@@ -75,7 +78,7 @@ static bool catch_up(struct follow *follow, struct error *err)
 	struct client_loop *loop = follow->view.loop;
 
 	client_refresh(loop);
-	if (loop->damaged || client_events(loop, follow->seen, print_event, follow, err) < 0)
+	if (loop->damaged || client_follow(loop, &follow->read, print_event, follow, err) < 0)
 		return true;
 	if (loop->state.phase == LOOP_PHASE_finished || loop->state.phase == LOOP_PHASE_paused)
 		return loop->state.wish != LOOP_WISH_ABORT;

@@ -328,6 +328,7 @@ static bool pay(struct budget_spender *spender)
 	switch (money_reserve(&budget->money, &want, &request->reserved, &output, &nusd)) {
 	case MONEY_GO:
 		request->priced = true;
+		model_request_open(request);
 		budget->usual = request->reserved;
 		budget->why[0] = '\0';
 		if (output < request->body.most)

@@ -47,6 +47,7 @@ struct model_request {
 	const struct price_model *model; /* NULL: unknown */
 	char child[64];
 	uint64_t reserved;
+	struct open_requests_slot *slot; /* NULL: none */
 	uint64_t began_ms, sent_ms, first_ms;
 
 	/* the request */
@@ -123,6 +124,8 @@ void model_request_broken(struct model_request *request,
 			  const char *why); /* of the provider or its connection */
 
 /* model_request_cost.c */
+void model_request_open(struct model_request *request); /* money was reserved for it */
+void model_request_note(struct model_request *request); /* what it would cost, if this were all */
 void model_request_true_up(struct model_request *request); /* more is known by now */
 void model_request_settle(struct model_request *request);  /* the response is over */
 

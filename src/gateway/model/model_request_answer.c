@@ -412,7 +412,9 @@ void model_request_read_answer(struct model_request *request)
 		return;
 	}
 	model_request_true_up(request);
-	if (connection->stage == CONNECTION_STAGE_MODEL &&
-	    connection->request == request) /* otherwise it was cut for exceeding its budget */
+	/* otherwise it was cut for exceeding its budget */
+	if (connection->stage == CONNECTION_STAGE_MODEL && connection->request == request) {
+		model_request_note(request);
 		model_request_update(connection);
+	}
 }

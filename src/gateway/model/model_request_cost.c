@@ -120,12 +120,12 @@ static void fill(struct model_request *request, struct ledger_row *row)
 /* Returns true if the provider cannot have charged for it: the request was incomplete, it was
  * refused, or nothing of an answer came before the provider soon broke off. A client that leaves
  * first is not free: the provider goes on without it. */
-static bool is_unbilled(const struct model_request *request)
+static bool is_unbilled(const struct model_request *request, bool sent)
 {
 	const struct engine *engine = request->engine;
 	uint64_t waited = request->sent ? engine->loop.now_ms - request->sent_ms : 0;
 
-	if (request->state != MODEL_REQUEST_ANSWERED && !request->sent)
+	if (request->state != MODEL_REQUEST_ANSWERED && !sent)
 		return true;
 	if (request->state == MODEL_REQUEST_ANSWERED && request->status >= 300)
 		return !request->reader.usage.has_output;
@@ -135,15 +135,77 @@ static bool is_unbilled(const struct model_request *request)
 	       waited < engine->config.caps.unanswered_ms;
 }
 
+/* Finds what the request costs if nothing more comes. sent: the provider has the whole request.
+ * Returns whether the numbers are final. */
+static bool use_so_far(struct model_request *request, bool sent, struct price_use *ret_use,
+		       const struct price_model **ret_as, uint64_t *ret_nusd)
+{
+	const struct usage *usage = &request->reader.usage;
+	bool answered = request->state == MODEL_REQUEST_ANSWERED;
+	bool exact = answered && usage->has_input && usage->has_output && usage->ended;
+	struct price_use use = { 0 };
+	uint64_t cost;
+
+	if (answered)
+		use = usage->use;
+	if (!exact && is_unbilled(request, sent))
+		exact = true;
+	else if (!exact)
+		estimate(request, &use);
+	use.fast |= request->body.fast && input_of(&use) > 0;
+	cost = cost_of(request, &use, ret_as);
+	if (!exact && !usage->has_input && cost > request->reserved)
+		cost = request->reserved;
+	if (request->opaque && cost < request->reserved)
+		cost = request->reserved;
+	*ret_use = use;
+	*ret_nusd = cost;
+	return exact;
+}
+
+void model_request_open(struct model_request *request)
+{
+	struct engine *engine = request->engine;
+	uint64_t now = (uint64_t)clock_wall_ms() * 1000000;
+
+	/* Unique in a ledger: requests are not sent that fast for long. */
+	engine->last_open = now > engine->last_open ? now : engine->last_open + 1;
+	request->slot = open_requests_begin(engine->open, engine->last_open);
+}
+
+/* Returns by how much the cost grows in a second, as far as nobody can see it: see estimate(). */
+static uint64_t rate_of(struct model_request *request, const struct price_use *use, uint64_t cost)
+{
+	struct price_use later = *use;
+	const struct price_model *as;
+	uint64_t then;
+
+	later.tokens[PRICE_OUTPUT] += TOKENS_PER_S * request->body.answers;
+	then = cost_of(request, &later, &as);
+	return request->body.stream && then > cost ? then - cost : 0;
+}
+
+void model_request_note(struct model_request *request)
+{
+	const struct price_model *as;
+	struct price_use use;
+	uint64_t cost;
+	bool exact;
+
+	if (!request->slot)
+		return;
+	exact = use_so_far(request, true, &use, &as, &cost);
+	open_requests_update(request->slot, cost, exact ? 0 : rate_of(request, &use, cost),
+			     cost > request->reserved ? cost : request->reserved);
+}
+
 void model_request_settle(struct model_request *request)
 {
 	struct engine *engine = request->engine;
-	const struct usage *usage = &request->reader.usage;
 	struct ledger_row row = { 0 };
-	struct price_use use = { 0 };
+	struct price_use use;
 	const struct price_model *as = NULL;
-	bool answered = request->state == MODEL_REQUEST_ANSWERED;
-	bool exact = answered && usage->has_input && usage->has_output && usage->ended;
+	bool exact;
 
 	if (!request->priced) {
 		if (request->unreached[0])
@@ -152,19 +214,8 @@ void model_request_settle(struct model_request *request)
 		return;
 	}
 	request->priced = false;
-	if (answered)
-		use = usage->use;
-	if (!exact && is_unbilled(request))
-		exact = true;
-	else if (!exact)
-		estimate(request, &use);
-	use.fast |= request->body.fast && input_of(&use) > 0;
+	exact = use_so_far(request, request->sent, &use, &as, &row.cost_nusd);
 	fill(request, &row);
-	row.cost_nusd = cost_of(request, &use, &as);
-	if (!exact && !usage->has_input && row.cost_nusd > request->reserved)
-		row.cost_nusd = request->reserved;
-	if (request->opaque && row.cost_nusd < request->reserved)
-		row.cost_nusd = request->reserved;
 	row.estimated = !exact;
 	row.searches = use.searches;
 	memcpy(row.tokens, use.tokens, sizeof row.tokens);
@@ -172,6 +223,11 @@ void model_request_settle(struct model_request *request)
 	if (exact && request_body_elsewhere(&request->body) == 0)
 		budget_learn(&engine->budget, request->model, request->size, input_of(&use));
 	money_settle(&engine->budget.money, &request->reserved, row.cost_nusd);
+	if (request->slot) { /* the owner frees it */
+		open_requests_update(request->slot, row.cost_nusd, 0, row.cost_nusd);
+		row.id = request->slot->id;
+		request->slot = NULL;
+	}
 	budget_report(&engine->budget, &row);
 	runaway_add(&engine->runaway, request->hash, &row, engine->loop.now_ms);
 	request->state = MODEL_REQUEST_OVER;

@@ -141,6 +141,7 @@ static void link_opened(void *context)
 	struct model_request *request = context;
 
 	request->state = MODEL_REQUEST_SENDING;
+	model_request_note(request); /* from here on it may be billed */
 	send_on(request);
 }
 

@@ -4,6 +4,7 @@
 #include "gateway/host_table.h"
 #include "gateway/owner/cassette.h"
 #include "gateway/owner/model_config.h"
+#include "gateway/owner/restarts.h"
 #include "gateway/owner_protocol.h"
 #include "util/clock.h"
 #include "util/file/fd.h"
@@ -28,8 +29,6 @@
 enum {
 	READY_MS = 5000,    /* until the gateway is confined and ready */
 	END_MS = 1000,      /* until it exits on its own */
-	HURRIED = 3,        /* restarts without a delay */
-	RESTART_MS = 1000,  /* later restarts: minimum time since the last start */
 	MESSAGES_MAX = 4096 /* that one call of gateway_take() may skip */
 };
 
@@ -48,9 +47,9 @@ struct gateway {
 	int timer;
 	pid_t child;
 	struct ledger *ledger;
+	bool models; /* some provider can be reached */
 	struct cassette *cassette;
-	unsigned int restarts;
-	uint64_t started_ms;
+	struct restarts restarts;
 };
 
 struct child {
@@ -145,6 +144,16 @@ static int send_tape(const struct gateway *gateway, struct error *err)
 	return 0;
 }
 
+static int send_requests(const struct gateway *gateway, struct error *err)
+{
+	struct owner_protocol_message message = { .type = OWNER_PROTOCOL_REQUESTS };
+	int table = ledger_open_requests(gateway->ledger);
+
+	if (owner_protocol_send(gateway->socket, &message, &table, table >= 0, true) < 0)
+		return error_sys(err, "pass the table of open requests to the gateway");
+	return 0;
+}
+
 static int configure(struct gateway *gateway, struct error *err)
 {
 	struct owner_protocol_message message = { .type = OWNER_PROTOCOL_START };
@@ -153,6 +162,8 @@ static int configure(struct gateway *gateway, struct error *err)
 	if (owner_protocol_send(gateway->socket, &message, fds, 2, true) < 0)
 		return error_sys(err, "start '%s'", gateway->program);
 	gateway->state = OWNER_PROTOCOL_STARTING;
+	if (gateway->models && send_requests(gateway, err) < 0)
+		return -1;
 	if (gateway->cassette && send_tape(gateway, err) < 0)
 		return -1;
 	if (!await(gateway, &message))
@@ -174,7 +185,7 @@ static int start(struct gateway *gateway, struct error *err)
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) < 0)
 		return error_sys(err, "create a socket for the gateway");
 	gateway->socket = sockets[0];
-	gateway->started_ms = clock_steady_ms();
+	restarts_started(&gateway->restarts, clock_steady_ms());
 
 	struct child child = { .program = gateway->program, .socket = sockets[1] };
 	int result;
@@ -233,6 +244,7 @@ static int make_config(struct gateway *gateway, const struct gateway_options *op
 		return error_set(err, "the rules for hosts are too long");
 	if (owner_protocol_config_read(buffer_text(&bytes), bytes.used, &config, err) < 0)
 		return -1;
+	gateway->models = config.models.active;
 	owner_protocol_config_release(&config);
 	gateway->config = fd_memory("ringfence-gateway", bytes.data, bytes.used);
 	explicit_bzero(bytes.data, bytes.used); /* it may hold keys */
@@ -360,26 +372,23 @@ static int update_ledger(struct gateway *gateway, const struct owner_protocol_me
  * which. */
 static int handle_death(struct gateway *gateway, const char *why, struct error *err)
 {
-	uint64_t due = gateway->started_ms + RESTART_MS;
 	uint64_t now = clock_steady_ms();
-
+	uint64_t wait = 0;
 	struct error ignored;
 
 	fd_close(&gateway->socket);
 	reap(gateway, END_MS);
-	/* It is unknown how much of the grant it spent, so assume all. */
+	/* The table of open requests has the cost of those that it has not reported. */
 	if (gateway->ledger)
 		ledger_end_lease(gateway->ledger, false, &ignored);
-	if (gateway->restarts == GATEWAY_RESTARTS) {
+	if (!restarts_died(&gateway->restarts, now, &wait)) {
 		fd_close(&gateway->events);
 		return error_set(err,
 				 "the gateway ended (%s) after %d restarts: there is no network "
 				 "from now on",
-				 why, GATEWAY_RESTARTS);
+				 why, RESTARTS_MOST);
 	}
-	gateway->restarts++;
 
-	uint64_t wait = gateway->restarts > HURRIED && due > now ? due - now : 0;
 	struct itimerspec when = { .it_value = { .tv_sec = (time_t)(wait / 1000),
 						 .tv_nsec = (long)(wait % 1000) * 1000000 + 1 } };
 
@@ -530,8 +539,12 @@ static void close_ledger(struct gateway *gateway)
 			record_news(gateway, &message);
 		closed = message.type == OWNER_PROTOCOL_CLOSED;
 	}
-	if (closed)
+	if (closed) {
 		ledger_add_refused(gateway->ledger, message.u.refused);
+	} else { /* it must not send anything after its cost is known */
+		fd_close(&gateway->socket);
+		reap(gateway, 0);
+	}
 	ledger_end_lease(gateway->ledger, closed, &ignored);
 }
 

@@ -49,8 +49,7 @@ struct gateway_refusal {
 };
 
 enum {
-	GATEWAY_TOKEN = 33,   /* 32 hexadecimal digits and a NUL */
-	GATEWAY_RESTARTS = 10 /* per run */
+	GATEWAY_TOKEN = 33 /* 32 hexadecimal digits and a NUL */
 };
 
 /* Creates a token. Returns 0, or -1 with err set. */
@@ -81,8 +80,8 @@ int gateway_fd(const struct gateway *gateway);
  * Receives one message without waiting. Returns 1 with *ret_refusal set, which must be answered
  * with gateway_answer(); 0 if there are no more messages; or -1 with err set. The error is either a
  * message about a tape, while the gateway keeps running, or reports that the gateway died. It is
- * then restarted, at once or (from the fourth time on) a second later, or given up, in which case
- * gateway_fd() is -1 from then on.
+ * then restarted, now or later, or given up (restarts.h), in which case gateway_fd() is -1 from
+ * then on.
  */
 int gateway_take(struct gateway *gateway, struct gateway_refusal *ret_refusal, struct error *err);
 

@@ -2,6 +2,7 @@
 #include "gateway/owner/ledger.h"
 
 #include "failure/failure.h"
+#include "gateway/open_requests.h"
 #include "gateway/owner/spend_file.h"
 #include "meter/money.h"
 #include "util/buffer.h"
@@ -18,12 +19,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
 enum {
 	STEP_NUSD = 100000000
 }; /* US$ 0.10: how much a crash can add to the recorded spend, beyond open requests */
+
+enum { LOCK_TRIES = 500 }; /* of ten milliseconds: a gateway ends with its owner */
 
 enum { ROUND_NUSD = 100000 }; /* US$ 0.0001: the precision of amounts in messages */
 
@@ -33,6 +37,8 @@ struct ledger {
 	bool has_day;
 	int lines_fd;
 	int alive; /* locked while somebody spends from this folder */
+	int open_fd;
+	struct open_requests *open; /* NULL: there is none */
 	uint64_t limits[LEDGER_SCOPES];
 	uint64_t period;
 	uint32_t iteration;
@@ -92,6 +98,13 @@ static uint64_t open_lease(const struct ledger *ledger)
 	return ledger->granted > ledger->booked ? ledger->granted - ledger->booked : 0;
 }
 
+/* more: about to be leased. A process that is killed while it writes that has not passed it on. */
+static void note_lease(const struct ledger *ledger, uint64_t more)
+{
+	if (ledger->open)
+		ledger->open->leased = open_lease(ledger) + more;
+}
+
 /* Money is charged to the day on which it is spent, so the open part of a lease moves to the new
  * day. */
 static void enter_day(struct ledger *ledger)
@@ -104,6 +117,8 @@ static void enter_day(struct ledger *ledger)
 		ledger->day.leased = open_lease(ledger);
 	}
 	ledger->lease_day = now;
+	if (ledger->open)
+		ledger->open->day = now;
 }
 
 static int lock_both(struct ledger *ledger, struct error *err)
@@ -200,6 +215,7 @@ int ledger_lease(struct ledger *ledger, uint64_t nusd, bool must, uint64_t *ret_
 		memcpy(ledger->news.why, ret_why, sizeof ledger->news.why);
 	}
 	if (wanted > 0) {
+		note_lease(ledger, wanted);
 		ledger->own += wanted;
 		spend_file_add(&ledger->loop, wanted);
 		spend_file_add(&ledger->day, wanted);
@@ -276,6 +292,8 @@ int ledger_add(struct ledger *ledger, const struct ledger_row *row, struct error
 	if (row->searches)
 		add_number(&line, "searches", row->searches);
 	add_number(&line, "cost_nusd", row->cost_nusd);
+	if (row->id)
+		add_number(&line, "id", row->id);
 	buffer_printf(&line, ",\"estimated\":%s", row->estimated ? "true" : "false");
 	add_number(&line, "status", row->status);
 	if (row->failure > FAILURE_NONE && row->failure < FAILURES)
@@ -307,6 +325,9 @@ int ledger_add(struct ledger *ledger, const struct ledger_row *row, struct error
 	ledger->torn = fd_write_all(ledger->lines_fd, buffer_text(&line), line.used) < 0;
 	if (ledger->torn)
 		return error_sys(err, "write the ledger beside '%s'", ledger->loop.path);
+	note_lease(ledger, 0);
+	if (ledger->open)
+		open_requests_end(ledger->open, row->id);
 	return turned; /* the line was written in any case */
 }
 
@@ -320,25 +341,55 @@ static int add_lost(struct ledger *ledger, uint64_t nusd, struct error *err)
 	return nusd > 0 ? ledger_add(ledger, &row, err) : 0;
 }
 
+/* Returns how much may have been spent of money that is in no line: as much as the table knows, and
+ * everything that the table does not cover. */
+static uint64_t spent_of(const struct ledger *ledger, uint64_t open)
+{
+	uint64_t covered;
+	uint64_t known;
+
+	if (!ledger->open || !open_requests_cost(ledger->open, open_requests_now_ms(), &known))
+		return open;
+	covered = ledger->open->leased < open ? ledger->open->leased : open;
+	return known + (open - covered);
+}
+
+/* Adds what was booked beyond the lease, or returns the unused rest. */
+static void settle_lease(struct ledger *ledger)
+{
+	uint64_t over = ledger->booked > ledger->granted ? ledger->booked - ledger->granted : 0;
+	uint64_t unused = open_lease(ledger);
+
+	spend_file_add(&ledger->loop, over);
+	spend_file_add(&ledger->day, over);
+	ledger->own += over;
+	ledger->own -= unused < ledger->own ? unused : ledger->own;
+	spend_file_return(&ledger->loop, unused);
+	spend_file_return(&ledger->day, unused);
+}
+
 int ledger_end_lease(struct ledger *ledger, bool in_order, struct error *err)
 {
-	uint64_t unused = ledger->granted > ledger->booked ? ledger->granted - ledger->booked : 0;
 	int result = 0;
 
-	if (!in_order)
-		result = add_lost(ledger, unused, err);
+	if (!in_order && ledger->granted > 0)
+		result = add_lost(ledger, spent_of(ledger, open_lease(ledger)), err);
 	if ((ledger->granted > 0 || ledger->fresh > 0) && lock_both(ledger, err) == 0) {
-		if (in_order)
-			ledger->own -= unused < ledger->own ? unused : ledger->own;
-		spend_file_return(&ledger->loop, in_order ? unused : 0);
-		spend_file_return(&ledger->day, in_order ? unused : 0);
+		settle_lease(ledger);
 		result = write_both(ledger, err);
 		unlock_both(ledger);
 	}
 	ledger->before += ledger->booked;
 	ledger->granted = ledger->booked = 0;
 	ledger->loop.leased = ledger->day.leased = 0;
+	if (ledger->open)
+		open_requests_init(ledger->open);
 	return result;
+}
+
+int ledger_open_requests(const struct ledger *ledger)
+{
+	return ledger->open ? ledger->open_fd : -1;
 }
 
 uint64_t ledger_spent(const struct ledger *ledger)
@@ -401,12 +452,20 @@ static bool is_torn(int fd)
 	return size > 0 && pread(fd, &last, 1, size - 1) == 1 && last != '\n';
 }
 
-/* Adds up the lines in the file. Those without an end do not count; see is_torn(). */
-static int sum_ledger(int fd, uint64_t *ret_sum)
+/* Returns the number that follows a key in a line, or 0. */
+static uint64_t number_in(const char *line, const char *key)
 {
-	static const char key[] = "\"cost_nusd\":";
+	const char *at = strstr(line, key);
+
+	return at ? strtoull(at + strlen(key), NULL, 10) : 0;
+}
+
+/* Adds up the lines in the file, and frees the slots of their requests. Lines without an end do not
+ * count; see is_torn(). */
+static int sum_ledger(struct ledger *ledger, uint64_t *ret_sum)
+{
 	AUTO_FREE char *line = NULL;
-	int again = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	int again = fcntl(ledger->lines_fd, F_DUPFD_CLOEXEC, 0);
 	FILE *file = again >= 0 ? fdopen(again, "r") : NULL;
 	uint64_t sum = 0;
 	size_t room = 0;
@@ -414,20 +473,67 @@ static int sum_ledger(int fd, uint64_t *ret_sum)
 	if (!file || fseek(file, 0, SEEK_SET) < 0)
 		return -1;
 	while (getline(&line, &room, file) > 0) {
-		const char *at = strstr(line, "}\n") ? strstr(line, key) : NULL;
-
-		sum += at ? strtoull(at + sizeof key - 1, NULL, 10) : 0;
+		if (!strstr(line, "}\n"))
+			continue;
+		sum += number_in(line, "\"cost_nusd\":");
+		if (ledger->open)
+			open_requests_end(ledger->open, number_in(line, "\"id\":"));
 	}
 	fclose(file);
 	*ret_sum = sum;
 	return 0;
 }
 
+/* Returns money to the day that a killed owner had charged it to. */
+static int return_to_day(struct ledger *ledger, uint64_t nusd, struct error *err)
+{
+	struct spend_file_record *now = &ledger->day.now;
+	int result = 0;
+
+	if (nusd == 0 || !ledger->has_day)
+		return 0;
+	if (spend_file_lock(&ledger->day, err) < 0)
+		return -1;
+	if (now->period == ledger->open->day) {
+		now->total -= nusd < now->total ? nusd : now->total;
+		now->held -= nusd < now->held ? nusd : now->held;
+		result = spend_file_write(&ledger->day, err);
+	}
+	spend_file_unlock(&ledger->day);
+	return result;
+}
+
+/* Books what a killed owner has spent, and returns the rest of its lease. leased: money that is in
+ * no line was leased. */
+static int book_open(struct ledger *ledger, bool leased, struct error *err)
+{
+	struct spend_file_record *now = &ledger->loop.now;
+	uint64_t lines;
+	uint64_t in_lines;
+	uint64_t open;
+	uint64_t spent;
+
+	if (sum_ledger(ledger, &lines) < 0)
+		return error_sys(err, "read the ledger beside '%s'", ledger->loop.path);
+	in_lines = lines > now->booked ? lines : now->booked;
+	open = leased && now->total > in_lines ? now->total - in_lines : 0;
+	spent = open ? spent_of(ledger, open) : 0;
+	if (spent < open && return_to_day(ledger, open - spent, err) < 0)
+		return -1;
+	now->held = now->held + spent > open ? now->held + spent - open : 0;
+	now->total = now->total + spent - open;
+	if (now->total > lines && add_lost(ledger, now->total - lines, err) < 0)
+		return -1;
+	now->booked = now->total;
+	return spend_file_write(&ledger->loop, err);
+}
+
 /* If an owner was killed, its lease is still open. If nobody else spends from this folder, all
  * money that is in no line was its own. */
 static int recover(struct ledger *ledger, uint64_t spent, struct error *err)
 {
-	uint64_t lines;
+	int result = 0;
+	bool leased;
 
 	if (flock(ledger->alive, LOCK_EX | LOCK_NB) < 0) {
 		/* Another owner holds the lock only while it recovers. */
@@ -439,25 +545,47 @@ static int recover(struct ledger *ledger, uint64_t spent, struct error *err)
 	}
 	if (spend_file_lock(&ledger->loop, err) < 0)
 		return -1;
-
-	int result = 0;
-
 	ledger->torn = is_torn(ledger->lines_fd);
-	if (ledger->loop.now.total < spent)
+	leased = ledger->loop.now.total >= spent; /* otherwise the file was lost */
+	if (!leased)
 		ledger->loop.now.total = spent;
-	if (ledger->loop.now.total > ledger->loop.now.booked) {
-		if (sum_ledger(ledger->lines_fd, &lines) < 0)
-			result = error_sys(err, "read the ledger beside '%s'", ledger->loop.path);
-		else if (ledger->loop.now.total > lines)
-			result = add_lost(ledger, ledger->loop.now.total - lines, err);
-		ledger->loop.now.booked = ledger->loop.now.total;
-		if (result == 0)
-			result = spend_file_write(&ledger->loop, err);
-	}
+	if (ledger->loop.now.total > ledger->loop.now.booked)
+		result = book_open(ledger, leased, err);
 	ledger->booked = ledger->fresh = 0; /* not part of our own lease */
 	spend_file_unlock(&ledger->loop);
 	flock(ledger->alive, LOCK_SH);
 	return result;
+}
+
+/* Opens the table of a loop's folder, when the last gateway that used it is gone: it shares the
+ * lock. Owners that share a folder cannot share a table. */
+static int open_table_file(const char *folder)
+{
+	AUTO_FREE char *path = path_join(folder, "open-requests");
+	AUTO_FD fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+	for (int i = 0; fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0; i++) {
+		if (i == LOCK_TRIES)
+			return -1;
+		nanosleep(&(struct timespec){ .tv_nsec = 10000000 }, NULL);
+	}
+	/* A page without a block would be SIGBUS on a full disk. */
+	if (fd < 0 || posix_fallocate(fd, 0, sizeof(struct open_requests)) != 0)
+		return -1;
+	return fd_steal(&fd);
+}
+
+/* Without a table, a crash costs the whole lease; nothing else changes. */
+static void open_table(struct ledger *ledger, const struct ledger_options *options)
+{
+	void *memory = MAP_FAILED;
+
+	ledger->open_fd = options->iteration ? open_table_file(options->folder)
+					     : memfd_create("ringfence-open", MFD_CLOEXEC);
+	if (ledger->open_fd >= 0 && ftruncate(ledger->open_fd, sizeof(struct open_requests)) == 0)
+		memory = mmap(NULL, sizeof(struct open_requests), PROT_READ | PROT_WRITE,
+			      MAP_SHARED, ledger->open_fd, 0);
+	ledger->open = memory == MAP_FAILED ? NULL : memory;
 }
 
 int ledger_open(const struct ledger_options *options, struct ledger **ret_ledger, struct error *err)
@@ -467,6 +595,7 @@ int ledger_open(const struct ledger_options *options, struct ledger **ret_ledger
 	AUTO_FREE char *alive = path_join(options->folder, "spend.lock");
 
 	ledger->loop.fd = ledger->day.fd = ledger->lines_fd = ledger->alive = -1;
+	ledger->open_fd = -1;
 	ledger->has_day = options->day && !options->replay;
 	ledger->replay = options->replay;
 	memcpy(ledger->limits, options->limits, sizeof ledger->limits);
@@ -481,12 +610,45 @@ int ledger_open(const struct ledger_options *options, struct ledger **ret_ledger
 		return -1;
 	}
 	if (spend_file_open(&ledger->loop, path_join(options->folder, "spend"), err) < 0 ||
-	    (ledger->has_day && spend_file_open(&ledger->day, mem_dup(options->day), err) < 0) ||
-	    recover(ledger, options->spent, err) < 0) {
+	    (ledger->has_day && spend_file_open(&ledger->day, mem_dup(options->day), err) < 0)) {
 		ledger_close(ledger);
 		return -1;
 	}
+	open_table(ledger, options);
+	if (recover(ledger, options->spent, err) < 0) {
+		ledger_close(ledger);
+		return -1;
+	}
+	if (ledger->open)
+		open_requests_init(ledger->open);
 	*ret_ledger = ledger;
+	return 0;
+}
+
+/* A missing file counts as 0. */
+static int read_spend(const char *folder, struct spend_file_record *ret_record, struct error *err)
+{
+	AUTO_FREE char *path = path_join(folder, "spend");
+	AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+
+	*ret_record = (struct spend_file_record){ 0 };
+	if (fd < 0 && errno != ENOENT)
+		return error_sys(err, "open '%s'", path);
+	return fd >= 0 ? spend_file_read(fd, path, ret_record, err) : 0;
+}
+
+int ledger_recover(const struct ledger_options *options, struct error *err)
+{
+	struct spend_file_record record;
+	struct ledger *ledger;
+
+	if (read_spend(options->folder, &record, err) < 0)
+		return -1;
+	if (record.total <= record.booked)
+		return 0;
+	if (ledger_open(options, &ledger, err) < 0)
+		return -1;
+	ledger_close(ledger);
 	return 0;
 }
 
@@ -500,22 +662,13 @@ void ledger_close(struct ledger *ledger)
 	fd_close(&ledger->day.fd);
 	fd_close(&ledger->lines_fd);
 	fd_close(&ledger->alive);
+	if (ledger->open)
+		munmap(ledger->open, sizeof *ledger->open);
+	fd_close(&ledger->open_fd);
 	free(ledger->loop.path);
 	free(ledger->day.path);
 	free(ledger->agent);
 	free(ledger);
-}
-
-/* A missing file counts as 0. */
-static int read_spend(const char *folder, struct spend_file_record *ret_record, struct error *err)
-{
-	AUTO_FREE char *path = path_join(folder, "spend");
-	AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-
-	*ret_record = (struct spend_file_record){ 0 };
-	if (fd < 0 && errno != ENOENT)
-		return error_sys(err, "open '%s'", path);
-	return fd >= 0 ? spend_file_read(fd, path, ret_record, err) : 0;
 }
 
 int ledger_booked(const char *folder, uint64_t *ret_nusd, struct error *err)

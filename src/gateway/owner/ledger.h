@@ -4,12 +4,14 @@
  *
  * The gateway spends only what was granted to it, and each grant is written to disk before the
  * reply. A crash at any point can make the recorded spend too high, never too low. The unused part
- * of a grant is returned when the gateway ends in order. Several owners may share the spend file of
- * a day; its lock serialises them.
+ * of a grant is returned when the gateway ends. If it was killed, the table of open requests
+ * (open_requests.h) says how much it may have used; without a sound table, the whole grant counts
+ * as spent. Several owners may share the spend file of a day; its lock serialises them.
  *
  * A folder holds `spend` (two records, written alternately, each with a checksum) and
- * `ledger.jsonl` (one line per request; money granted to a gateway that died has its own line, so
- * that the lines and the spend file agree).
+ * `ledger.jsonl` (one line per request; what the open requests of a gateway that died may have cost
+ * has its own line, so that the lines and the spend file agree). For a loop it also holds
+ * `open-requests`, that table; owners that share a folder have one in memory.
  */
 #ifndef GATEWAY_OWNER_LEDGER_H
 #define GATEWAY_OWNER_LEDGER_H
@@ -24,6 +26,7 @@ enum { LEDGER_WHY = 160, LEDGER_STRAY = 1000, LEDGER_TAPE = 256, LEDGER_ERROR = 
 
 /* The usage of one request, as reported by the gateway. */
 struct ledger_row {
+	uint64_t id;              /* in the table of open requests; 0: it was not there */
 	char route[16];           /* "messages"; "lost": granted to a gateway that died */
 	char provider[16];        /* "anthropic" */
 	char model[128];          /* as requested */
@@ -76,9 +79,18 @@ int ledger_lease(struct ledger *ledger, uint64_t nusd, bool must, uint64_t *ret_
 /* Writes a line. Untrusted strings are sanitised. */
 int ledger_add(struct ledger *ledger, const struct ledger_row *row, struct error *err);
 
-/* Ends the lease after the gateway has exited. `in_order`: the unused part is returned;
- * otherwise the whole grant counts as spent. */
+/* Ends the lease after the gateway has exited. `in_order`: everything that it spent is in lines;
+ * otherwise its open requests get one. The unused part is returned. */
 int ledger_end_lease(struct ledger *ledger, bool in_order, struct error *err);
+
+/* Returns the descriptor of the table of open requests, for the gateway; or -1 if there is none. */
+int ledger_open_requests(const struct ledger *ledger);
+
+/*
+ * Books what an owner left open that was killed, if nobody spends from this folder. ledger_open()
+ * does so as well. Returns 0, or -1 with err set.
+ */
+int ledger_recover(const struct ledger_options *options, struct error *err);
 
 /* Records that this many requests were refused or cut because the budget was used up. */
 void ledger_add_refused(struct ledger *ledger, uint32_t count);

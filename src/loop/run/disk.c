@@ -5,46 +5,103 @@
 #include "loop/run/room.h"
 #include "loop/state/loop_folder.h"
 #include "util/buffer.h"
+#include "util/file/path.h"
 #include "util/mem.h"
 #include "util/text/text.h"
 
 /* Measuring usage is slow: it may take a fiftieth of the time. */
 enum { EVERY_MS = 2000, COST = 50 };
 
-static char *usage_trouble(struct supervisor *sup, int64_t most)
+/* The name of a checkpoint is a small file. */
+enum { REF_BYTES = 4096 };
+
+/* The disk usage of a loop, in bytes. */
+struct usage {
+	uint64_t logs, tree, checkpoints;
+};
+
+static uint64_t sum(const struct usage *usage)
+{
+	return usage->logs + usage->tree + usage->checkpoints;
+}
+
+/* Counts what an earlier look did not count, and forgets nothing that is still there. */
+static void count_grown(struct supervisor *sup, const char *refs)
+{
+	struct supervisor_disk *disk = &sup->disk;
+	uint64_t period = loop_state_period(&sup->state);
+	AUTO_FREE char *all = path_join(sup->folder, "iterations");
+	AUTO_FREE char *last = loop_folder_iteration(sup->folder, (unsigned)(disk->period >> 32),
+						     (unsigned)disk->period);
+	AUTO_FREE char *now = loop_folder_iteration(sup->folder, sup->state.iteration,
+						    sup->state.attempt);
+
+	if (!disk->counted) {
+		disk->ended = disk_usage_bytes(all, path_name(now));
+		disk->refs = disk_usage_bytes(refs, NULL);
+	} else {
+		disk->ended += period == disk->period ? 0 : disk_usage_bytes(last, NULL);
+		disk->refs += (uint64_t)(sup->state.checkpoint - disk->checkpoint) * REF_BYTES;
+	}
+	disk->counted = true;
+	disk->period = period;
+	disk->checkpoint = sup->state.checkpoint;
+}
+
+static struct usage count_usage(struct supervisor *sup)
 {
 	const struct loop_options *options = &sup->state.options;
-	AUTO_BUFFER struct buffer text = BUFFER_INIT(8192);
 	AUTO_FREE char *state = loop_folder_state(sup->folder);
 	AUTO_FREE char *store = snapshot_place(state, options->project);
-	int64_t begun_ms = wait_set_steady_ms();
+	AUTO_FREE char *refs = path_join(store, "refs");
+	AUTO_FREE char *now = loop_folder_iteration(sup->folder, sup->state.iteration,
+						    sup->state.attempt);
 
-	if (!most || begun_ms < sup->disk.count_ms)
-		return NULL;
+	count_grown(sup, refs);
+	return (struct usage){
+		.logs = disk_usage_bytes(sup->folder, "iterations") + sup->disk.ended +
+			disk_usage_bytes(now, NULL),
+		.tree = options->work_tree ? disk_usage_bytes(options->work_tree, NULL) : 0,
+		.checkpoints = disk_usage_bytes(store, "refs") + sup->disk.refs,
+	};
+}
 
-	uint64_t logs = disk_usage_bytes(sup->folder);
-	uint64_t tree = options->work_tree ? disk_usage_bytes(options->work_tree) : 0;
-	uint64_t checkpoints = disk_usage_bytes(store);
+static char *usage_text(const struct supervisor *sup, const struct usage *usage, int64_t most)
+{
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(8192);
 
-	sup->disk.count_ms = wait_set_steady_ms() + COST * (wait_set_steady_ms() - begun_ms);
-	if (logs + tree + checkpoints <= (uint64_t)most)
-		return NULL;
 	buffer_add_text(&text, "the loop uses ");
-	room_add_size(&text, logs + tree + checkpoints);
+	room_add_size(&text, sum(usage));
 	buffer_add_text(&text, " of disk space (its own files ");
-	room_add_size(&text, logs);
-	if (options->work_tree) {
+	room_add_size(&text, usage->logs);
+	if (sup->state.options.work_tree) {
 		buffer_add_text(&text, ", work tree ");
-		room_add_size(&text, tree);
+		room_add_size(&text, usage->tree);
 	}
 	buffer_add_text(&text, ", checkpoints ");
-	room_add_size(&text, checkpoints);
+	room_add_size(&text, usage->checkpoints);
 	buffer_add_text(&text, "), and the limit --loop-disk is ");
 	room_add_size(&text, (uint64_t)most);
 	buffer_add_text(
 		&text,
 		" (delete what is not needed, or raise it with ringfence resume --loop-disk SIZE)");
 	return mem_dup(buffer_text(&text));
+}
+
+static char *usage_trouble(struct supervisor *sup, int64_t most)
+{
+	int64_t begun_ms = wait_set_steady_ms();
+	struct usage usage;
+
+	if (!most || begun_ms < sup->disk.count_ms)
+		return NULL;
+	usage = count_usage(sup);
+	if (sum(&usage) > (uint64_t)most) { /* something may have been deleted since */
+		sup->disk.counted = false;
+		usage = count_usage(sup);
+	}
+	sup->disk.count_ms = wait_set_steady_ms() + COST * (wait_set_steady_ms() - begun_ms);
+	return sum(&usage) > (uint64_t)most ? usage_text(sup, &usage, most) : NULL;
 }
 
 static char *check_disk(struct supervisor *sup)

@@ -6,11 +6,13 @@
 
 #include <fcntl.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/stat.h>
 
 enum { MOST_ENTRIES = 5000000 };
 
 struct count {
+	const char *without;
 	uint64_t bytes;
 	size_t entries;
 };
@@ -20,6 +22,8 @@ static enum dirwalk_verdict add_entry(void *context, const struct dirwalk_entry 
 	struct count *count = context;
 	struct stat status;
 
+	if (count->without && entry->depth == 0 && strcmp(entry->name, count->without) == 0)
+		return DIRWALK_PAST;
 	if (entry->closed || fstatat(entry->folder, entry->name, &status, AT_SYMLINK_NOFOLLOW) < 0)
 		return DIRWALK_PAST;
 	/* Divides by the number of hard links, which counts a file once if all of them are here. */
@@ -28,9 +32,9 @@ static enum dirwalk_verdict add_entry(void *context, const struct dirwalk_entry 
 	return ++count->entries < MOST_ENTRIES ? DIRWALK_ON : DIRWALK_STOP;
 }
 
-uint64_t disk_usage_bytes(const char *path)
+uint64_t disk_usage_bytes(const char *path, const char *without)
 {
-	struct count count = { 0 };
+	struct count count = { .without = without };
 	const struct dirwalk walk = { .visit = add_entry,
 				      .context = &count,
 				      .deepest = DIRWALK_ANY_DEPTH,

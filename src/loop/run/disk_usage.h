@@ -7,7 +7,10 @@
 
 #include <stdint.h>
 
-/* Returns the usage in bytes, or 0 if there is no such folder. */
-uint64_t disk_usage_bytes(const char *path);
+/*
+ * Returns the usage in bytes, or 0 if there is no such folder. without: the name of an entry of the
+ * folder that is left out, or NULL.
+ */
+uint64_t disk_usage_bytes(const char *path, const char *without);
 
 #endif

@@ -17,6 +17,9 @@
 
 enum { HIDDEN_BYTES = 1 << 19 }; /* the arguments of a program are limited */
 
+/* A ringfence-snapshot that dies at a task is started this often in all. */
+enum { MOST_TRIES = 3 };
+
 static void begin(const struct supervisor *sup, const char *name, struct snapshot_work *work)
 {
 	AUTO_FREE char *state = loop_folder_state(sup->folder);
@@ -24,35 +27,30 @@ static void begin(const struct supervisor *sup, const char *name, struct snapsho
 	snapshot_begin(work, name, state, sup->state.options.project, path_name(sup->folder));
 }
 
-static int start(struct supervisor *sup, const char *kind, uint32_t iteration, struct error *err)
+/* The request of a checkpoint. The caller releases it. */
+static void make_save(struct supervisor *sup, const char *kind, uint32_t iteration,
+		      struct snapshot_work *ret_work)
 {
 	const struct loop_options *options = &sup->state.options;
-	struct snapshot_work work;
-	int result;
 
-	begin(sup, "save", &work);
-	snapshot_tell(&work, "kind", kind);
-	snapshot_tell_number(&work, "iteration", iteration);
+	begin(sup, "save", ret_work);
+	snapshot_tell(ret_work, "kind", kind);
+	snapshot_tell_number(ret_work, "iteration", iteration);
 	/* If the store was lost, the numbers go on: an old one must not mean a later state. */
-	snapshot_tell_number(&work, "next", sup->state.checkpoint + 1);
-	snapshot_tell_number(&work, "live", sup->run.working);
-	snapshot_tell_number(&work, "ignored", options->checkpoint_ignored);
-	snapshot_tell_number(&work, "most_bytes", options->checkpoint_bytes);
+	snapshot_tell_number(ret_work, "next", sup->state.checkpoint + 1);
+	snapshot_tell_number(ret_work, "live", sup->run.working);
+	snapshot_tell_number(ret_work, "ignored", options->checkpoint_ignored);
+	snapshot_tell_number(ret_work, "most_bytes", options->checkpoint_bytes);
 	if (sup->survey.checkpoint >= 0)
-		snapshot_tell_number(&work, "since", sup->survey.checkpoint);
+		snapshot_tell_number(ret_work, "since", sup->survey.checkpoint);
 	if (options->checkpoint_age_ms)
-		snapshot_tell_number(&work, "oldest_ms",
+		snapshot_tell_number(ret_work, "oldest_ms",
 				     clock_wall_ms() - options->checkpoint_age_ms);
-	result = snapshot_start(&work, -1, sup->lock, &sup->checkpoint.job, err);
-	snapshot_release(&work);
-	if (result == 0) {
-		snprintf(sup->checkpoint.kind, sizeof sup->checkpoint.kind, "%s", kind);
-		sup->checkpoint.iteration = iteration;
-	}
-	return result;
+	snprintf(sup->checkpoint.kind, sizeof sup->checkpoint.kind, "%s", kind);
+	sup->checkpoint.iteration = iteration;
 }
 
-/* Writes an event, unless the checkpoint equals the previous one. */
+/* Writes an event, unless the checkpoint equals the previous one, and that was taken. */
 static int record(struct supervisor *sup, json_t *answer, const char *failed, struct error *err)
 {
 	static const char *const keys[] = { "number", "files",  "bytes",        "skipped",
@@ -60,7 +58,7 @@ static int record(struct supervisor *sup, json_t *answer, const char *failed, st
 					    "notice", "pruned", "recovered",    "repaired" };
 	json_t *data;
 
-	if (!failed && !json_object_get(answer, "repaired") &&
+	if (!failed && !json_object_get(answer, "repaired") && !sup->state.checkpoint_error &&
 	    jsonget_number(answer, "number") == sup->state.checkpoint)
 		return 0;
 	data = json_pack("{s:s, s:i}", "kind", sup->checkpoint.kind, "iteration",
@@ -94,20 +92,11 @@ static void read_tally(struct supervisor *sup, const json_t *answer)
 	snprintf(tally->tree, sizeof tally->tree, "%s", tree);
 }
 
-/* Handles the end of the process. *ret_failed as in loop_checkpoint_take(). */
-static int record_end(struct supervisor *sup, char **ret_failed, struct error *err)
+/* Records a checkpoint, or why there is none. */
+static int record_end(struct supervisor *sup, json_t *answer, const char *failed, struct error *err)
 {
-	json_t *answer = NULL;
-	struct error why;
-	int result;
-
-	*ret_failed = NULL;
-	if (snapshot_end(&sup->checkpoint.job, &answer, &why) < 0)
-		*ret_failed = mem_dup(why.text);
 	read_tally(sup, answer);
-	result = record(sup, answer, *ret_failed, err);
-	json_decref(answer);
-	return result;
+	return record(sup, answer, failed, err);
 }
 
 static void kill_job(struct supervisor *sup)
@@ -132,11 +121,45 @@ static bool await(struct supervisor *sup)
 	return !sup->leaving;
 }
 
-void loop_checkpoint_ask(struct supervisor *sup, const char *name, const struct list *hidden,
-			 json_t **ret_answer, char **ret_failed)
+int loop_checkpoint_retry(struct supervisor *sup, const char *task, const struct error *why,
+			  int *tries, struct error *err)
+{
+	if (why->status != ERROR_DIED || ++*tries >= MOST_TRIES)
+		return 0;
+	return supervisor_append(sup, LOOP_EVENT_retried,
+				 json_pack("{s:s, s:o}", "task", task, "error",
+					   loop_report_text(why->text)),
+				 err) < 0
+		       ? -1
+		       : 1;
+}
+
+/* Runs a task, again if its process dies. Outputs and result: see loop_checkpoint_ask(). */
+static int run_task(struct supervisor *sup, const char *name, const struct snapshot_work *work,
+		    json_t **ret_answer, char **ret_failed, struct error *err)
+{
+	struct error why = { 0 };
+	int tries = 0;
+	int again;
+
+	do {
+		if (snapshot_start(work, -1, sup->lock, &sup->checkpoint.job, &why) == 0) {
+			if (!await(sup) ||
+			    snapshot_end(&sup->checkpoint.job, ret_answer, &why) == 0)
+				return 0;
+		}
+		again = loop_checkpoint_retry(sup, name, &why, &tries, err);
+	} while (again > 0);
+	if (again == 0)
+		*ret_failed = tries > 1 ? mem_format("%s (%d times)", why.text, tries)
+					: mem_dup(why.text);
+	return again;
+}
+
+int loop_checkpoint_ask(struct supervisor *sup, const char *name, const struct list *hidden,
+			json_t **ret_answer, char **ret_failed, struct error *err)
 {
 	struct snapshot_work work;
-	struct error why;
 	int result;
 
 	*ret_answer = NULL;
@@ -148,48 +171,45 @@ void loop_checkpoint_ask(struct supervisor *sup, const char *name, const struct 
 		snapshot_tell(&work, "hidden", hidden->items[i]);
 		bytes += strlen(hidden->items[i]) + sizeof "hidden=" + sizeof(char *);
 	}
-	result = snapshot_start(&work, -1, sup->lock, &sup->checkpoint.job, &why);
+	result = run_task(sup, name, &work, ret_answer, ret_failed, err);
 	snapshot_release(&work);
-	if (result == 0 && !await(sup))
-		return;
-	if (result < 0 || snapshot_end(&sup->checkpoint.job, ret_answer, &why) < 0)
-		*ret_failed = mem_dup(why.text);
+	return result;
 }
 
 /* Without checkpoints, the work of an iteration is only synced. */
-static int sync_work(struct supervisor *sup)
+static int sync_work(struct supervisor *sup, struct error *err)
 {
 	AUTO_FREE char *failed = NULL;
 	json_t *answer = NULL;
+	int result = loop_checkpoint_ask(sup, "sync", NULL, &answer, &failed, err);
 
-	loop_checkpoint_ask(sup, "sync", NULL, &answer, &failed);
 	json_decref(answer);
 	if (failed)
 		fprintf(stderr, "%s\n", failed);
-	return 0;
+	return result;
 }
 
 int loop_checkpoint_take(struct supervisor *sup, const char *kind, uint32_t iteration,
 			 char **ret_failed, struct error *err)
 {
-	struct error why;
+	struct snapshot_work work;
+	json_t *answer = NULL;
+	int result;
 
 	*ret_failed = NULL;
 	if (sup->checkpoint.current)
 		return 0;
 	if (sup->state.options.checkpoints_off)
-		return strcmp(kind, "after") == 0 ? sync_work(sup) : 0;
-	if (start(sup, kind, iteration, &why) < 0) {
-		*ret_failed = mem_dup(why.text);
-		snprintf(sup->checkpoint.kind, sizeof sup->checkpoint.kind, "%s", kind);
-		return record(sup, NULL, *ret_failed, err);
-	}
-	if (!await(sup))
-		return 0;
-	if (record_end(sup, ret_failed, err) < 0)
-		return -1;
-	sup->checkpoint.current = !*ret_failed;
-	return 0;
+		return strcmp(kind, "after") == 0 ? sync_work(sup, err) : 0;
+	make_save(sup, kind, iteration, &work);
+	result = run_task(sup, "checkpoint", &work, &answer, ret_failed, err);
+	snapshot_release(&work);
+	if (result == 0 && !sup->leaving)
+		result = record_end(sup, answer, *ret_failed, err);
+	json_decref(answer);
+	if (result == 0 && !sup->leaving)
+		sup->checkpoint.current = !*ret_failed;
+	return result;
 }
 
 /* When is the next checkpoint due, while an agent runs? */
@@ -211,25 +231,45 @@ static int answer_fd(void *context)
 	return sup->checkpoint.job.pid && !sup->checkpoint.ended ? sup->checkpoint.job.answer : -1;
 }
 
+/* Starts a checkpoint that nobody waits for. */
+static void begin_within(struct supervisor *sup)
+{
+	struct snapshot_work work;
+	struct error err;
+
+	sup->checkpoint.begun_ms = wait_set_steady_ms();
+	make_save(sup, "within", sup->state.iteration, &work);
+	if (snapshot_start(&work, -1, sup->lock, &sup->checkpoint.job, &err) < 0)
+		fprintf(stderr, "%s\n", err.text);
+	snapshot_release(&work);
+}
+
+/* The failure is recorded. The next one is its retry, and no agent starts without a checkpoint. */
+static void end_within(struct supervisor *sup)
+{
+	json_t *answer = NULL;
+	struct error why;
+	struct error err;
+	bool failed = snapshot_end(&sup->checkpoint.job, &answer, &why) < 0;
+
+	if (record_end(sup, answer, failed ? why.text : NULL, &err) < 0)
+		fprintf(stderr, "%s\n", err.text);
+	json_decref(answer);
+}
+
 static void watch(void *context, bool readable)
 {
 	struct supervisor *sup = context;
-	AUTO_FREE char *failed = NULL;
-	struct error err;
 
 	sup->checkpoint.ended = sup->checkpoint.ended || readable;
 	if (due_ms(sup) <= wait_set_steady_ms()) {
-		sup->checkpoint.begun_ms = wait_set_steady_ms();
-		if (start(sup, "within", sup->state.iteration, &err) < 0)
-			fprintf(stderr, "%s\n", err.text);
+		begin_within(sup);
 		return;
 	}
 	if (!sup->checkpoint.ended || sup->checkpoint.awaited)
 		return;
 	sup->checkpoint.ended = false;
-	/* The failure is recorded, and the next agent does not start without a checkpoint. */
-	if (record_end(sup, &failed, &err) < 0)
-		fprintf(stderr, "%s\n", err.text);
+	end_within(sup);
 }
 
 void loop_checkpoint_watch(struct supervisor *sup)

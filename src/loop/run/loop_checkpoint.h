@@ -1,7 +1,8 @@
 /*
  * Checkpoints of a loop: at its start, around each iteration, and periodically within one. A
  * separate process takes them (snapshot.h), so that the supervisor keeps answering; each new one is
- * an event. A failure is reported, and no agent starts without a checkpoint.
+ * an event. A failure is reported, and no agent starts without a checkpoint. A process that dies is
+ * started again a few times, each time with an event.
  */
 #ifndef LOOP_RUN_LOOP_CHECKPOINT_H
 #define LOOP_RUN_LOOP_CHECKPOINT_H
@@ -19,11 +20,19 @@ int loop_checkpoint_take(struct supervisor *sup, const char *kind, uint32_t iter
 /*
  * Runs other work of ringfence-snapshot on this loop ("git-open", "git-import") and waits for it.
  * hidden: paths in the project that the fence hides, or NULL.
- * Returns its answer, or why it failed; the caller owns both. Neither is set if the supervisor is
- * leaving.
+ * Returns 0 with its answer, or why it failed; the caller owns both. Neither is set if the
+ * supervisor is leaving. Returns -1 with err set if the supervisor cannot continue.
  */
-void loop_checkpoint_ask(struct supervisor *sup, const char *name, const struct list *hidden,
-			 json_t **ret_answer, char **ret_failed);
+int loop_checkpoint_ask(struct supervisor *sup, const char *name, const struct list *hidden,
+			json_t **ret_answer, char **ret_failed, struct error *err);
+
+/*
+ * After the death of a ringfence-snapshot (why->status is ERROR_DIED): records that the task is
+ * tried again, unless it has died too often. Returns 1 if it is to be tried again, 0 if not, or -1
+ * with err set. *tries counts, from 0.
+ */
+int loop_checkpoint_retry(struct supervisor *sup, const char *task, const struct error *why,
+			  int *tries, struct error *err);
 
 /*
  * Makes the supervisor take checkpoints periodically while an agent runs, and handle finished ones.

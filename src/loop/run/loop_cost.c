@@ -32,9 +32,15 @@ void loop_cost_count(const struct supervisor *sup, struct agent_summary *heard)
 	uint64_t total;
 	uint64_t period;
 	uint64_t held;
+	struct ledger_options options;
+	AUTO_FREE char *day = NULL;
 	struct error ignored;
 
-	if (!model_access_is_set(&sup->fence.models) ||
+	if (!model_access_is_set(&sup->fence.models))
+		return;
+	loop_cost_options(sup, &options, &day);
+	/* A runner that was killed has left its lease. */
+	if (ledger_recover(&options, &ignored) < 0 ||
 	    ledger_read(sup->folder, &total, &period, &held, &ignored) < 0)
 		return;
 	heard->agent_nusd = heard->cost_nusd;

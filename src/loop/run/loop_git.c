@@ -113,9 +113,9 @@ int loop_git_open(struct supervisor *sup, struct error *err)
 	    sup->fence.accepted_weaker & FENCE_WEAKER_NO_FENCE)
 		return 0;
 	list_hidden(sup, &hidden);
-	loop_checkpoint_ask(sup, "git-open", &hidden, &answer, &failed);
+	result = loop_checkpoint_ask(sup, "git-open", &hidden, &answer, &failed, err);
 	list_release(&hidden);
-	if (!sup->leaving) {
+	if (result == 0 && !sup->leaving) {
 		const char *why = jsonget_text(answer, "why");
 
 		read_covers(sup, answer);
@@ -170,6 +170,15 @@ static bool has_objects(const struct supervisor *sup)
 	return found;
 }
 
+/* Is this something that the state does not know? A process that died may have imported it. */
+static bool is_unknown(const struct loop_state *state, const json_t *answer)
+{
+	const char *commit = jsonget_string(answer, "commit");
+
+	return state->git_error ||
+	       (commit && (!state->git_commit || strcmp(commit, state->git_commit) != 0));
+}
+
 /* Is there anything new? The same refusals are not reported twice. */
 static bool is_news(struct supervisor *sup, const json_t *answer)
 {
@@ -181,7 +190,8 @@ static bool is_news(struct supervisor *sup, const json_t *answer)
 		free(sup->git.refused);
 		sup->git.refused = text ? mem_dup(text) : NULL;
 	}
-	return jsonget_number(answer, "refs") > 0 || (text && !same);
+	return jsonget_number(answer, "refs") > 0 || (text && !same) ||
+	       is_unknown(&sup->state, answer);
 }
 
 int loop_git_import(struct supervisor *sup, struct error *err)
@@ -197,7 +207,8 @@ int loop_git_import(struct supervisor *sup, struct error *err)
 		return -1;
 	if (!has_objects(sup))
 		return 0;
-	loop_checkpoint_ask(sup, "git-import", NULL, &answer, &failed);
+	if (loop_checkpoint_ask(sup, "git-import", NULL, &answer, &failed, err) < 0)
+		return -1;
 	if (failed)
 		data = json_pack("{s:o}", "error", loop_report_text(failed));
 	else if (answer && is_news(sup, answer))

@@ -20,7 +20,7 @@ static const char *const events[] = {
 #define ON(event, target) [LOOP_EVENT_##event] = TO(target)
 #define ALWAYS(phase)                                                                      \
 	ON(started, phase), ON(asked, phase), ON(changed, phase), ON(checkpointed, phase), \
-		ON(restoring, phase), ON(restored, phase)
+		ON(retried, phase), ON(restoring, phase), ON(restored, phase)
 
 /* A loop with its own work tree is closed first. */
 #define ENDS ON(closing, closing), ON(finished, finished)
@@ -73,8 +73,8 @@ bool loop_event_can_wait(enum loop_event event)
 		[LOOP_EVENT_started] = true,      [LOOP_EVENT_checked] = true,
 		[LOOP_EVENT_baselined] = true,    [LOOP_EVENT_interrupted] = true,
 		[LOOP_EVENT_continued] = true,    [LOOP_EVENT_waited] = true,
-		[LOOP_EVENT_checkpointed] = true, [LOOP_EVENT_git] = true,
-		[LOOP_EVENT_imported] = true,
+		[LOOP_EVENT_checkpointed] = true, [LOOP_EVENT_retried] = true,
+		[LOOP_EVENT_git] = true,          [LOOP_EVENT_imported] = true,
 	};
 
 	return can[event];

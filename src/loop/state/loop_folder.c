@@ -100,6 +100,25 @@ bool loop_folder_is_locked(const char *folder)
 	return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0;
 }
 
+/* Such a lock can be looked at without taking it, so nobody who looks is in a keeper's way. */
+int loop_folder_keep(const char *folder)
+{
+	AUTO_FREE char *path = path_join(folder, "kept");
+	AUTO_FD fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	struct flock shared = { .l_type = F_RDLCK, .l_whence = SEEK_SET };
+
+	return fd >= 0 && fcntl(fd, F_OFD_SETLK, &shared) == 0 ? fd_steal(&fd) : -1;
+}
+
+bool loop_folder_is_kept(const char *folder)
+{
+	AUTO_FREE char *path = path_join(folder, "kept");
+	AUTO_FD fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+
+	return fd >= 0 && fcntl(fd, F_OFD_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
+}
+
 int loop_folder_write(const char *folder, const char *name, const char *text, size_t size,
 		      struct error *err)
 {

@@ -4,6 +4,7 @@
  *	journal.db		every decision (journal/journal.h)
  *	state.json		the current state, for people and jq; replaced atomically
  *	lock			held by the supervisor; the kernel releases it with the process
+ *	kept			locked by the keeper; it restarts a supervisor that is killed
  *	control			the supervisor's socket
  *	.reserve		space for an error message when the disk is full
  *	supervisor.log		messages of supervisor and keeper
@@ -44,6 +45,15 @@ int loop_folder_lock(const char *folder, struct error *err);
 
 /* Is a supervisor running? */
 bool loop_folder_is_locked(const char *folder);
+
+/*
+ * Shows that a keeper is there, until the descriptor is closed; several may be for a moment.
+ * Returns the descriptor, or -1 if that is impossible.
+ */
+int loop_folder_keep(const char *folder);
+
+/* Is there a keeper? */
+bool loop_folder_is_kept(const char *folder);
 
 /* Replaces a file atomically: readers see the old or the new one, even after a crash. */
 int loop_folder_write(const char *folder, const char *name, const char *text, size_t size,

@@ -496,6 +496,12 @@ int loop_state_read(struct journal *store, struct loop_state *ret_state, struct 
 	return journal_each(store, 0, fold_event, ret_state, err);
 }
 
+int loop_state_follow(struct journal *store, struct journal_mark *mark, struct loop_state *state,
+		      struct error *err)
+{
+	return journal_follow(store, mark, fold_event, state, err);
+}
+
 const char *loop_state_status(const struct loop_state *state, bool alive)
 {
 	switch (state->phase) {

@@ -155,6 +155,12 @@ uint64_t loop_state_period(const struct loop_state *state);
  * Returns starting, running, waiting, paused, completed, limit, failed or aborted. A loop that
  * should be running but has no supervisor is interrupted.
  */
+/*
+ * Adds the events after the mark to a state that has all before it. Returns 0, or -1 with err set.
+ */
+int loop_state_follow(struct journal *store, struct journal_mark *mark, struct loop_state *state,
+		      struct error *err);
+
 const char *loop_state_status(const struct loop_state *state, bool alive);
 
 /* Breakers and snapshots as JSON, for events. */

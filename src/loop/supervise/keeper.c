@@ -1,6 +1,7 @@
 /* The keeper: see keeper.h. */
 #include "loop/supervise/keeper.h"
 
+#include "loop/state/loop_folder.h"
 #include "loop/state/loop_report.h"
 #include "util/env.h"
 #include "util/file/fd.h"
@@ -59,7 +60,7 @@ static bool watch_supervisor(pid_t supervisor, int farewell)
 	return read(farewell, &byte, 1) == 1;
 }
 
-static pid_t start_supervisor(const char *folder,
+static pid_t start_supervisor(const char *folder, int kept,
 			      int (*supervise)(const char *folder, int farewell), int *ret_farewell)
 {
 	int ends[2];
@@ -70,6 +71,7 @@ static pid_t start_supervisor(const char *folder,
 	child = fork();
 	if (child == 0) {
 		close(ends[0]);
+		fd_close(&kept);
 		_exit(supervise(folder, ends[1]));
 	}
 	close(ends[1]);
@@ -95,6 +97,9 @@ int keeper_run(const char *folder, pid_t adopted,
 
 	fcntl(farewell, F_SETFD, FD_CLOEXEC);
 	become_daemon(folder);
+
+	int kept = loop_folder_keep(folder); /* open until this process ends */
+
 	for (;;) {
 		time_t began = time(NULL);
 
@@ -102,7 +107,7 @@ int keeper_run(const char *folder, pid_t adopted,
 			fd_close(&farewell); /* of no one, or of the previous supervisor */
 
 		pid_t supervisor = adopted ? adopted
-					   : start_supervisor(folder, supervise, &farewell);
+					   : start_supervisor(folder, kept, supervise, &farewell);
 
 		adopted = 0;
 		if (supervisor < 0 || watch_supervisor(supervisor, farewell))

@@ -32,10 +32,17 @@ static int end_loop(struct supervisor *sup, json_t *data, struct error *err)
 
 int phase_closing(struct supervisor *sup, struct error *err)
 {
-	json_t *data = json_copy(sup->state.closing);
+	json_t *data;
 	struct error why;
+	int tries = 0;
+	int again = 1;
 
-	if (leftovers_commit(sup->folder, &sup->state, &why) < 0)
+	while (again > 0 && leftovers_commit(sup->folder, &sup->state, &why) < 0)
+		again = loop_checkpoint_retry(sup, "commit leftovers", &why, &tries, err);
+	if (again < 0)
+		return -1;
+	data = json_copy(sup->state.closing);
+	if (again == 0)
 		json_object_set_new(data, "uncommitted", loop_report_text(why.text));
 	return supervisor_append(sup, LOOP_EVENT_finished, data, err);
 }

@@ -32,8 +32,8 @@ int save_checkpoint(struct checkpoint_repo *repo, const struct look_options *opt
 		    struct look *look, const struct save_options *save,
 		    struct checkpoint_repo_item *ret_checkpoint, bool *ret_same, struct error *err)
 {
-	int64_t next = checkpoint_repo_last(repo, options->loop) + 1;
-	struct checkpoint_repo_item made = { .number = next > save->next ? next : save->next,
+	struct checkpoint_repo_item made = { .number = checkpoint_repo_next(repo, options->loop,
+									    save->next),
 					     .tree = look->tree,
 					     .iteration = save->iteration,
 					     .at_ms = clock_wall_ms(),

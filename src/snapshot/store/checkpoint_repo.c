@@ -265,6 +265,23 @@ int64_t checkpoint_repo_last(const struct checkpoint_repo *repo, const char *loo
 	return count ? numbers[count - 1] : -1;
 }
 
+static bool has_number(const struct checkpoint_repo *repo, const char *loop, int64_t number)
+{
+	AUTO_FREE char *name = mem_format("refs/ringfence/%s/%lld", loop, (long long)number);
+
+	return faccessat(repo->folder, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+int64_t checkpoint_repo_next(const struct checkpoint_repo *repo, const char *loop, int64_t next)
+{
+	int64_t last;
+
+	if (next > 0 && has_number(repo, loop, next - 1) && !has_number(repo, loop, next))
+		return next;
+	last = checkpoint_repo_last(repo, loop);
+	return last >= next ? last + 1 : next;
+}
+
 int checkpoint_repo_number(struct checkpoint_repo *repo, const char *loop, int64_t number,
 			   const git_oid *commit, struct error *err)
 {

@@ -79,6 +79,12 @@ int checkpoint_repo_read_commit(struct checkpoint_repo *repo, const git_oid *com
 /* Returns the highest number, or -1 if the loop has no checkpoint. */
 int64_t checkpoint_repo_last(const struct checkpoint_repo *repo, const char *loop);
 
+/*
+ * Returns the number for the next checkpoint, which is not below `next`. If `next` follows the
+ * latest checkpoint, as it usually does, the others are not listed.
+ */
+int64_t checkpoint_repo_next(const struct checkpoint_repo *repo, const char *loop, int64_t next);
+
 /* Gives an existing commit a number. Returns 0, or -1 with err set. */
 int checkpoint_repo_number(struct checkpoint_repo *repo, const char *loop, int64_t number,
 			   const git_oid *commit, struct error *err);

@@ -270,6 +270,22 @@ int pack_add(struct pack *pack, git_object_t type, const void *bytes, size_t siz
 	return 0;
 }
 
+int pack_copy(struct pack *pack, const git_oid *id, struct error *err)
+{
+	git_odb_object *object = NULL;
+	unsigned char same[NODE_ID];
+	int result;
+
+	if (checkpoint_repo_git(pack->repo, err) < 0)
+		return -1;
+	if (git_odb_read(&object, pack->repo->odb, id) < 0)
+		return libgit_error("read an object from a checkpoint", err);
+	result = pack_add(pack, git_odb_object_type(object), git_odb_object_data(object),
+			  git_odb_object_size(object), same, err);
+	git_odb_object_free(object);
+	return result;
+}
+
 /* The number of objects is known only now, but is at the start of the hashed bytes. */
 static int write_trailer(struct pack *pack, unsigned char ret_sum[SHA1_SIZE], struct error *err)
 {

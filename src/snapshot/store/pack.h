@@ -24,6 +24,9 @@ struct pack *pack_new(struct checkpoint_repo *repo, bool complete, const char *p
 int pack_add(struct pack *pack, git_object_t type, const void *bytes, size_t size,
 	     unsigned char ret_id[NODE_ID], struct error *err);
 
+/* Adds an object of the repository. Returns 0, or -1 with err set. */
+int pack_copy(struct pack *pack, const git_oid *id, struct error *err);
+
 /* Reports whether this pack holds the object. */
 bool pack_has(const struct pack *pack, const unsigned char *id);
 
@@ -49,6 +52,13 @@ uint64_t pack_total(const char *repository);
 
 /* Removes all packs except this finished one, or all packs if this one has no objects. */
 void pack_replace(const struct pack *pack);
+
+/*
+ * Merges the small packs of a repository into one, if there are many: each pack costs time whenever
+ * the repository is opened. The caller holds the lock. Returns 0, or -1 with err set; nothing is
+ * lost in either case.
+ */
+int pack_merge(struct checkpoint_repo *repo, struct error *err);
 
 /* Removes temporary files that a killed process left; nobody may be writing. */
 void pack_clean(const char *repository);

@@ -99,15 +99,14 @@ static uint64_t remove_loop(struct checkpoint_repo *repo, const char *loop)
 static bool is_old(struct checkpoint_repo *repo, const struct prune_options *options,
 		   const char *loop)
 {
-	struct pruning at = { .repo = repo,
-			      .loop = loop,
-			      .last = checkpoint_repo_last(repo, loop) };
 	struct checkpoint_repo_item newest;
 	struct error ignored;
+	int64_t last;
 
 	if (!options->oldest_ms || (options->present && strcmp(options->present, loop) == 0))
 		return false;
-	return at.last >= 0 && checkpoint_repo_read(repo, loop, at.last, &newest, &ignored) == 0 &&
+	last = checkpoint_repo_last(repo, loop);
+	return last >= 0 && checkpoint_repo_read(repo, loop, last, &newest, &ignored) == 0 &&
 	       newest.at_ms < options->oldest_ms;
 }
 
@@ -126,21 +125,6 @@ bool prune_needed(struct checkpoint_repo *repo, const struct prune_options *opti
 
 /* ---- repacking ---- */
 
-static int copy_object(struct checkpoint_repo *repo, struct pack *pack, const git_oid *id,
-		       struct error *err)
-{
-	git_odb_object *object = NULL;
-	unsigned char same[NODE_ID];
-	int result;
-
-	if (git_odb_read(&object, repo->odb, id) < 0)
-		return libgit_error("read an object from a checkpoint", err);
-	result = pack_add(pack, git_odb_object_type(object), git_odb_object_data(object),
-			  git_odb_object_size(object), same, err);
-	git_odb_object_free(object);
-	return result;
-}
-
 static int copy_tree(struct checkpoint_repo *repo, struct pack *pack, const git_oid *id, int depth,
 		     struct error *err)
 {
@@ -158,11 +142,11 @@ static int copy_tree(struct checkpoint_repo *repo, struct pack *pack, const git_
 		if (git_tree_entry_type(entry) == GIT_OBJECT_TREE)
 			result = copy_tree(repo, pack, inner, depth + 1, err);
 		else if (!pack_has(pack, inner->id))
-			result = copy_object(repo, pack, inner, err);
+			result = pack_copy(pack, inner, err);
 	}
 	git_tree_free(tree);
 	/* The tree is added last: a tree in the pack implies its entries. */
-	return result < 0 ? -1 : copy_object(repo, pack, id, err);
+	return result < 0 ? -1 : pack_copy(pack, id, err);
 }
 
 struct copying {
@@ -177,7 +161,7 @@ static int copy_checkpoint(void *context, const struct checkpoint_repo_item *che
 
 	if (copy_tree(at->repo, at->pack, &checkpoint->tree, 0, err) < 0)
 		return -1;
-	return copy_object(at->repo, at->pack, &checkpoint->commit, err);
+	return pack_copy(at->pack, &checkpoint->commit, err);
 }
 
 static int repack(struct checkpoint_repo *repo, struct error *err)
