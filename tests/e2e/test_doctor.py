@@ -173,6 +173,7 @@ def test_the_disk_is_the_one_that_holds_the_state(t):
 
 def test_it_speaks_only_of_what_it_looked_at(t):
     out = doctor(t, "--json", env=t.env(TZ="Nowhere/Atlantis", PATH="/usr/bin:/bin")).out
+    contains(out, "Atlantis", "the findings")
     for word in ("loop", "checkpoint", "resets", "command line"):
         lacks(out, word, "the findings")
 
@@ -210,6 +211,7 @@ def test_for_people_it_is_a_table(t):
 
 def test_control_characters_are_not_shown(t):
     result = doctor(t, env=t.env(TZ="Evil\x1b[31m"))
+    contains(result.out, "Evil", "stdout")
     lacks(result.out, "\x1b", "stdout")
 
 

@@ -70,13 +70,12 @@ def test_a_command_may_clean_up_when_its_time_is_over(t):
     equal((result.code, result.out), (124, "bye\n"), "the end", result)
 
 
-@cases("1h", "10m", "30s", "2", "1.5h")
+@cases("1h", "10m", "30s", "2", "1h30m")
 def test_a_duration_can_be_written_in_several_ways(t, text):
-    result = t.fence("true", opts=("--timeout", text))
-    expect(result.code == 0 or (text == "1.5h" and result.code == 125), "exit status", result)
+    t.works("true", opts=("--timeout", text))
 
 
-@cases("", "x", "-1", "10x", "s", "1e9", "99999999999999999999", "1 s", "0x10")
+@cases("", "x", "-1", "10x", "s", "1e9", "1.5h", "99999999999999999999", "1 s", "0x10")
 def test_a_bad_duration_is_refused(t, text):
     refused_before_start(t, "--timeout", text)
 

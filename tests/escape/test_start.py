@@ -248,44 +248,46 @@ def test_33_two_runs_with_the_same_missing_deny_path_leave_nothing(t):
         equal(snapshot(t.project), before, "the project")
 
 
-def test_33_a_missing_deny_path_that_the_command_makes_is_not_a_stub(t):
+def test_33_a_missing_deny_path_that_the_command_makes_is_kept(t):
     result = t.sh("mkdir -p missing; echo mine > missing/secret; cat missing/secret",
                   opts=("--hide", "missing/secret"))
-    kept = t.exists("missing/secret") and t.read("missing/secret") == "mine\n"
-    expect(result.code == 125 or result.code != 0 or kept or t.quarantined("secret"),
-           "it is denied, kept, or moved away, never silently emptied", result)
+    equal((result.code, result.out), (0, "mine\n"), "inside", result)
+    contains(result.err, "missing/secret: no such file", "the notice")
+    equal(t.read("missing/secret"), "mine\n", "the file after the run")
 
 
 def test_33_hiding_a_missing_path_leaves_no_stub(t):
     before = snapshot(t.project)
     result = t.fence("ls", "-A", opts=("--hide", "missing/a/b", "--hide", "missing.txt"))
-    expect(result.code in (0, 125), "works or is refused", result)
-    lacks(result.out, "missing", "names seen inside")
+    equal((result.code, result.out), (0, "attack\n"), "names seen inside", result)
     equal(snapshot(t.project), before, "the project")
 
 
 RULES = 5000
 
 
-def works_or_says_why(t, opts, secrets):
+def too_many_rules(t, *opts):
+    """Refused, and in little time."""
     before = t.spent()
-    result = t.sh(f"cat {secrets}", opts=opts)
+    result = refused_before_start(t, *opts, says="rules exceed the fence's limit of")
     took = t.spent() - before
     expect(took < 10, f"answers within 10 s of CPU time, not {took:.1f} s", result.err[:500])
-    if result.code == 125:
-        contains(result.err, "ringfence: ", "the error")
-        contains(result.err, "rule", "the error")
-        return
-    lacks(result.out, "the secret", "what was read inside")
-    equal(result.err.count("Permission denied") >= 2, True, "denials", result)
 
 
 @timeout(320)
-def test_34_thousands_of_rules_in_one_folder_work_or_are_refused(t):
+def test_34_thousands_of_rules_in_one_folder_are_refused(t):
     for i in range(RULES):
         t.write(f"dir/{i}", "the secret")
-    opts = [word for i in range(RULES) for word in ("--hide", f"dir/{i}")]
-    works_or_says_why(t, opts, "dir/0 dir/2500 dir/4999")
+    too_many_rules(t, *[word for i in range(RULES) for word in ("--hide", f"dir/{i}")])
+
+
+@timeout(320)
+def test_34_hundreds_of_rules_in_one_folder_work(t):
+    for i in range(RULES // 10):
+        t.write(f"dir/{i}", "the secret")
+    opts = [word for i in range(RULES // 10) for word in ("--hide", f"dir/{i}")]
+    result = t.sh("cat dir/0 dir/250 dir/499", opts=opts)
+    equal((result.code, result.out, result.err.count("Permission denied")), (1, "", 3), "what was read inside", result)
     equal(attack_outside(t, "read", "dir/0").code, 0, "the control")
 
 
@@ -298,13 +300,11 @@ def test_34_thousands_of_nested_rules_collapse(t):
     before = t.spent()
     result = t.sh("cat dir/0/0 dir/49/4999", opts=opts)
     expect(t.spent() - before < 10, "answers within 10 s of CPU time")
-    expect(result.code != 125, "rules below a hidden folder cost nothing", result.err[:500])
-    lacks(result.out, "the secret", "what was read inside")
+    equal((result.code, result.out, result.err.count("Permission denied")), (1, "", 2), "what was read inside", result.err[:500])
 
 
 @timeout(320)
-def test_34_thousands_of_secrets_in_the_project_work_or_are_refused(t):
+def test_34_thousands_of_secrets_in_the_project_are_refused(t):
     for i in range(RULES):
         t.write(f"p/{i}/.env", "the secret")
-    works_or_says_why(t, (), "p/0/.env p/2500/.env p/4999/.env")
-    equal(attack_outside(t, "read", "p/0/.env").code, 0, "the control")
+    too_many_rules(t)

@@ -265,30 +265,28 @@ static void damage(void)
 	char why[LEDGER_WHY];
 	uint64_t left;
 
-	lease(ledger, CENT, false, &left, why);
-	ledger_end_lease(ledger, false, &err);
+	CHECK("a record to tear", lease(ledger, CENT, false, &left, why) >= CENT &&
+					  ledger_end_lease(ledger, false, &err) == 0);
 	ledger_close(ledger);
-	if (pread(fd, bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
-		return;
+	CHECK("is read", pread(fd, bytes, sizeof bytes, 0) == (ssize_t)sizeof bytes);
 
 	uint64_t after = total();
+	bool written = true;
 	bool held = after > before;
 
 	for (size_t i = 0; i < sizeof bytes; i++) {
 		char torn = (char)~bytes[i];
 
-		if (pwrite(fd, &torn, 1, (off_t)i) != 1)
-			return;
+		written = written && pwrite(fd, &torn, 1, (off_t)i) == 1;
 		held = held && total() >= before;
-		if (pwrite(fd, &bytes[i], 1, (off_t)i) != 1)
-			return;
+		written = written && pwrite(fd, &bytes[i], 1, (off_t)i) == 1;
 	}
+	CHECK("each of its bytes is torn once", written);
 	CHECK("a torn record leaves the one before it", held && total() == after);
 	memset(bytes, 0x55, sizeof bytes);
-	if (pwrite(fd, bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
-		return;
 	CHECK("without a valid record nothing is spent",
-	      !open_ledger(0, 0, 0, 12) && strstr(err.text, "damaged"));
+	      pwrite(fd, bytes, sizeof bytes, 0) == (ssize_t)sizeof bytes &&
+		      !open_ledger(0, 0, 0, 12) && strstr(err.text, "damaged"));
 }
 
 static void put(const char *name, const char *text)
