@@ -200,6 +200,14 @@ def forbid_exchange():
                   (give, 0, 0, 0x00050000 | errno.EINVAL), (give, 0, 0, 0x7FFF0000))
 
 
+def forbid_links():
+    """No file gets a second name any more, as on a file system without hard links."""
+    load, jump_eq, give = 0x20, 0x15, 0x06
+    linkat, link = 265, 86
+    _filter_calls((load, 0, 0, 0), (jump_eq, 1, 0, linkat), (jump_eq, 0, 1, link),
+                  (give, 0, 0, 0x00050000 | errno.EPERM), (give, 0, 0, 0x7FFF0000))
+
+
 def take_the_listener():
     """A seccomp listener over this process and what it starts: the kernel allows no second one.
 
