@@ -1,4 +1,4 @@
-"""What is on disk after a power cut: data before its name, and both before anything that relies on them."""
+"""Files survive a power cut: data comes before its name, and both before anything that relies on them."""
 
 import os
 
