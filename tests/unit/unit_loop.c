@@ -476,8 +476,11 @@ static void surveys(void)
 	      first.files == 1 && second.changed == 4 && third.changed == 4 && fourth.changed == 0);
 	CHECK("a tree that was there before is recognised",
 	      strcmp(first.tree, second.tree) != 0 && strcmp(first.tree, third.tree) == 0);
-	CHECK("a project that is gone is an error",
-	      survey_take(memory, "/nonexistent/x", &fourth, &err) < 0);
+	CHECK("a project that is gone is an error, and the last survey stays",
+	      survey_take(memory, "/nonexistent/x", &fourth, &err) < 0 &&
+		      strstr(err.text, "/nonexistent/x") && fourth.files == 1);
+	CHECK("a survey after a failed one compares with the one before it",
+	      survey_take(memory, folder, &fourth, &err) == 0 && fourth.changed == 0);
 	survey_memory_free(memory);
 	put("a", "");
 	path[strlen(path) - 1] = 'a';
