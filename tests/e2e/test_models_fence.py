@@ -224,13 +224,13 @@ def killed_in_a_request(t, find):
     def answer(request, _):
         if not started.is_set():
             started.set()
-            over.wait(60)
+            over.wait(600)
             return None
         return message(input=10, output=5)
 
     world = World(t, answer, all="python3 ask.py 1000 && edit done yes && event final")
     world.loop.detach("--agent-format", "events", "-m", "2", env=world.env)
-    expect(started.wait(60), "the request is on its way", "")
+    expect(started.wait(600), "the request is on its way", "")
     os.kill(find(world.loop), signal.SIGKILL)
     world.loop.ended("completed")
     t.leftover_runs = True

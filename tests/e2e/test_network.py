@@ -283,7 +283,7 @@ def test_no_domain_is_searched(t):
 def test_a_name_that_is_on_its_way_is_asked_for_once(t):
     net = internet(t)
     go = threading.Event()
-    net.names["allowed.com"] = lambda kind: kind == 1 and go.wait(60) and [PUBLIC]
+    net.names["allowed.com"] = lambda kind: kind == 1 and go.wait(600) and [PUBLIC]
     process = t.fence_start(*inside("""
 all = [to() for i in range(40)]
 for s in all:
@@ -345,7 +345,7 @@ def test_a_gateway_that_is_killed_is_started_again(t):
         head = web.read_head(connection)
         if head and " /slow" in head[0]:
             connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\nsome of it\n")
-            go.wait(60)
+            go.wait(600)
         elif head:
             web.answer(connection, "again\n")
 

@@ -160,7 +160,7 @@ def test_without_proc_nothing_runs_and_the_reason_is_named(t):
     t.own_mounts()
     kernel.mount("tmpfs", "/proc", "tmpfs")
     began = t.fence_start("sh", "-c", "echo ran; ./attack read /proc/1/environ")
-    out, err = began.communicate(timeout=60)
+    out, err = t.communicate(began)
     equal((began.returncode, out), (125, b""), "nothing ran", err)
     contains(err.decode(), "/proc", "the reason")
 

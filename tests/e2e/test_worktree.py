@@ -244,7 +244,7 @@ def test_a_rollback_in_a_work_tree_asks_about_the_work_tree_and_names_it_in_json
     contains(terminal.text(), f"Roll back the loop's work tree '{tree}' to checkpoint 0 of loop ", "the question")
     contains(terminal.text(), "Your project stays unchanged.", "the question")
     terminal.send("n\n")
-    terminal.process.wait(60)
+    terminal.process.wait(600)
     equal(json.loads(loop.ringfence("rollback", "--yes", "--json").out)["worktree"], tree, "the work tree in JSON")
 
 

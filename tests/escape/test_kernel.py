@@ -196,7 +196,7 @@ def test_51_the_user_that_root_becomes_cannot_look_into_ringfence(t):
     contains(t.run(looks).err, "Permission denied", "what that user sees")
     for pid, command in kernel.descendants_of(process.pid):
         lacks(t.run(["cat", f"/proc/{pid}/environ"]).out, "the secret", f"the environment of {command}")
-    process.communicate(b"\n", timeout=60)
+    t.communicate(process, b"\n")
 
 
 @root_only

@@ -200,7 +200,7 @@ def test_49_a_survivor_in_its_own_session_is_gone_when_the_command_ends(t):
     equal(result.code, 0, "exit status", result)
     t.all_gone()
     process = t.start([t.attack, "survive"])
-    process.wait(60)
+    process.wait(600)
     left = kernel.descendants_of(os.getpid())
     expect(any("survive" in command for _, command in left), "the control survives", left)
     for pid, _ in left:
@@ -213,7 +213,7 @@ def test_49_a_survivor_is_gone_when_ringfence_is_killed(t):
     contains(process.stdout.readline().decode(), "succeeded", "the survivor")
     equal(process.stdout.readline(), b"ready\n", "the command")
     process.kill()
-    process.wait(60)
+    process.wait(600)
     t.all_gone()
 
 

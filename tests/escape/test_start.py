@@ -174,7 +174,7 @@ def test_32_killed_at_any_instant_nothing_is_left(t, who):
         moments.add(process.stdout.readline())
         for pid in victims(process, who):
             os.kill(pid, signal.SIGKILL)
-        process.communicate(b"\n", timeout=60)
+        t.communicate(process, b"\n")
         t.all_gone()
         equal(snapshot(t.project), before, "the project")
     equal(moments, {b"paused\n", b"running\n"}, "before the command, and while it runs")
@@ -189,7 +189,7 @@ def test_32_ended_by_a_signal_nothing_is_left(t, name):
     process = t.fence_start("sh", "-c", "echo ready; exec sleep 600")
     equal(process.stdout.readline(), b"ready\n", "the command")
     os.kill(process.pid, getattr(signal, f"SIG{name}"))
-    process.communicate(timeout=60)
+    t.communicate(process)
     expect(process.returncode != 0, "it does not claim success", process.returncode)
     t.all_gone()
     equal(snapshot(t.project), before, "the project")
@@ -199,7 +199,7 @@ def killed_after_planting(t, script="mkdir .claude; echo evil > .claude/settings
     process = t.fence_start("sh", "-c", f"{script}; echo planted; sleep 600")
     equal(process.stdout.readline(), b"planted\n", "the command")
     os.kill(process.pid, signal.SIGKILL)
-    process.communicate(timeout=60)
+    t.communicate(process)
     t.all_gone()
 
 
@@ -232,7 +232,7 @@ def test_32_a_run_that_is_alive_is_not_swept_by_another_start(t):
                             "cat .claude/a", stdin=subprocess.PIPE)
     equal(process.stdout.readline(), b"ready\n", "the command")
     equal(t.fence("true").code, 0, "the other start")
-    out, err = process.communicate(b"go\n", timeout=60)
+    out, err = t.communicate(process, b"go\n")
     equal((process.returncode, out), (0, b"x\n"), "the run that was alive", err)
     expect(not t.exists(".claude/a"), "what it planted does not stay")
 

@@ -122,7 +122,7 @@ def test_without_a_terminal_every_byte_is_kept(t):
     path = data_file(t, "data", data)
     process = t.fence_start("cat", path)
     equal(process.stdout.read(), data, "through a pipe")
-    equal(process.wait(60), 0, "exit status")
+    equal(process.wait(600), 0, "exit status")
 
 
 LEFT_ON = {
