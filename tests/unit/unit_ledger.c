@@ -20,7 +20,7 @@
 
 enum { CENT = 10000000 };
 
-static char folder[] = "/tmp/unit-ledger-XXXXXX";
+static char folder[UNIT_PATH];
 static char *day;
 static struct error err;
 
@@ -422,7 +422,7 @@ int main(void)
 {
 	AUTO_FREE char *command = NULL;
 
-	if (!mkdtemp(folder))
+	if (!unit_temp(folder))
 		return 1;
 	day = path_join(folder, "day");
 	leasing();

@@ -27,7 +27,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char folder[] = "/tmp/unit-loop-XXXXXX";
+static char folder[UNIT_PATH];
 
 /* The table again, by hand: the legal events in a phase, and where they lead. */
 static const struct {
@@ -724,7 +724,7 @@ static void requests(void)
 int main(void)
 {
 	requests();
-	if (!mkdtemp(folder))
+	if (!unit_temp(folder))
 		return 1;
 	table();
 	folding();
