@@ -192,7 +192,7 @@ def _filter_calls(*lines, privileged=False):
 def skip_syncs():
     """Makes fsync(), fdatasync(), sync() and syncfs() succeed at once, for root and what it starts.
 
-    Nearly all of the suite's time was spent in them: syncfs() waits for the files of all tests.
+    They took most of the time of e2e: syncfs() waits for the files of all tests.
     """
     load, jump_eq, give, x86_64 = 0x20, 0x15, 0x06, 0xC000003E
     fsync, fdatasync, sync, syncfs = 74, 75, 162, 306
