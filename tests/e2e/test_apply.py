@@ -1,5 +1,6 @@
 """apply: a loop's commits are merged into the user's branch as git merge would do it, or not at all."""
 
+import contextlib
 import json
 import os
 import random
@@ -46,6 +47,21 @@ def refused(repo, program, part, **words):
 def clean(repo, but=""):
     equal(repo.status(), but, "git status")
     equal(repo.try_git("fsck", "--strict").code, 0, "git fsck")
+
+
+@needs("git")
+def test_a_disk_that_is_full_when_the_lock_is_taken_changes_nothing(t):
+    t.own_mounts()
+    t.tmpfs(t.project, "4m")
+    repo, program = begin(t)
+    wanted = repo.commit(RESULT, {"a": text(l3="three")})
+    with contextlib.suppress(OSError), open(t.path("filler"), "wb", buffering=0) as filler:
+        while True:
+            filler.write(bytes(4096))
+    refused(repo, program, "ringfence-lock': No space left on device")
+    os.unlink(t.path("filler"))
+    apply(program)
+    equal(repo.head(), wanted, "HEAD, once there is space")
 
 
 # The result

@@ -148,7 +148,7 @@ def test_what_cannot_be_brought_back_is_said_before_anything_is_asked_or_ended(t
     equal(loop.status()["status"], "running", "the loop")
     terminal = t.tty([t.ringfence, *words, "--stop"], cwd=loop.project)
     terminal.expect(why)
-    equal(terminal.process.wait(60), 125, "exit status on a terminal", terminal.text())
+    equal(terminal.process.wait(600), 125, "exit status on a terminal", terminal.text())
     lacks(terminal.text(), "[y/N]", "the terminal")
     contains(loop.ringfence("restore", "old", "--stop").err, "cannot ask for confirmation without a terminal", "what can be")
     loop.ended("aborted")
@@ -163,7 +163,7 @@ def test_on_a_terminal_the_question_names_the_loop_and_when_it_began(t, words, w
     begun = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(status["created_at"]))
     contains(terminal.text(), f"Roll back {what} to checkpoint 0 of loop {status['id']}, begun {begun}?", "the question")
     terminal.send("y\n")
-    equal(terminal.process.wait(60), 0, "exit status")
+    equal(terminal.process.wait(600), 0, "exit status")
     equal(loop.tree()["old"], "old\n", "what was brought back")
 
 

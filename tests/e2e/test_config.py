@@ -331,7 +331,7 @@ def test_on_a_terminal_it_asks(t, answer, state):
     terminal.expect(r"\[y/N\]")
     contains(terminal.text(), "the variable TOKEN", "what is asked about")
     terminal.send(answer + "\n")
-    terminal.process.wait(60)
+    terminal.process.wait(600)
     equal(config(t)[0]["trust"], state, "trust")
 
 

@@ -63,7 +63,7 @@ def test_an_interrupted_demo_ends_its_loop_and_leaves_nothing(t):
         if "running the agent" in line:
             break
     os.killpg(process.pid, signal.SIGINT)
-    rest = process.communicate(timeout=60)[0]
+    rest = t.communicate(process)[0]
     equal(process.returncode, 130, "exit status", rest)
     equal(os.listdir(top), [], "what is left")
 

@@ -389,4 +389,4 @@ def test_a_reader_of_stderr_that_does_not_read_holds_nobody_up(t):
     while os.read(reading, 1 << 16):
         pass
     os.close(reading)
-    equal(process.wait(60), 0, "exit status")
+    equal(process.wait(600), 0, "exit status")

@@ -264,7 +264,7 @@ def test_a_name_that_changes_its_mind_is_asked_once_and_judged_each_time(t):
 def test_names_are_found_as_the_machine_finds_them(t):
     net, _ = world(t)
     gateway = net.gateway("hosted.com", "long.com", "allowed.com")
-    lacks(gateway.tunnel("hosted.com:443")[1], " 200 ", "a name that nobody knows")
+    contains(gateway.tunnel("hosted.com:443")[1], " 502 ", "a name that nobody knows")
     with open(os.path.join(t.folder, "hosts"), "a", encoding="ascii") as file:
         file.write("45.0.0.2 hosted.com\n")
     expect(passes(gateway, "hosted.com:443"), "a name of /etc/hosts, from now on")
@@ -280,7 +280,7 @@ def test_a_change_of_the_resolver_is_followed(t):
     with open(path, "w", encoding="ascii") as file:
         file.write("nameserver 45.0.0.2\n")
     gateway = net.gateway("allowed.com")
-    lacks(gateway.tunnel("allowed.com:443")[1], " 200 ", "a server of names that is none")
+    contains(gateway.tunnel("allowed.com:443")[1], " 502 ", "a server of names that is none")
     with open(path, "w", encoding="ascii") as file:
         file.write("nameserver 45.0.0.53\n")
     expect(passes(gateway, "allowed.com:443"), "another one, from now on")
@@ -389,7 +389,7 @@ def test_a_half_close_passes_both_ways_and_so_does_a_reset(t):
     receive(client, 1)
     client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     client.close()
-    expect(done.wait(60) and seen == ["reset"], "a client's reset", seen)
+    expect(done.wait(600) and seen == ["reset"], "a client's reset", seen)
 
 
 def test_ipv6_and_a_slow_server_work(t):
@@ -401,7 +401,7 @@ def test_ipv6_and_a_slow_server_work(t):
 
     def slow(connection):
         head, _ = read_head(connection)
-        go.wait(60)
+        go.wait(600)
         for byte in b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nslow":
             connection.sendall(bytes([byte]))
     net.serve(8080, slow)
@@ -703,7 +703,8 @@ def test_a_refusal_is_answered_when_the_owner_has_seen_it(t):
     start = time.monotonic()
     contains(gateway.tunnel("evil.com:443")[1], "403", "without the owner")
     held = time.monotonic() - start
-    expect(min(quick) < 0.4 < held, "held for half a second, and only without an answer", (quick, held))
+    # A delay makes both longer: the shortest of ten is compared.
+    expect(held > 0.4 and min(quick) < held, "held for half a second, and only without an answer", (quick, held))
 
 
 def test_a_flood_of_refusals_is_counted_and_not_told(t):
@@ -848,9 +849,7 @@ def test_connections_at_once_are_capped_and_named(t):
     equal(gateway.hosts()["allowed.com", 443]["verdict"], "capped", "the table")
     for client, _ in tunnels:
         client.close()
-    deadline = time.monotonic() + 60
-    while not passes(gateway, "allowed.com:443"):
-        expect(time.monotonic() < deadline, "control: when they are gone, there is room")
+    until("control: when they are gone, there is room", lambda: passes(gateway, "allowed.com:443"))
 
 
 @root_only
@@ -876,24 +875,19 @@ def test_thousands_of_tunnels_are_capped(t):
             client.send(b"CONNECT 45.0.0.2:443 HTTP/1.1\r\n\r\n")
         except OSError:
             pass
-    deadline = time.monotonic() + 60
-    while gateway.hosts().get(("45.0.0.2", 443), {}).get("connections", 0) < 300:
-        expect(time.monotonic() < deadline, "some are served", gateway.hosts())
-        time.sleep(0.05)
+    until("some are served", lambda: gateway.hosts().get(("45.0.0.2", 443), {}).get("connections", 0) >= 300)
     descriptors = len(os.listdir(f"/proc/{gateway.pid}/fd"))
     expect(descriptors <= 2 * 564 + 60, "descriptors", descriptors)
     expect(gateway.memory_kib() < 16384, "memory in KiB", gateway.memory_kib())
     for client in clients:
         client.close()
-    deadline = time.monotonic() + 60
-    while not passes(gateway, "allowed.com:443"):
-        expect(time.monotonic() < deadline, "control: then there is room again")
+    until("control: then there is room again", lambda: passes(gateway, "allowed.com:443"))
 
 
 def test_a_way_that_takes_too_long_is_given_up_and_named(t):
     net, _ = world(t)
     late = threading.Event()
-    net.names["late.com"] = lambda kind: late.wait(60) and "45.0.0.2"
+    net.names["late.com"] = lambda kind: late.wait(600) and "45.0.0.2"
     gateway = net.gateway("45.0.0.99", "late.com", "allowed.com", connect_ms=1000)
     contains(gateway.tunnel("45.0.0.99:443")[1], "504", "an address at which nobody is")
     waiting, head = gateway.tunnel("late.com:443")
@@ -1021,8 +1015,8 @@ def test_who_only_waits_costs_no_time(t):
                 pass
 
     net.serve(1001, pour)
-    net.serve(1002, lambda c: stop.wait(60))
-    net.serve(1003, lambda c: (c.shutdown(socket.SHUT_WR), stop.wait(60)))
+    net.serve(1002, lambda c: stop.wait(600))
+    net.serve(1003, lambda c: (c.shutdown(socket.SHUT_WR), stop.wait(600)))
     gateway = net.gateway(*(f"45.0.0.2:{port}" for port in (1001, 1002, 1003)), "allowed.com")
     gateway.tell("hold")
     waiting = [gateway.tunnel(f"45.0.0.2:{port}")[0] for port in (1001, 1002, 1003, 1003)]
@@ -1042,11 +1036,12 @@ def test_who_only_waits_costs_no_time(t):
     half.sendall(b"GET http://45.0.0.2:1002/ HTTP/1.1\r\n\r\n")
     half.shutdown(socket.SHUT_WR)
     expect(receive(waiting[4], 12), "an answer before the wait")
-    time.sleep(0.3)
-    before = cpu_ticks(gateway.pid)
-    time.sleep(0.6)
-    used = cpu_ticks(gateway.pid) - before
-    expect(used <= 6, "hundredths of a second in six tenths", used)
+
+    def rests():
+        before = cpu_ticks(gateway.pid)
+        time.sleep(0.6)
+        return cpu_ticks(gateway.pid) - before <= 6
+    until("at most six hundredths of CPU time in six tenths of a second", rests)
     stop.set()
 
 
@@ -1080,13 +1075,17 @@ def test_a_gigabyte_passes_whole_and_costs_no_memory(t):
 
 # Its own confinement
 
+def status_of(pid):
+    with open(f"/proc/{pid}/status", encoding="ascii") as file:
+        return dict(line.rstrip("\n").split(":\t", 1) for line in file if ":\t" in line)
+
+
 def test_the_gateway_has_shut_itself_in(t):
     net = Internet(t)
     gateway = net.gateway()
-    with open(f"/proc/{gateway.pid}/status", encoding="ascii") as file:
-        status = dict(line.rstrip("\n").split(":\t", 1) for line in file if ":\t" in line)
+    status, own = status_of(gateway.pid), status_of("self")
     equal(status["NoNewPrivs"], "1", "no_new_privs")
-    equal(status["Seccomp"], "2", "a filter")
+    equal((status["Seccomp"], int(status["Seccomp_filters"])), ("2", int(own["Seccomp_filters"]) + 1), "a filter more than we have")
     for kind in ("CapPrm", "CapEff", "CapInh", "CapAmb"):
         equal(int(status[kind], 16), 0, kind)
     with open(f"/proc/{gateway.pid}/environ" if os.getuid() == 0 else "/dev/null", "rb") as file:

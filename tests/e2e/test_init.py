@@ -69,6 +69,7 @@ def test_a_cache_stays_out_because_most_tools_write_to_theirs(t, file, cache):
     t.write(file, "{}")
     os.makedirs(os.path.join(t.home, cache))
     init(t)
+    contains(t.read("ringfence.yml"), "# Found: ", "the file")
     lacks(t.read("ringfence.yml"), cache, "the file")
     lacks("\n".join(active_lines(t)), "read:", "the rules")
 
@@ -130,7 +131,9 @@ def test_it_speaks_of_trust_only_if_it_wrote_a_check(t, file, count):
 
 
 def test_where_nothing_needs_trust_it_does_not_speak_of_it(t):
-    lacks(init(t).out, "trust", "stdout")
+    result = init(t)
+    contains(result.out, "ringfence.yml", "stdout")
+    lacks(result.out, "trust", "stdout")
 
 
 def test_a_project_that_is_not_there_is_named(t):

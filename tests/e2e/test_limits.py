@@ -90,9 +90,11 @@ def test_files_in_memory_do_not_get_around_the_limit_of_memory(t, groups):
         without_groups(t)
     script = "for f in /tmp/x /dev/shm/x ~/x; do dd if=/dev/zero of=$f bs=1M count=40; done; true"
     result = t.sh(script, opts=("--memory", "32M"))
-    expect(result.code in (0, 123), "the end", result)
+    equal(result.code, 0, "the last command's status", result)
     expect("No space left" in result.err or "limit: memory" in result.err, "they end somewhere", result)
-    lacks(t.sh(script).err, "No space", "the control")
+    control = t.sh(script)
+    equal(control.err.count("40+0 records out"), 3, "the control", control)
+    lacks(control.err, "No space", "the control")
 
 
 def burn(t, *opts):
@@ -189,13 +191,16 @@ def test_the_limit_of_processes_is_the_fences_own(t):
     equal(other.stdout.readline(), b"there\n", "the others")
     equal(t.sh(SLEEPERS.format(8, 0.5), opts=("--processes", "10")).code, 0, "eight of ten")
     other.terminate()
-    other.communicate(timeout=60)
+    t.communicate(other)
 
 
 def test_open_files_are_limited(t):
     script = ("import time\nl = []\ntry:\n  while len(l) < 500: l.append(open('/dev/null'))\n"
-              "except OSError as e: print(e.errno, flush=True); time.sleep(2)\nraise SystemExit(len(l) < 500)")
-    result, report = t.report(PYTHON, "-c", script, opts=("--open-files", "64"))
+              "except OSError as e: print(e.errno, flush=True); time.sleep({})\nraise SystemExit(len(l) < 500)")
+    for seconds in (0.6, 3, 15, 60):  # until the watch has looked, which takes longer on a busy machine
+        result, report = t.report(PYTHON, "-c", script.format(seconds), opts=("--open-files", "64"))
+        if report["exit"]["limit"]:
+            break
     equal(result.out, "24\n", "EMFILE", result)
     ran_into(result, report, "open-files", "64")
     equal(t.fence(PYTHON, "-c", script).code, 0, "the control")
@@ -250,7 +255,7 @@ def test_what_is_written_to_disk_is_limited(t):
     for script in (ALONE, FILL, ORPHANS):
         result, report = t.report("sh", "-c", script.format(200), opts=("--disk", "20M"))
         ran_into(result, report, "disk", "20M")
-        expect(20 * MEGA <= report["use"]["disk_written"] < 60 * MEGA, "what was written", report)
+        expect(20 * MEGA <= report["use"]["disk_written"] < 180 * MEGA, "what was written, of 200 MB", report)
     equal(t.sh(FILL.format(8), opts=("--disk", "20M")).code, 0, "the control")
 
 
@@ -338,7 +343,7 @@ def test_no_group_is_left(t, number):
     for folder in folders:
         expect(os.path.isdir(folder), "another start leaves it alone", folder)
     process.send_signal(number)
-    process.communicate(timeout=60)
+    t.communicate(process)
     t.all_gone()
     if number == signal.SIGKILL:
         t.works("true")

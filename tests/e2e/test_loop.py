@@ -141,12 +141,15 @@ def test_the_total_time_is_a_limit(t):
 
 
 def test_the_total_time_ends_a_running_agent(t):
-    loop = Loop(t, scripts={"all": "edit a $N; spawn; hang"})
-    result = loop.run("--max-time", "5s")
+    for seconds in (2, 8, 32):  # on a busy machine the time may be over before the agent starts
+        loop = Loop(t, name=f"project{seconds}", scripts={"all": "edit a $N; spawn; hang"})
+        result = loop.run("--max-time", f"{seconds}s")
+        if os.path.exists(loop.path("a")):
+            break
     equal(result.code, 2, "exit status", result)
     contains(result.out, "the agent timed out", "the progress")
-    contains(result.out, "(--max-time 5s)", "the option")
-    contains(result.out, "limit: the total time has reached its limit of 5 s", "the reason")
+    contains(result.out, f"(--max-time {seconds}s)", "the option")
+    contains(result.out, f"limit: the total time has reached its limit of {seconds} s", "the reason")
     t.all_gone()
 
 
@@ -209,11 +212,12 @@ def test_the_same_failure_again_and_again_opens_a_breaker(t):
 
 def test_detach_prints_the_id_last_and_status_shows_it(t):
     loop = Loop(t, scripts={"all": "meet go; edit done yes"})
+    began = int(time.time())
     ident = loop.detach()
     status = loop.status()
     equal((status["id"], status["project"]), (ident, loop.project), "the loop")
     expect(status["status"] in ("starting", "running") and status["supervisor_pid"], "it runs", status)
-    expect(abs(status["last_heartbeat"] - time.time()) < 30, "the heartbeat is new", status)
+    expect(began <= status["last_heartbeat"] <= time.time(), "the heartbeat is new", status)
     second = loop.run()
     equal(second.code, 125, "exit status of a second one", second)
     contains(second.err, ident, "the refusal")

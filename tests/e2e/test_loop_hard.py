@@ -127,3 +127,19 @@ def test_on_a_full_disk_no_loop_is_begun(t):
     result = loop.run("--detach")
     equal((result.code, result.out), (125, ""), "the refusal", result)
     expect(result.err.strip() and not os.path.exists(loop.path("started")), "a sentence, and nothing started", result)
+
+
+def test_a_project_that_is_gone_after_an_iteration_ends_the_loop_until_it_is_back(t):
+    """Such a project can be neither checkpointed nor surveyed."""
+    loop = Loop(t, scripts={"all": "edit here $N; meet go; edit done yes"})
+    loop.detach()
+    loop.there("here")
+    away = loop.project + "-away"
+    os.rename(loop.project, away)
+    with open(os.path.join(away, "go"), "wb"):
+        until("the end", lambda: loop.said()["status"] == "failed")
+    os.rename(away, loop.project)
+    contains(loop.ended("failed")["reason"], f"'{loop.project}': No such file or directory; once the cause is gone: "
+             "ringfence resume", "the reason")
+    equal(loop.ringfence("resume", "--follow").code, 0, "exit status of resume")
+    equal(loop.ended("completed")["used"], 1, "iterations")

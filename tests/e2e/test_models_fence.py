@@ -258,13 +258,13 @@ def killed_in_a_request(t, find):
     def answer(request, _):
         if not started.is_set():
             started.set()
-            over.wait(60)
+            over.wait(600)
             return None
         return message(input=10, output=5)
 
     world = World(t, answer, all="python3 ask.py 1000 && edit done yes && event final")
     world.loop.detach("--agent-format", "events", "-m", "2", env=world.env)
-    expect(started.wait(60), "the request is on its way", "")
+    expect(started.wait(600), "the request is on its way", "")
     os.kill(find(world.loop), signal.SIGKILL)
     world.loop.ended("completed")
     t.leftover_runs = True
@@ -297,6 +297,18 @@ def test_the_money_of_a_day_pauses_the_loop(t):
     equal(world.loop.ringfence("resume", "--daily-budget", "10", "-m", "4", env=world.env).code, 0, "exit status of resume")
     world.loop.ended("limit")
     expect(len(world.ledger()) > 2, "and spends", world.ledger())
+
+
+def test_a_resume_without_the_key_is_refused_and_changes_nothing(t):
+    world = World(t, lambda request, _: message(input=10, output=5), all="python3 ask.py >asked; edit a $N; event final")
+    equal(world.run("-m", "1").code, 2, "exit status")
+    before = world.loop.status()
+    result = world.loop.ringfence("resume", "-m", "2", env=t.env())
+    equal((result.code, result.out), (125, ""), "the refusal", result)
+    contains(result.err, "its model key is in ANTHROPIC_API_KEY, which is not set: set it and resume again", "the reason")
+    equal((world.loop.status(), len(world.ledger())), (before, 1), "the loop")
+    equal(world.loop.ringfence("resume", "-m", "2", "--follow", env=world.env).code, 2, "with the key it goes on")
+    equal(len(world.ledger()), 2, "requests")
 
 
 def test_exec_leads_to_models_if_the_users_file_says_so(t):

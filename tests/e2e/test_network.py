@@ -69,7 +69,9 @@ def test_another_one_is_refused_with_what_would_help_and_who_asked(t):
 def test_an_empty_list_reaches_nothing(t):
     net = internet(t)
     for host in ("allowed.com", PUBLIC, INTERNAL):
-        lacks(t.fence(*CURL, f"http://{host}/x", opts=("--net", "list")).out, " of ", "what curl got")
+        result = t.fence(*CURL, f"http://{host}/x", opts=("--net", "list"))
+        contains(result.err, f"denied connect {host}:80", "the notice")
+        lacks(result.out, " of ", "what curl got")
     equal(net.asked, [], "names that were asked for")
     contains(t.works(*CURL, "http://allowed.com/x", opts=allow("allowed.com")), " of ", "with a rule")
 
@@ -178,6 +180,7 @@ def test_a_tool_that_somebody_else_could_write_is_not_asked(t, folder):
     for name in ("npm", "go"):
         t.write(f"{place}/{name}", f"#!/bin/sh\ntouch {t.outside}/ran\necho https://evil.com\n", 0o755)
         result = t.run([t.ringfence, "policy", "--allow", name], env=t.env(PATH=f"{place}:/usr/bin:/bin"))
+        contains(result.out, "allow", "the rules")
         lacks(result.out, "evil.com", "the rules")
     expect(not os.path.exists(f"{t.outside}/ran"), "the planted tool did not run", "")
 
@@ -280,7 +283,7 @@ def test_no_domain_is_searched(t):
 def test_a_name_that_is_on_its_way_is_asked_for_once(t):
     net = internet(t)
     go = threading.Event()
-    net.names["allowed.com"] = lambda kind: kind == 1 and go.wait(60) and [PUBLIC]
+    net.names["allowed.com"] = lambda kind: kind == 1 and go.wait(600) and [PUBLIC]
     process = t.fence_start(*inside("""
 all = [to() for i in range(40)]
 for s in all:
@@ -342,7 +345,7 @@ def test_a_gateway_that_is_killed_is_started_again(t):
         head = web.read_head(connection)
         if head and " /slow" in head[0]:
             connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\nsome of it\n")
-            go.wait(60)
+            go.wait(600)
         elif head:
             web.answer(connection, "again\n")
 

@@ -300,4 +300,5 @@ def test_a_rule_with_a_strange_name_is_shown_harmless(t):
     t.write(".ringfenceignore", "a*\n")
     t.write("ringfence.yml", 'hide: ["c\\e[2Jx"]\n')
     result = policy(t)
+    contains(result.out, "RED", "what is shown")
     lacks(result.out + result.err, "\x1b", "what is shown")

@@ -103,10 +103,12 @@ def test_a_folder_that_becomes_a_bare_repository_is_noticed(t):
     t.write("dir/HEAD", "ref: refs/heads/main\n")
     os.makedirs(t.path("dir/objects"))
     os.makedirs(t.path("dir/refs"))
-    result = t.sh("printf '[core]\\n\\tbare = true\\n\\tfsmonitor = ./evil\\n' > dir/config")
-    control = t.run(["git", "-C", "dir", "config", "core.fsmonitor"])
-    expect(control.code != 0 or "evil" not in control.out, "git must not find the planted setting",
-           f"{result}\n{control}")
+    script = "printf '[core]\\n\\tbare = true\\n\\tfsmonitor = ./evil\\n' > dir/config"
+    read = ["git", "-C", "dir", "config", "core.fsmonitor"]
+    contains(t.sh(script).err, f"denied create {t.path('dir/config')}", "the notice")
+    equal((t.run(read).out, t.exists("dir/config")), ("", False), "what git finds")
+    t.run(["sh", "-c", script])
+    equal(t.run(read).out, "./evil\n", "the control")
 
 
 def test_a_git_file_that_redirects_is_moved(t):
@@ -147,11 +149,14 @@ def test_a_protected_symlink_that_was_removed_is_restored(t):
 def test_what_a_protected_symlink_points_to_in_the_project_cannot_bring_anything_in(t):
     t.write("config/settings.json", "mine")
     os.symlink("config", t.path(".claude"))
-    result = t.sh("echo evil > config/settings.json; echo evil > config/new; "
-                  "mv config config2; mkdir config; echo evil > config/settings.json")
-    seen = "".join(t.read(f".claude/{name}") for name in ("settings.json", "new")
-                   if os.path.exists(t.path(f".claude/{name}")))
-    lacks(seen, "evil", f"what the host reads through .claude\n{result}")
+    script = ("echo evil > config/settings.json; echo evil > config/new; "
+              "mv config config2; mkdir config; echo evil > config/settings.json")
+    before = snapshot(t.path("config"))
+    result = t.sh(script)
+    contains(result.err, "denied", "the notices")
+    equal(snapshot(t.path(".claude/")), before, "what the host reads through .claude", result)
+    t.run(["sh", "-c", script])
+    equal(t.read(".claude/settings.json"), "evil\n", "the control")
 
 
 def test_a_renamed_folder_that_becomes_such_a_name_is_moved(t):

@@ -3,7 +3,7 @@
 import os
 import shutil
 
-from harness import contains, equal, expect, lacks, rundir, timeout
+from harness import cases, contains, equal, expect, lacks, needs, rundir, timeout
 
 TESTS = '''
 import os
@@ -110,3 +110,33 @@ def test_the_tests_that_failed_last_can_be_run_alone(t):
     equal(result.out.splitlines()[-1],
           f"0 passed, {checkout.identities} failed, {checkout.missing} skipped", "the last line",
           result)
+
+
+CRASH = """
+#include "unit.h"
+#include <signal.h>
+int main(void)
+{
+	char path[UNIT_PATH];
+
+	CHECK("the first", unit_temp(path) != NULL);
+	printf("# %s\\n", path);
+	return raise(SIGNAL);
+}
+"""
+
+
+@needs("cc")
+@cases("SIGSEGV", "SIGKILL", "0")
+def test_a_unit_test_that_crashes_is_noticed_and_leaves_nothing(t, number):
+    source, program = t.write("crash.c", CRASH.replace("SIGNAL", number)), t.path("crash")
+    include = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "unit")
+    built = t.run(["cc", "-D_GNU_SOURCE", "-I", include, "-o", program, source])
+    equal(built.code, 0, "the build", built)
+    result = t.run([program])
+    contains(result.out, "ok - the first\n", "its first sentence")
+    folder = os.path.dirname(result.out.split("# ")[1].split("\n")[0])
+    contains(folder, "/tmp/ringfence-unit-", "its folder")
+    expect(not os.path.exists(folder), "nothing is left", folder)
+    crashed = number != "0"
+    equal((result.code, "not ok - the test ends by itself: signal" in result.out), (int(crashed), crashed), "the verdict", result)

@@ -41,7 +41,7 @@ def test_a_hundred_megabytes_pass_through_pipes_intact(t):
         digest.update(data)
     feeder.join()
     process.stdin = None
-    equal(process.wait(60), 0, "exit status")
+    equal(process.wait(600), 0, "exit status")
     equal(digest.hexdigest(), wanted, "the hash of what came back")
 
 

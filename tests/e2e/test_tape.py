@@ -515,7 +515,7 @@ def test_the_original_pace_is_kept_if_that_is_wanted(t):
 
     def answer(request, connection):
         connection.sendall(STREAM + chunk(events[0]))
-        came.wait(60)  # otherwise a delayed gateway would see both at once
+        came.wait(600)  # otherwise a delayed gateway would see both at once
         time.sleep(0.3)
         connection.sendall(b"".join(map(chunk, events[1:])) + b"0\r\n\r\n")
         return b""
@@ -541,7 +541,7 @@ def test_a_gateway_killed_in_the_midst_loses_one_exchange_at_most(t):
     def answer(request, connection):
         if request.json["messages"][0]["content"] == "hang":
             connection.sendall(STREAM + chunk(message_events()[0]))
-            hold.wait(60)
+            hold.wait(600)
             return None
         return message(text=request.json["messages"][0]["content"])
 

@@ -244,7 +244,7 @@ def test_a_rollback_in_a_work_tree_asks_about_the_work_tree_and_names_it_in_json
     contains(terminal.text(), f"Roll back the loop's work tree '{tree}' to checkpoint 0 of loop ", "the question")
     contains(terminal.text(), "Your project stays unchanged.", "the question")
     terminal.send("n\n")
-    terminal.process.wait(60)
+    terminal.process.wait(600)
     equal(json.loads(loop.ringfence("rollback", "--yes", "--json").out)["worktree"], tree, "the work tree in JSON")
 
 
@@ -320,7 +320,7 @@ def test_one_whose_making_is_killed_anywhere_is_cleaned_up(t):
         with open(os.path.join(folder, "origin"), "w", encoding="utf-8") as file:
             file.write(repo.folder)
         code, answer = program.ask("worktree", folder=folder, fault=fault)
-        expect(code in (-9, 0), f"killed at {fault}", answer)
+        equal(code, 0 if answer else -9, f"killed at {fault}")
         result = loop.ringfence("clean", "--older", "365d", "--yes")
         equal(result.code, 0, "exit status of clean", result)
         nothing_left(t, repo, before)

@@ -9,7 +9,7 @@
 #include "attack.h"
 
 static const struct attack *const tables[] = {
-	attack_files, attack_kernel, attack_process, attack_net, attack_notice,
+	attack_files, attack_kernel, attack_process, attack_net, attack_notice, attack_step,
 };
 
 #define TABLES (sizeof(tables) / sizeof(tables[0]))

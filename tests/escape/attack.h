@@ -24,6 +24,7 @@ extern const struct attack attack_kernel[];
 extern const struct attack attack_process[];
 extern const struct attack attack_net[];
 extern const struct attack attack_notice[];
+extern const struct attack attack_step[];
 
 /* Returns 0 for a result >= 0, else errno. */
 static inline int attack_verdict(long result)

@@ -20,8 +20,6 @@
 #define SYS_fchmodat2 452
 #endif
 
-#define SWAP_PAUSE_US 150
-
 static int drain(int fd)
 {
 	char buf[4096];
@@ -107,24 +105,6 @@ static int act_exchange(int n, char **args)
 	(void)n;
 	return attack_verdict(
 		syscall(SYS_renameat2, AT_FDCWD, args[0], AT_FDCWD, args[1], RENAME_EXCHANGE));
-}
-
-/*
- * Exchanges the two forever, and reports when it has started. The pause spares the machine: every
- * rename restarts the path lookups of all processes.
- */
-static int act_swap_loop(int n, char **args)
-{
-	int verdict = act_exchange(n, args);
-
-	if (verdict)
-		return verdict;
-	puts("swapping");
-	fflush(stdout);
-	for (;;) {
-		act_exchange(n, args);
-		usleep(SWAP_PAUSE_US);
-	}
 }
 
 /* Aliases a read-only file, then writes through the alias. */
@@ -317,7 +297,6 @@ const struct attack attack_files[] = {
 	{ "unlink", "PATH", 1, act_unlink },
 	{ "rename", "FROM TO", 2, act_rename },
 	{ "exchange", "A B", 2, act_exchange },
-	{ "swap-loop", "A B", 2, act_swap_loop },
 	{ "link-write", "FILE ALIAS", 2, act_link_write },
 	{ "link-fd", "FILE ALIAS", 2, act_link_fd },
 	{ "rename-recreate", "DIR NAME", 2, act_rename_recreate },

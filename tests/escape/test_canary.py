@@ -2,7 +2,6 @@
 
 import importlib.util
 import os
-import time
 
 from harness import (Skip, cases, contains, equal, expect, lacks, refused_before_start,
                      user_only)
@@ -38,16 +37,17 @@ def weak(t, name):
     return t.script("bwrap", f"{source}\n\nweaken({name!r}, **{world!r})\n")
 
 
-def in_time(began, limit=5):
-    took = time.monotonic() - began
-    expect(took < limit, f"answers within {limit} s, not {took:.1f} s")
+def refused_quickly(t, *opts, **options):
+    """In little CPU time; that it answers at all is the limit for hangs."""
+    before = sum(os.times()[2:4])
+    result = refused_before_start(t, *opts, **options)
+    expect(t.sanitized or sum(os.times()[2:4]) - before < 2, "CPU time in s", result)
+    return result
 
 
 @cases("/nonexistent/bwrap", "/etc/passwd", "/")
 def test_77_without_bwrap_nothing_runs_and_the_remedy_is_named(t, path):
-    began = time.monotonic()
-    refused_before_start(t, env=with_bwrap(t, path), says="bubblewrap")
-    in_time(began)
+    refused_quickly(t, env=with_bwrap(t, path), says="bubblewrap")
     t.works("true")
 
 
@@ -64,16 +64,14 @@ def test_77_a_relative_path_of_bwrap_is_not_taken(t):
     mark = t.path("planted-ran")
     t.write("bwrap", f"#!/bin/sh\ntouch {mark}\n", 0o755)
     result = t.fence("true", env=with_bwrap(t, "./bwrap"))
-    expect(result.code in (0, 125), "another way, or refused", result)
+    equal(result.code, 0, "the usual one is taken", result)
     expect(not os.path.exists(mark), "the planted one must not run", result)
 
 
 def test_77_where_user_namespaces_are_forbidden_nothing_runs_and_the_remedy_is_named(t):
     t.works("true")
     kernel.forbid_user_namespaces()
-    began = time.monotonic()
-    refused_before_start(t, says=("namespaces", "max_user_namespaces"))
-    in_time(began)
+    refused_quickly(t, says=("namespaces", "max_user_namespaces"))
 
 
 @user_only
@@ -130,14 +128,15 @@ def test_78_a_weaker_fence_is_caught_before_the_command_runs(t, name):
 
 
 @cases(*weak_bwrap.EXTRA)
-def test_78_a_place_of_the_host_that_is_added_is_caught_or_closed(t, place):
+def test_78_a_place_of_the_host_that_is_added_is_caught(t, place):
     path = weak(t, place)
     t.write(os.path.join(t.outside, "other/file"), "x", 0o644)
     os.makedirs(t.path("below"))
     where = place.format(project=t.project)
     result = attack_inside(t, "read", where, env=with_bwrap(t, path))
+    equal((result.code, result.out), (125, ""), "nothing ran", result)
+    contains(result.err, "fence", "the reason")
     lacks(result.err, "nothing to weaken", "stderr")
-    expect(result.code == 125 or result.out == "denied: EACCES\n", "caught, or closed", result)
 
 
 @cases(*weak_bwrap.SHAMS)

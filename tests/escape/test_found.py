@@ -5,9 +5,10 @@ import socket
 import tempfile
 import time
 
-from harness import (Skip, cases, contains, equal, expect, lacks, refused_before_start, root_only,
+from harness import (Skip, cases, contains, equal, expect, refused_before_start, root_only,
                      user_only)
 from harness import kernel
+from harness.loop import until
 
 
 def test_a_report_does_not_follow_a_symlink_that_an_earlier_run_planted(t):
@@ -72,9 +73,13 @@ def test_a_project_that_is_a_bare_repository_keeps_its_hooks(t):
 def test_a_secret_in_a_folder_without_rights_is_hidden(t, mode):
     t.write("private/.env", "the secret")
     os.chmod(t.path("private"), mode)
-    result = t.sh("chmod 700 private; cat private/.env")
+    result = t.sh("echo ran; chmod 700 private; cat private/.env")
     os.chmod(t.path("private"), 0o700)
-    lacks(result.out, "the secret", "what was read")
+    if t.identity == "root":  # inside it is somebody else, who cannot look into the folder to check the rule
+        equal((result.code, result.out), (125, ""), "nothing runs", result)
+        contains(result.err, "check the rule for", "the reason")
+    else:
+        equal(result.out, "ran\n", "what was read", result)
     equal(t.read("private/.env"), "the secret", "the control")
 
 
@@ -151,8 +156,7 @@ def test_a_file_of_etc_that_is_not_there_otherwise_can_be_named(t, option):
     result = t.sh("head -c 1 /etc/fstab >/dev/null && echo read", opts=(option, "/etc/fstab"))
     if not os.path.exists("/etc/fstab"):
         raise Skip("there is no /etc/fstab here")
-    equal(result.out, "read\n" if option == "--read" else "", "what came out", result)
-    expect(result.code != 125, "the fence comes up", result)
+    equal((result.code, result.out), (0, "read\n") if option == "--read" else (1, ""), "what came out", result)
 
 
 def test_a_project_in_var_tmp_works(t):
@@ -224,11 +228,9 @@ def test_a_full_stderr_does_not_stop_the_clock(t):
             "for i in range(30):\n    try: open(f'/etc/x{i}', 'w')\n    except OSError: pass\n"
             "import time; time.sleep(600)")
     process = t.fence_start("/usr/bin/python3", "-c", fill, opts=("--timeout", "1s"))
-    deadline = time.monotonic() + 60
-    while any("python3" in command for _, command in kernel.descendants_of(process.pid)):
-        expect(time.monotonic() < deadline, "the command ends in time, though nobody reads")
-        time.sleep(0.05)
-    _, err = process.communicate(timeout=60)
+    until("the command ends, though nobody reads",
+          lambda: not any("python3" in command for _, command in kernel.descendants_of(process.pid)))
+    _, err = t.communicate(process)
     contains(err.decode(errors="replace"), "denied create /etc/x0", "what is told when it is over")
 
 
@@ -239,7 +241,7 @@ def test_patterns_that_take_too_long_are_named(t):
     before = t.spent()
     result = t.fence("true")
     expect(t.spent() - before < 20, "an answer in time", result.err[:300])
-    expect(result.code == 0 or ".ringfenceignore" in result.err, "it works, or says why", result.err[:300])
+    equal(result.code, 0, "exit status", result.err[:300])
 
 
 def test_space_that_is_reserved_counts_as_written(t):

@@ -1,6 +1,6 @@
 """Items 47, 59, 60, 70 and 71 with a list of hosts: the gateway is the only way out, for every process."""
 
-from harness import cases, contains, equal, expect, lacks, needs
+from harness import cases, contains, equal, expect, lacks
 from harness.network import INTERNAL, METADATA, NAMES, OTHER, PUBLIC, PUBLIC6, Network
 from harness import web
 

@@ -53,6 +53,7 @@ def test_a_hostile_file_as_a_whole_widens_nothing(t):
         t.write(name)
     t.write("ringfence.yml", HOSTILE)
     result = t.fence("sh", "-c", "cat .env; env; ls -d /proc/net/tcp; cat ../../../*", env=t.env(TOKEN="secret"))
+    contains(result.out, "RINGFENCE=1", "the environment")
     for word in ("A=1", "secret", "LD_PRELOAD"):
         lacks(result.out, word, "the output")
     contains(result.err, "widens the fence (net, read, write, env, listen, accept-weaker, denials), which is "
@@ -110,13 +111,14 @@ def test_what_is_no_file_is_refused_and_nothing_hangs(t, name, kind):
     contains(result.err, name, "the reason")
 
 
-@cases("[" * 100000, "{a: " * 100000, "hide: [" + "x," * 500000 + "]", "a: " + "x" * 900000, "- " * 300000,
-       "\n" * 1000000, "? " * 300000, "'" * 999999, "# " + "x" * 1000000 + "\nnet: [", "&a " * 300000)
-def test_a_file_made_to_be_slow_is_refused_or_read_with_little_cpu_time(t, text):
+@cases(*[(text, 125) for text in ("[" * 100000, "{a: " * 100000, "hide: [" + "x," * 500000 + "]", "a: " + "x" * 900000,
+                                  "- " * 300000, "? " * 300000, "'" * 999999, "# " + "x" * 1000000 + "\nnet: [",
+                                  "&a " * 300000)], ("\n" * 1000000, 0))
+def test_a_file_made_to_be_slow_is_refused_or_read_with_little_cpu_time(t, text, code):
     t.write("ringfence.yml", text)
     before = t.spent()
     result = t.run([t.ringfence, "config"])
-    expect(result.code in (0, 125), "exit status", result)
+    equal(result.code, code, "exit status", result)
     expect(t.spent() - before < 1, "CPU time in s", t.spent() - before)
 
 
@@ -134,6 +136,7 @@ def test_a_file_that_is_swapped_between_runs_is_inactive_again(t):
     trusted(t)
     t.write("ringfence.yml", "env: [TOKEN]\n")
     result = t.fence("env", env=t.env(TOKEN="secret", HARMLESS="x"))
+    contains(result.out, "RINGFENCE=1", "the environment")
     lacks(result.out, "TOKEN", "the environment")
     lacks(result.out, "HARMLESS", "the environment")
     contains(result.err, "has changed since you trusted it", "the notice")
@@ -144,8 +147,10 @@ def test_a_file_that_is_swapped_between_runs_is_inactive_again(t):
 def test_the_command_cannot_trust_its_own_project(t):
     t.write("ringfence.yml", "env: [TOKEN]\n")
     result = t.fence(t.ringfence, "trust", "--yes", opts=("--read", t.ringfence))
-    expect(result.code in (0, 125), "inside", result)
-    lacks(t.fence("env", env=t.env(TOKEN="secret")).out, "TOKEN", "the environment of the next run")
+    equal(result.code, 125, "exit status inside", result)
+    lacks(t.works("env", env=t.env(TOKEN="secret")), "TOKEN", "the environment of the next run")
+    trusted(t)
+    contains(t.works("env", env=t.env(TOKEN="secret")), "TOKEN=secret", "the control")
 
 
 def test_a_configuration_that_the_command_plants_is_not_there_for_the_next_run(t):

@@ -122,7 +122,7 @@ def test_without_a_terminal_every_byte_is_kept(t):
     path = data_file(t, "data", data)
     process = t.fence_start("cat", path)
     equal(process.stdout.read(), data, "through a pipe")
-    equal(process.wait(60), 0, "exit status")
+    equal(process.wait(600), 0, "exit status")
 
 
 LEFT_ON = {
@@ -256,4 +256,5 @@ def test_names_in_notices_do_not_reach_the_terminal_as_they_are(t):
     for opts in ((), ("--hide", evil), ("--write", f"/{evil}"), ("--project", os.path.join(t.project, evil))):
         terminal = t.tty([t.ringfence, "exec", *opts, "--", "sh", "-c", 'mkdir .vscode; echo x > ".vscode/$1"; echo x > "/etc/$1"', "sh", evil])
         terminal.wait()
+        contains(terminal.seen, b"]52;c;bWFyaw", f"the terminal with {opts}")
         lacks(terminal.seen, b"\x1b]", f"the terminal with {opts}")

@@ -48,7 +48,7 @@ class Place(threading.Thread):
     def do(self, function):
         answers = queue.Queue()
         self.tasks.put((function, answers))
-        result, error = answers.get(timeout=60)
+        result, error = answers.get(timeout=600)
         if error:
             raise error
         return result
@@ -56,7 +56,7 @@ class Place(threading.Thread):
     def listen(self, address, port, backlog=128):
         return self.do(lambda: socket.create_server((address, port), backlog=backlog))
 
-    def connect(self, address, port, timeout=60, source=None):
+    def connect(self, address, port, timeout=600, source=None):
         return self.do(lambda: socket.create_connection((address, port), timeout, source))
 
 
@@ -99,13 +99,13 @@ class Gateway:
         for line in self.process.stdout:
             self.lines.put(line.rstrip("\n").split("\t"))
 
-    def line(self, timeout=60):
+    def line(self, timeout=600):
         try:
             return self.lines.get(timeout=timeout)
         except queue.Empty:
             raise Failure("the owner says nothing") from None
 
-    def next(self, word, timeout=60):
+    def next(self, word, timeout=600):
         """The next line of this kind; others are dropped."""
         while True:
             line = self.line(timeout)
@@ -128,7 +128,7 @@ class Gateway:
 
     # As a client
 
-    def connect(self, timeout=60, source=None):
+    def connect(self, timeout=600, source=None):
         if self.own:
             return socket.create_connection(("127.0.0.1", self.port), timeout)
         return self.net.fence.connect("127.0.0.1", self.port, timeout, source)

@@ -8,11 +8,11 @@ import json
 import os
 import select
 import signal
-import time
 import traceback
 
 from . import kernel, rundir
 from .case import SANITIZED_SLOWER, Failure, Skip
+from .patience import Patience
 from .world import World
 
 TOLD_GRACE_S = 20  # time for a test that timed out to print where it was
@@ -104,6 +104,8 @@ def _child(case, identity, folder, run, report):
     answer = "failed", traceback.format_exc()
     try:
         report = _close_descriptors(report)
+        if os.getuid() == 0 and not case.syncs:
+            kernel.skip_syncs()
         _become(identity, os.path.dirname(folder))
         answer = _try(case, identity, folder, run)
     except BaseException:
@@ -113,14 +115,15 @@ def _child(case, identity, folder, run, report):
         os._exit(0)
 
 
-def _read_until(fd, deadline):
-    """Everything up to the end of file; None if the deadline comes first."""
+def _read_until(fd, limit):
+    """Everything up to the end of file; None if the limit comes first."""
     data = b""
-    while select.select([fd], [], [], max(0.0, deadline - time.monotonic()))[0]:
-        part = os.read(fd, 65536)
-        if not part:
-            return data
-        data += part
+    while (left := limit.left()) > 0:
+        if select.select([fd], [], [], left)[0]:
+            part = os.read(fd, 65536)
+            if not part:
+                return data
+            data += part
     return None
 
 
@@ -139,11 +142,10 @@ def _end_strays():
 
 def _await_answer(pid, report, timeout_s):
     """Returns the child's answer; a child that times out gets a signal first, and is then killed."""
-    deadline = time.monotonic() + timeout_s
-    data = _read_until(report, deadline)
+    data = _read_until(report, Patience(timeout_s))
     if data is None:
         os.kill(pid, signal.SIGTERM)
-        data = _read_until(report, deadline + TOLD_GRACE_S)
+        data = _read_until(report, Patience(TOLD_GRACE_S))
     if data is None:
         os.kill(pid, signal.SIGKILL)
         return "failed", f"timed out after {timeout_s} s"

@@ -11,6 +11,7 @@ import time
 from . import kernel
 from .case import Failure
 from .expect import equal, expect
+from .patience import Patience
 
 AGENT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "agent.sh")
 PATIENCE_S = 60  # meant for hangs, not for slow machines
@@ -19,12 +20,12 @@ ENDED = ("completed", "limit", "failed", "aborted", "paused")
 
 def until(what, condition, patience=PATIENCE_S):
     """Waits until the condition holds, which it must; returns its result."""
-    deadline = time.monotonic() + patience
+    limit = Patience(patience)
     while True:
         value = condition()
         if value:
             return value
-        if time.monotonic() > deadline:
+        if limit.left() <= 0:
             raise Failure(f"{what}: did not happen within {patience} s")
         time.sleep(0.01)
 

@@ -13,10 +13,11 @@ import pytest
 
 from . import isolated, kernel, programs
 from .case import cases_of
-from .tally import Tally
+from .tally import Tally, durations_of
 
 RUN_VARIABLE = "RINGFENCE_TEST_RUN"
 QUEUED_PER_WORKER = 2  # xdist starts a test when it knows the next one
+WAITS_S = 5
 
 
 class Failed(Exception):
@@ -64,6 +65,15 @@ def _items_of(module, function, run):
                                        identity=identity, run=run)
 
 
+def expected_s(item, took):
+    """How long an item will take: as the last time, or else a part of its time limit. The build comes first."""
+    if item.timeout_s >= programs.BUILD_TIMEOUT_S:
+        return item.timeout_s
+    expected = took.get(item.nodeid, item.timeout_s / 20)
+    # These wait for the build: the long ones of the others come before them.
+    return min(expected, WAITS_S) if item.name == "unit-asan" else expected
+
+
 class Collection:
     """Makes items of what it finds, in the controller's order for every worker."""
 
@@ -80,7 +90,8 @@ class Collection:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, config, items):
-        items.sort(key=lambda item: -item.timeout_s)
+        took = durations_of(config)
+        items.sort(key=lambda item: -expected_s(item, took))
         for index, item in enumerate(items):
             item.index = index
         if self.run["again"]:

@@ -9,6 +9,8 @@ import subprocess
 import threading
 import time
 
+from .patience import Patience
+
 NANO = 10 ** 9
 
 
@@ -249,14 +251,14 @@ class Models:
     def ledger(self, wait=0, timeout=60):
         """The lines so far; wait: until there are this many."""
         path = os.path.join(self.t.state, "gateway/ledger.jsonl")
-        end = time.monotonic() + timeout
+        limit = Patience(timeout)
         while True:
             try:
                 with open(path) as file:
                     lines = [json.loads(line) for line in file if line.endswith("\n")]
             except FileNotFoundError:
                 lines = []
-            if len(lines) >= wait or time.monotonic() > end:
+            if len(lines) >= wait or limit.left() <= 0:
                 return lines
             time.sleep(0.01)
 

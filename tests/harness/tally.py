@@ -14,6 +14,14 @@ def printable(text):
     return "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in text)
 
 
+DURATIONS = "ringfence/durations"
+
+
+def durations_of(config):
+    """How long each item took the last time, in seconds."""
+    return config.cache.get(DURATIONS, {})
+
+
 def _properties(report):
     return dict(report.user_properties)
 
@@ -40,6 +48,7 @@ class Tally:
         self.failures = []
         self.skips = {}
         self.accounts = {}
+        self.durations = {}
         self.began = time.monotonic()
 
     def _write(self, text):
@@ -52,6 +61,8 @@ class Tally:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report):
+        if report.when == "call" and not hasattr(report, "ringfence_item"):
+            self.durations[report.nodeid] = round(report.duration, 2)
         results = _properties(report).get("results")
         if report.when == "call" and results is not None:
             self.accounts[report.nodeid] = f"{len(results)} sentences"
@@ -107,6 +118,7 @@ class Tally:
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self):
+        self.config.cache.set(DURATIONS, {**durations_of(self.config), **self.durations})
         with open(self.file, "w", encoding="utf-8") as file:
             json.dump({"counts": self.counts, "failures": self.failures,
                        "accounts": self.accounts}, file)

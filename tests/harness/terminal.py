@@ -8,9 +8,9 @@ import select
 import struct
 import subprocess
 import termios
-import time
 
 from .case import Failure
+from .patience import Patience
 
 
 class Terminal:
@@ -31,9 +31,9 @@ class Terminal:
     def send(self, data):
         os.write(self.master, data.encode() if isinstance(data, str) else data)
 
-    def _pump(self, deadline):
+    def _pump(self, limit):
         """Reads what is available; returns False at the end."""
-        left = deadline - time.monotonic()
+        left = limit.left()
         if left <= 0:
             raise Failure(f"the terminal did not show it in time; seen: {self.text()!r}")
         ended = self.process.poll() is not None
@@ -49,12 +49,12 @@ class Terminal:
 
     def expect(self, pattern, timeout=60):
         """Waits until the pattern has been shown; returns the match."""
-        deadline = time.monotonic() + timeout
+        limit = Patience(timeout)
         while True:
             match = re.search(pattern, self.text())
             if match:
                 return match
-            if not self._pump(deadline):
+            if not self._pump(limit):
                 raise Failure(f"the program ended before {pattern!r}; seen: {self.text()!r}")
 
     def text(self):
@@ -62,11 +62,11 @@ class Terminal:
 
     def wait(self, timeout=60):
         """The exit status, as a shell reports it."""
-        deadline = time.monotonic() + timeout
-        while self._pump(deadline):
+        limit = Patience(timeout)
+        while self._pump(limit):
             pass
         try:
-            code = self.process.wait(max(0.1, deadline - time.monotonic()))
+            code = self.process.wait(max(10, limit.left()))
         except subprocess.TimeoutExpired:
             raise Failure(f"did not end; seen: {self.text()!r}") from None
         return 128 - code if code < 0 else code

@@ -16,6 +16,7 @@ import time
 from . import kernel
 from .case import SANITIZED_SLOWER, Failure, Skip
 from .expect import expect, shorten
+from .patience import Patience
 from .terminal import Terminal
 
 RUN_TIMEOUT_S = 60  # limits are meant for hangs, not for slow machines
@@ -132,15 +133,23 @@ class World:
         return process
 
     def finish(self, process, input=None, timeout=RUN_TIMEOUT_S):
-        timeout *= SANITIZED_SLOWER if self.sanitized else 1
-        try:
-            out, err = process.communicate(input, timeout)
-        except subprocess.TimeoutExpired as expired:
-            self.kill(process)
-            raise Failure(f"did not end within {timeout} s: {shorten(process.args, 600)}\n"
-                          f"stdout: {expired.stdout!r}\nstderr: {expired.stderr!r}") from None
+        out, err = self.communicate(process, input, timeout)
         self.results.append(Result(process.args, process.returncode, out or b"", err or b""))
         return self.results[-1]
+
+    def communicate(self, process, input=None, timeout=RUN_TIMEOUT_S):
+        """Both outputs, at the end of the process, which must come."""
+        limit = Patience(timeout * (SANITIZED_SLOWER if self.sanitized else 1))
+        while True:
+            try:
+                return process.communicate(input, max(1, limit.left()))
+            except subprocess.TimeoutExpired as expired:
+                if limit.left() > 0:
+                    input = None  # the process has it already, or will get the rest
+                    continue
+                self.kill(process)
+                raise Failure(f"did not end within {timeout} s: {shorten(process.args, 600)}\n"
+                              f"stdout: {expired.stdout!r}\nstderr: {expired.stderr!r}") from None
 
     def run(self, argv, input=None, timeout=RUN_TIMEOUT_S, **options):
         """Outside of the fence."""

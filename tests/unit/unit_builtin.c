@@ -430,10 +430,10 @@ static bool ends_strays(void)
 
 int main(void)
 {
-	char folder[] = "/tmp/rft.builtin.XXXXXX";
+	char folder[UNIT_PATH];
 	struct error err;
 
-	if (!mkdtemp(folder) || chdir(folder) < 0 || tool_context_open(&bench, &err) < 0)
+	if (!unit_temp(folder) || chdir(folder) < 0 || tool_context_open(&bench, &err) < 0)
 		return 2;
 	reading();
 	editing();

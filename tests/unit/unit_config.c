@@ -386,7 +386,7 @@ static int remove_entry(const char *path, const struct stat *status, int type, s
 
 static void records(void)
 {
-	char state[] = "/tmp/ringfence-unit-XXXXXX";
+	char state[UNIT_PATH];
 	static const char odd[] = "/w/odd\npath x";
 	char hash[SHA256_HEX];
 	struct trust trust;
@@ -394,7 +394,7 @@ static void records(void)
 	struct error err;
 	int was = 0;
 
-	if (!mkdtemp(state))
+	if (!unit_temp(state))
 		abort();
 	sha256_hex("x", 1, hash);
 	CHECK("a project without a record is not trusted",

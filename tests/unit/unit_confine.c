@@ -92,11 +92,11 @@ static bool has_landlock(void)
 
 int main(void)
 {
-	AUTO_FD tmp = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	AUTO_FD tmp = open(unit_folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	char path[128];
 
-	snprintf(top, sizeof top, "/tmp/ringfence-unit.%d", (int)getpid());
-	dirwalk_remove(tmp, top + strlen("/tmp/"), NULL);
+	snprintf(top, sizeof top, "%s/top", unit_folder);
+	dirwalk_remove(tmp, "top", NULL);
 	mkdir(top, 0700);
 	for (size_t i = 0; i < 2; i++) {
 		snprintf(path, sizeof path, "%s/%s", top, i ? "outside" : "inside");
@@ -112,6 +112,6 @@ int main(void)
 	} else {
 		puts("ok - nothing else can be written # skip: the kernel has no Landlock");
 	}
-	dirwalk_remove(tmp, top + strlen("/tmp/"), NULL);
+	dirwalk_remove(tmp, "top", NULL);
 	return unit_failures ? 1 : 0;
 }

@@ -245,6 +245,7 @@ static void check_http(void)
 	struct http_request request;
 	struct http_response response;
 	struct http_chunks chunks = { 0 };
+	bool held = true;
 	static const char text[] =
 		"POST http://A.com:8080?q HTTP/1.1\r\nHost: a.com\r\nConnection: x-y\r\n"
 		"X-Y: gone\r\nX-Z: here\r\nProxy-Authorization: Basic eA==\r\n"
@@ -272,6 +273,15 @@ static void check_http(void)
 	CHECK("a response without a length ends with its connection",
 	      !http_response_read("HTTP/1.1 200\r\n\r\n", 16, false, &response) &&
 		      response.message.body == HTTP_UNTIL_CLOSE && !response.message.keep);
+	for (unsigned int c = 0; c < 256; c++) {
+		char reply[] = "HTTP/1.1 200 O?K\r\nContent-Length: 0\r\n\r\n";
+		bool control = (c < ' ' && c != '\t') || c == 0x7f;
+
+		reply[14] = (char)c;
+		held = held &&
+		       !http_response_read(reply, sizeof reply - 1, false, &response) == !control;
+	}
+	CHECK("a control character in a reason phrase is refused, and nothing else", held);
 	CHECK("the end of chunks is found, and not a byte later",
 	      http_chunks_scan(&chunks, "3\r\nabc\r\n0\r\n\r\nNEXT", 17) == 13 && chunks.done);
 }

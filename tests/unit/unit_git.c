@@ -160,6 +160,18 @@ static void objects(void)
 			     "tree " ID "\nauthor A <a@b> 1 +000\ncommitter" PERSON "\nx", 1) &&
 		      !SOUND(FSCK_COMMIT,
 			     "tree " ID "\nauthor A\0 <a@b> 1 +0000\ncommitter" PERSON "\n", 1));
+	CHECK("a NUL after a time zone is refused: some readers would stop there",
+	      !SOUND(FSCK_COMMIT, "tree " ID "\nauthor A <a@b> 1 +0000\0\ncommitter" PERSON "\nx",
+		     1) &&
+		      !SOUND(FSCK_COMMIT,
+			     "tree " ID "\nauthor A <a@b> 1 +0000\0 evil\ncommitter" PERSON "\nx",
+			     1) &&
+		      !SOUND(FSCK_COMMIT,
+			     "tree " ID "\nauthor" PERSON "committer A <a@b> 1 +0000\0\n\nx", 1) &&
+		      !SOUND(FSCK_TAG,
+			     "object " ID "\ntype tag\ntag v1\ntagger A <a@b> 1 +0000\0\n\nx", 1));
+	CHECK("as a control, without it they are sound",
+	      SOUND(FSCK_COMMIT, "tree " ID "\nauthor A <a@b> 1 +0000\ncommitter" PERSON "\nx", 1));
 	CHECK("a tag has an object, its type and a name",
 	      SOUND(FSCK_TAG, "object " ID "\ntype tag\ntag v1\ntagger" PERSON "\nx", 1) &&
 		      !SOUND(FSCK_TAG, "object " ID "\ntype x\ntag v1\ntagger" PERSON "\nx", 1) &&

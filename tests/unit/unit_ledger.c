@@ -11,6 +11,7 @@
 #include "util/file/path.h"
 #include "util/mem.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -22,7 +23,7 @@
 
 enum { CENT = 10000000 };
 
-static char folder[] = "/tmp/unit-ledger-XXXXXX";
+static char folder[UNIT_PATH];
 static char *day;
 static struct error err;
 static bool shared; /* several owners use the folder, which belongs to no loop */
@@ -254,6 +255,81 @@ static void killed(void)
 	ledger_close(ledger);
 }
 
+/* A child that leases money and lives on. */
+static void beside(void)
+{
+	int ready[2];
+	int done[2];
+	char byte;
+	pid_t child = pipe(ready) < 0 || pipe(done) < 0 ? -1 : fork();
+
+	if (child == 0) {
+		struct ledger *ledger = open_ledger(0, 0, 0, 20);
+		struct ledger_row row = { .route = "alive", .cost_nusd = 3 * CENT, .known = 1 };
+		char why[LEDGER_WHY];
+		uint64_t left;
+
+		close(done[1]);
+		lease(ledger, 25 * CENT, false, &left, why);
+		ledger_add(ledger, &row, &err);
+		if (write(ready[1], "", 1) != 1 || read(done[0], &byte, 1) != 0)
+			_exit(1);
+		_exit(ledger_end_lease(ledger, true, &err) == 0 ? 0 : 1);
+	}
+	close(done[0]);
+	CHECK("another owner holds a lease", child > 0 && read(ready[0], &byte, 1) == 1);
+
+	AUTO_FREE char *before = read_lines();
+	uint64_t held = total();
+	struct ledger *ledger = open_ledger(0, 0, 0, 21);
+	AUTO_FREE char *after = read_lines();
+	int status = -1;
+
+	CHECK("a ledger opened beside a living lease does not take it for lost",
+	      ledger && strcmp(before, after) == 0 && total() == held);
+	close(done[1]);
+	waitpid(child, &status, 0);
+	CHECK("and the rest of the lease is returned in order",
+	      status == 0 && total() == held - 30 * CENT + 3 * CENT);
+	ledger_close(ledger);
+	close(ready[0]);
+	close(ready[1]);
+}
+
+/* The kernel refuses every lock while this is set; see the link options. */
+static bool no_locks;
+
+int __real_flock(int fd, int operation);
+int __wrap_flock(int fd, int operation);
+
+int __wrap_flock(int fd, int operation)
+{
+	if (!no_locks)
+		return __real_flock(fd, operation);
+	errno = ENOLCK;
+	return -1;
+}
+
+static void unlockable(void)
+{
+	struct ledger *ledger = open_ledger(0, 0, 0, 22);
+	uint64_t granted = 7;
+	uint64_t left = 7;
+	uint64_t before = total();
+	char why[LEDGER_WHY] = "";
+
+	no_locks = true;
+	CHECK("without its lock nothing is leased, and the reason is an error",
+	      ledger_lease(ledger, CENT, false, &granted, &left, why, &err) < 0 &&
+		      strstr(err.text, "lock '") && granted == 7 && left == 7);
+	CHECK("nor is a ledger opened", !open_ledger(0, 0, 0, 23) && strstr(err.text, "lock"));
+	no_locks = false;
+	CHECK("and nothing counts as spent", total() == before);
+	CHECK("with it, money is leased again", lease(ledger, CENT, false, &left, why) > 0 &&
+							ledger_end_lease(ledger, true, &err) == 0);
+	ledger_close(ledger);
+}
+
 static void days(void)
 {
 	struct ledger *one;
@@ -361,31 +437,29 @@ static void damage(void)
 	char why[LEDGER_WHY];
 	uint64_t left;
 
-	lease(ledger, CENT, false, &left, why);
+	CHECK("a record to tear", lease(ledger, CENT, false, &left, why) >= CENT);
 	open_request(ledger, 1, CENT);
-	ledger_end_lease(ledger, false, &err);
+	CHECK("the lease ends", ledger_end_lease(ledger, false, &err) == 0);
 	ledger_close(ledger);
-	if (pread(fd, bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
-		return;
+	CHECK("is read", pread(fd, bytes, sizeof bytes, 0) == (ssize_t)sizeof bytes);
 
 	uint64_t after = total();
+	bool written = true;
 	bool held = after > before;
 
 	for (size_t i = 0; i < sizeof bytes; i++) {
 		char torn = (char)~bytes[i];
 
-		if (pwrite(fd, &torn, 1, (off_t)i) != 1)
-			return;
+		written = written && pwrite(fd, &torn, 1, (off_t)i) == 1;
 		held = held && total() >= before;
-		if (pwrite(fd, &bytes[i], 1, (off_t)i) != 1)
-			return;
+		written = written && pwrite(fd, &bytes[i], 1, (off_t)i) == 1;
 	}
+	CHECK("each of its bytes is torn once", written);
 	CHECK("a torn record leaves the one before it", held && total() == after);
 	memset(bytes, 0x55, sizeof bytes);
-	if (pwrite(fd, bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
-		return;
 	CHECK("without a valid record nothing is spent",
-	      !open_ledger(0, 0, 0, 12) && strstr(err.text, "damaged"));
+	      pwrite(fd, bytes, sizeof bytes, 0) == (ssize_t)sizeof bytes &&
+		      !open_ledger(0, 0, 0, 12) && strstr(err.text, "damaged"));
 }
 
 static void put(const char *name, const char *text)
@@ -491,13 +565,15 @@ int main(void)
 {
 	AUTO_FREE char *command = NULL;
 
-	if (!mkdtemp(folder))
+	if (!unit_temp(folder))
 		return 1;
 	day = path_join(folder, "day");
 	leasing();
 	open_costs();
 	killed_within();
 	killed();
+	beside();
+	unlockable();
 	days();
 	midnight();
 	crowd();

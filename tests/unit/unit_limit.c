@@ -109,7 +109,7 @@ static void places(void)
 	cgroup_place_release(&place);
 }
 
-static char top[] = "/tmp/ringfence-unit-XXXXXX";
+static char top[UNIT_PATH];
 
 static void put(const char *folder, const char *name, const char *text)
 {
@@ -251,7 +251,7 @@ int main(void)
 {
 	values();
 	places();
-	if (!mkdtemp(top))
+	if (!unit_temp(top))
 		return 1;
 	version_2();
 	less_than_asked();

@@ -28,7 +28,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char folder[] = "/tmp/unit-loop-XXXXXX";
+static char folder[UNIT_PATH];
 
 /* The table again, by hand: the legal events in a phase, and where they lead. */
 static const struct {
@@ -625,8 +625,11 @@ static void surveys(void)
 	      first.files == 1 && second.changed == 4 && third.changed == 4 && fourth.changed == 0);
 	CHECK("a tree that was there before is recognised",
 	      strcmp(first.tree, second.tree) != 0 && strcmp(first.tree, third.tree) == 0);
-	CHECK("a project that is gone is an error",
-	      survey_take(memory, "/nonexistent/x", &fourth, &err) < 0);
+	CHECK("a project that is gone is an error, and the last survey stays",
+	      survey_take(memory, "/nonexistent/x", &fourth, &err) < 0 &&
+		      strstr(err.text, "/nonexistent/x") && fourth.files == 1);
+	CHECK("a survey after a failed one compares with the one before it",
+	      survey_take(memory, folder, &fourth, &err) == 0 && fourth.changed == 0);
 	survey_memory_free(memory);
 	put("a", "");
 	path[strlen(path) - 1] = 'a';
@@ -870,7 +873,7 @@ static void requests(void)
 int main(void)
 {
 	requests();
-	if (!mkdtemp(folder))
+	if (!unit_temp(folder))
 		return 1;
 	table();
 	folding();

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static char state[] = "/tmp/unit-ops-XXXXXX";
+static char state[UNIT_PATH];
 
 /* A loop in its own work tree, so that cleaning does not look for checkpoints in a project. */
 static const char created[] =
@@ -258,7 +258,7 @@ static int remove_entry(const char *path, const struct stat *status, int type, s
 
 int main(void)
 {
-	if (!mkdtemp(state))
+	if (!unit_temp(state))
 		return 1;
 	controls();
 	clean_by_age();

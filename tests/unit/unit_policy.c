@@ -462,10 +462,10 @@ static void links_at_home(void)
 
 int main(void)
 {
-	char root[] = "/tmp/ringfence-unit-XXXXXX";
+	char root[UNIT_PATH];
 	AUTO_FREE char *init = make_init();
 
-	if (!mkdtemp(root))
+	if (!unit_temp(root))
 		return 1;
 	home = path_join(root, "home");
 	project = path_join(home, "work/project");

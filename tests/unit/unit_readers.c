@@ -1,5 +1,6 @@
 /* The streams of real agents: captured transcripts, and the traps in them. */
 #include "agent/adapter.h"
+#include "agent/jsonline.h"
 #include "unit.h"
 #include "util/file/fd.h"
 #include "util/mem.h"
@@ -377,6 +378,46 @@ static void test_bytes(void)
 	agent_summary_release(&seen.summary);
 }
 
+static int64_t nano(const char *text)
+{
+	return jsonline_nano((struct jsonline){ text, strlen(text) });
+}
+
+static int64_t cost_of(const char *cost)
+{
+	AUTO_FREE char *text = mem_format("{\"type\":\"result\",\"subtype\":\"success\","
+					  "\"total_cost_usd\":%s,\"modelUsage\":{\"m\":{"
+					  "\"inputTokens\":5,\"outputTokens\":5}}}\n",
+					  cost);
+	struct seen seen;
+
+	read_text("claude", text, &seen);
+	return seen.summary.cost_nusd;
+}
+
+static void test_costs(void)
+{
+	static const char *const malformed[] = { "",     "-1",           "-0.1",
+						 "e3",   ".5",           "1e",
+						 "1e+",  "1e-",          "1ex",
+						 "0x10", "1.2.3",        "nan",
+						 "1e99", "1e9999999999", "99999999999999999999" };
+	bool unknown = true;
+
+	CHECK("a cost may have an exponent, and stays exact",
+	      nano("4.4e-3") == 4400000 && nano("4.4E-03") == 4400000 && nano("44e-4") == 4400000 &&
+		      nano("1.5e+0") == 1500000000 && nano("0.028900000000000002") == 28900000);
+	CHECK("a cost below a nano-dollar is rounded",
+	      nano("4e-10") == 0 && nano("5e-10") == 1 && nano("0") == 0 && nano("0e5") == 0);
+	for (size_t i = 0; i < sizeof malformed / sizeof malformed[0]; i++)
+		unknown = unknown && nano(malformed[i]) == -1;
+	CHECK("a malformed cost is unknown, not 0", unknown);
+	CHECK("claude: a cost with an exponent counts", cost_of("4.4e-3") == 4400000);
+	CHECK("claude: the cost of a run is unknown if it is malformed",
+	      cost_of("\"free\"") == -1 && cost_of("null") == -1 && cost_of("-4.4e-3") == -1 &&
+		      cost_of("1e99") == -1);
+}
+
 static void test_adapters(void)
 {
 	const struct adapter *agent;
@@ -418,6 +459,7 @@ int main(void)
 	test_claude();
 	test_retries();
 	test_sums();
+	test_costs();
 	test_codex_and_others();
 	test_bytes();
 	test_adapters();

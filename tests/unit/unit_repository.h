@@ -82,14 +82,14 @@ static inline const char *at(const char *name)
 /* Removes the test's folder, if it exists. */
 static inline void unit_clear(void)
 {
-	AUTO_FD tmp = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	AUTO_FD tmp = open(unit_folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	dirwalk_remove(tmp, unit_top + strlen("/tmp/"), NULL);
+	dirwalk_remove(tmp, "top", NULL);
 }
 
 static inline void unit_begin(void)
 {
-	snprintf(unit_top, sizeof unit_top, "/tmp/ringfence-unit.%d", (int)getpid());
+	snprintf(unit_top, sizeof unit_top, "%s/top", unit_folder);
 	unit_clear();
 	if (mkdir(unit_top, 0700) < 0)
 		abort();

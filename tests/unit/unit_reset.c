@@ -165,6 +165,12 @@ static const struct sample dates[] = {
 
 static const struct sample delays[] = {
 	{ "try again in 2 hours 15 minutes", 2 * HOUR + 15 * MINUTE },
+	{ "try again in 1 minute", MINUTE },
+	{ "try again in a minute", MINUTE },
+	{ "try again in 1 hour and 1 minute", HOUR + MINUTE },
+	{ "try again in 1 day", DAY },
+	{ "try again in 1 week", 7 * DAY },
+	{ "try again in 1 second", 1 },
 	{ "in 45s", 45 },
 	{ "retry-after: 120", 120 },
 	{ "Retry-After: 0", 0 },

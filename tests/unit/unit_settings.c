@@ -298,10 +298,10 @@ static void loop_settings(void)
 
 int main(void)
 {
-	char root[] = "/tmp/ringfence-unit-XXXXXX";
-	AUTO_FD tmp = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	char root[UNIT_PATH];
+	AUTO_FD tmp = open(unit_folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	if (!mkdtemp(root) || tmp < 0)
+	if (!unit_temp(root) || tmp < 0)
 		return 1;
 	env_set("HOME", root);
 	env_set("RINGFENCE_STATE_DIR", root);
@@ -315,6 +315,6 @@ int main(void)
 	limits();
 	mechanisms();
 	loop_settings();
-	dirwalk_remove(tmp, root + strlen("/tmp/"), NULL);
+	dirwalk_remove(tmp, root + strlen(unit_folder) + 1, NULL);
 	return unit_failures > 0;
 }

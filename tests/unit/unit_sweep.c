@@ -211,12 +211,12 @@ static void contents(const char *root, const char *quarantine)
 
 int main(void)
 {
-	char root[] = "/tmp/ringfence-unit-XXXXXX";
+	char root[UNIT_PATH];
 	struct buffer record = BUFFER_INIT(100000);
 	struct fence_found found = { 0 };
 	struct error err;
 
-	if (!mkdtemp(root) || chdir(root) < 0 || mkdir("p", 0755) < 0 ||
+	if (!unit_temp(root) || chdir(root) < 0 || mkdir("p", 0755) < 0 ||
 	    mkdir("p/.vscode", 0755) < 0 || mkdir("p/a", 0755) < 0 || mkdir("q", 0700) < 0 ||
 	    symlink("elsewhere", "p/.codex") < 0)
 		return 1;

@@ -287,8 +287,8 @@ static bool file_is(int folder, const char *name, const char *expected)
 
 static void files(void)
 {
-	char path[] = "/tmp/unit-text-XXXXXX";
-	AUTO_FD folder = open(mkdtemp(path) ? path : "", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	char path[UNIT_PATH];
+	AUTO_FD folder = open(unit_temp(path) ? path : "", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(100);
 	AUTO_BUFFER struct buffer small = BUFFER_INIT(2);
 	AUTO_FREE char *mine = mem_format(".f.%d", getpid());

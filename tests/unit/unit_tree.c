@@ -85,7 +85,7 @@ static void check_order(const struct tree *tree)
 
 int main(void)
 {
-	char state[] = "/tmp/unit-tree-XXXXXX";
+	char state[UNIT_PATH];
 	struct fence_rule rules[] = {
 		{ .path = (char *)"/users/u/.config", .access = WIRE_HIDE_AROUND, .is_dir = true },
 		{ .path = (char *)"/users/u/.config/app", .access = WIRE_READ, .is_dir = true },
@@ -114,7 +114,7 @@ int main(void)
 	struct tree tree;
 	struct error err;
 
-	if (!mkdtemp(state) || run_record_prepare(state, &err) < 0)
+	if (!unit_temp(state) || run_record_prepare(state, &err) < 0)
 		abort();
 
 	AUTO_FREE char *hidden_file = path_join(state, "hidden/file");

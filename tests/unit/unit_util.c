@@ -59,8 +59,8 @@ static int opened(int folder, const char *path, uint64_t resolve)
 
 static void opening(void)
 {
-	char place[] = "/tmp/ringfence-unit-XXXXXX";
-	AUTO_FD folder = mkdtemp(place) ? open(place, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+	char place[UNIT_PATH];
+	AUTO_FD folder = unit_temp(place) ? open(place, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
 
 	mkdirat(folder, "real", 0700);
 	symlinkat("real", folder, "link");
@@ -142,8 +142,8 @@ static bool is_own(const char *folder, const char *path)
 
 static void following(void)
 {
-	char place[] = "/tmp/ringfence-unit-XXXXXX";
-	AUTO_FD folder = mkdtemp(place) ? open(place, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+	char place[UNIT_PATH];
+	AUTO_FD folder = unit_temp(place) ? open(place, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
 	struct symlinks symlinks = { 0 };
 	AUTO_FREE char *dir = mem_format("%s/dir", place);
 	struct symlinks elsewhere = { .read = read_elsewhere, .context = dir };
@@ -349,8 +349,8 @@ static void changing(int root)
 
 static void walking(void)
 {
-	char place[] = "/tmp/ringfence-unit-XXXXXX";
-	AUTO_FD root = mkdtemp(place) ? open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	char place[UNIT_PATH];
+	AUTO_FD root = unit_temp(place) ? open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 	const struct dirwalk plain = { .deepest = DIRWALK_DEPTH };
 	const struct dirwalk leaving = { .leave = see_leaving, .deepest = DIRWALK_DEPTH };
 	uint64_t bytes = 0;

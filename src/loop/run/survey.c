@@ -228,9 +228,9 @@ int survey_take(struct survey_memory *memory, const char *project, struct survey
 	const struct dirwalk files = { .visit = look, .context = &walk, .deepest = MOST_DEPTH };
 	struct error ignored;
 
-	*ret_survey = (struct survey){ 0 };
 	if (folder < 0)
 		return error_sys(err, "read the project '%s'", project);
+	*ret_survey = (struct survey){ 0 };
 	memory->round++;
 	dirwalk_tree(&files, folder, NULL, &ignored); /* folders that fail are skipped */
 	forget_gone(&walk);

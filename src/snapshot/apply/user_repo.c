@@ -209,9 +209,12 @@ int user_repo_lock(struct user_repo *user, struct error *err)
 	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0)
 		return error_sys(err, "create '%s/%s'", user->git, TEMPORARY);
 	/* Synced: an empty lock, left by a power cut, would be anyone's. */
-	if (ftruncate(fd, 0) < 0 || fd_write_all(fd, MARK, strlen(MARK)) < 0 || fsync(fd) < 0)
-		return error_sys(err, "write '%s/%s'", user->git, TEMPORARY);
-	for (int tries = 0; tries < 2; tries++) {
+	bool written = ftruncate(fd, 0) == 0 && fd_write_all(fd, MARK, strlen(MARK)) == 0 &&
+		       fsync(fd) == 0;
+
+	if (!written)
+		error_sys(err, "write '%s/%s'", user->git, TEMPORARY);
+	for (int tries = 0; written && tries < 2; tries++) {
 		fault_point();
 		/*
 		 * Renaming makes the lock appear with its content in one step, so its owner is
