@@ -33,10 +33,10 @@ coverage: ## measure which lines and branches the tests reach; takes a while
 	@$(MAKE) --no-print-directory build
 	@tests/coverage.py
 
-test-agents: ## run real agents in the fence against model servers of our own
+test-agents: ## run real agents in the fence against model servers of our own; NEWEST=1 tries the newest
 	@scripts/setup agents
 	@$(MAKE) --no-print-directory build
-	@tests/agents/run $(if $(K),-k '$(K)') $(ARGS)
+	@tests/agents/run $(if $(NEWEST),--newest) $(if $(K),-k '$(K)') $(ARGS)
 
 lint: ## check formatting, clang-tidy, shell scripts, includes, names and prose
 	@scripts/setup lint
