@@ -55,7 +55,7 @@ struct model_request {
 	struct buffer memory; /* its body; a large one is in `spool` */
 	uint64_t size;        /* of the body as received */
 	struct upstream_link *link;
-	char unreached[LEDGER_ERROR]; /* why the provider gave no answer of a model, or empty */
+	char unreached[LEDGER_ERROR]; /* why there is no whole answer by a model, or empty */
 	struct buffer head;           /* as sent */
 	size_t head_at;
 	uint64_t body_at;

@@ -16,22 +16,36 @@ static bool lacks_answer(const struct model_request *request)
 	       !usage_began(&request->reader);
 }
 
-/* Records why there is no answer by a model. */
-static void name_reason(struct model_request *request, const char *why)
+/* Returns true if an answer has begun, and its rest is missing. */
+static bool lacks_rest(const struct model_request *request)
+{
+	return request->state == MODEL_REQUEST_ANSWERED && request->priced &&
+	       request->status < 300 && !usage_whole(&request->reader);
+}
+
+/* Judges a response that has ended: records why there is no answer by a model, or not a whole one.
+ * The words for the latter are the same in a recording and its replay. */
+static void judge(struct model_request *request, const char *why)
 {
 	char target[GATEWAY_TEXT];
 
+	if (request->unreached[0])
+		return;
 	rule_target_text(&request->upstream->provider->place.target, target);
-	snprintf(request->unreached, sizeof request->unreached, "%.140s did not respond: %.140s",
-		 target, why);
+	if (lacks_answer(request))
+		snprintf(request->unreached, sizeof request->unreached,
+			 "%.140s did not respond: %.140s", target, why);
+	else if (lacks_rest(request))
+		snprintf(request->unreached, sizeof request->unreached,
+			 "%s did not finish its answer",
+			 provider_at(request->target.route->provider)->name);
 }
 
 void model_request_broken(struct model_request *request, const char *why)
 {
 	char text[600];
 
-	if (!request->unreached[0] && lacks_answer(request))
-		name_reason(request, why);
+	judge(request, why);
 	if (request->state == MODEL_REQUEST_ANSWERED) {
 		/* a normal close would look like the end of the response */
 		connection_reset(request->connection);
@@ -151,8 +165,8 @@ static void end_answer(struct model_request *request)
 
 	reel_record_bytes(request, bytes, size);
 	reel_record_whole(request);
-	if (lacks_answer(request) && !request->foreign)
-		name_reason(request, "its answer is not a model's");
+	if (!request->foreign)
+		judge(request, "its answer is not a model's");
 	if (size > 0)
 		result = request->strip ? (buffer_add(&request->event, bytes, size), 0)
 					: send_piece(request, bytes, size);

@@ -130,8 +130,8 @@ static bool is_unbilled(const struct model_request *request)
 		return !request->reader.usage.has_output;
 	if (request->state == MODEL_REQUEST_ANSWERED && request->reader.usage.error[0])
 		return !usage_billable(&request->reader);
-	return request->unreached[0] && !request->opaque && !request->foreign &&
-	       waited < engine->config.caps.unanswered_ms;
+	return request->unreached[0] && !usage_began(&request->reader) && !request->opaque &&
+	       !request->foreign && waited < engine->config.caps.unanswered_ms;
 }
 
 void model_request_settle(struct model_request *request)

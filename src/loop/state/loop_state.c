@@ -170,6 +170,9 @@ static void fold_ended(struct loop_state *state, const json_t *data)
 		.reset_at = jsonget_number(data, "reset_at"),
 	};
 	read_heard(state, data);
+	/* The next agent would only meet the same limit. */
+	if (state->facts.reported == FAILURE_TOO_LONG)
+		replace(&state->session, NULL);
 	replace(&state->final, jsonget_string(data, "final"));
 	replace(&state->unreached, jsonget_string(data, "unreached"));
 	/* A gap remains a gap, even if recording resumes. */
