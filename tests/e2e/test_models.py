@@ -398,6 +398,33 @@ def test_a_stream_that_began_and_broke_off_is_charged_by_estimate(t, path):
     expect(line["estimated"] and line["cost_nusd"] > 0, "an estimate", line)
 
 
+@cases(("the server", 3, 8), ("the client", 1, 1))
+def test_the_input_of_a_broken_answer_is_guessed_unless_the_client_broke_it_off(t, who, tokens, size):
+    """A client could make dense requests that look sparse; it cannot break off a server."""
+    path, left = "/v1/responses", threading.Event()
+    words = json.dumps({**question(path), "instructions": "word " * 2000}).encode()
+
+    def answer(request, connection):
+        connection.sendall(STREAM + chunk(BEGINNINGS[path]))
+        if who == "the client":
+            left.wait()
+        else:
+            reset(connection)
+
+    models = Models(t, answer, tls=False)
+    t.cleanups.append(left.set)
+    if who == "the client":
+        connection = models.connect()
+        connection.request("POST", path, words, {"authorization": f"Bearer {models.token}", "content-type": "application/json"})
+        connection.getresponse().read(1)
+        connection.sock.shutdown(socket.SHUT_RDWR)
+        connection.close()
+    else:
+        ask_anyhow(models, path, words)
+    (line,) = models.ledger(1)
+    equal((line["estimated"], line["input"]), (True, len(words) * tokens // size), "the estimate", line)
+
+
 # Answers with nothing in them that a model made: bytes, or what is done with the connection.
 NO_ANSWERS = {
     "a reset": reset,
