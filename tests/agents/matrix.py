@@ -116,6 +116,7 @@ ROWS = {
 # Pairs that differ: their outcome (None: the pair does not exist), and why.
 EXCEPTIONS = {
     ("429 resets", "gemini"): (None, "Google sends no such headers"),
+    ("hang", "gemini"): (("crash", ERROR, ESTIMATE), "it gives up by itself after three tries"),
 }
 
 
