@@ -4,7 +4,7 @@
 PREFIX ?= /usr/local
 SECONDS ?= 60
 
-.PHONY: all demo test test-power test-soak coverage test-agents lint bench fuzz install clean help build
+.PHONY: all demo test test-power test-soak coverage test-agents test-matrix lint bench fuzz install clean help build
 .NOTPARALLEL:
 
 all: ## build the programs into build/ (the default)
@@ -38,10 +38,15 @@ coverage: ## measure which lines and branches the tests reach; takes a while
 	@$(MAKE) --no-print-directory build
 	@tests/coverage.py
 
-test-agents: ## run real agents in the fence against model servers of our own
+test-agents: ## run real agents in the fence against model servers of our own; NEWEST=1 tries the newest
 	@scripts/setup agents
 	@$(MAKE) --no-print-directory build
-	@tests/agents/run $(if $(K),-k '$(K)') $(ARGS)
+	@tests/agents/run $(if $(NEWEST),--newest) $(if $(K),-k '$(K)') $(ARGS)
+
+test-matrix: ## run every agent with every failure of a provider; takes some minutes
+	@scripts/setup agents
+	@$(MAKE) --no-print-directory build
+	@RINGFENCE_TEST_MATRIX=all tests/agents/run $(if $(NEWEST),--newest) $(if $(K),-k '$(K)') $(ARGS) tests/agents/test_matrix.py
 
 lint: ## check formatting, clang-tidy, shell scripts, includes, names and prose
 	@scripts/setup lint

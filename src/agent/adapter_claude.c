@@ -315,7 +315,7 @@ const struct adapter agent_adapter_claude = {
 	/* title */ "Claude Code",
 	/* program */ "claude",
 	/* install */ "npm install -g @anthropic-ai/claude-code",
-	/* tested_from */ "2.1.325",
+	/* tested_from */ "2.1.326",
 	/* tested_below */ "2.2",
 	/* format */ &agent_format_claude,
 	/* words */ words,

@@ -3,7 +3,8 @@
  *
  * A step is one request: step_start, texts and tools, step_finish with the cost. No event marks the
  * end of the run; it is a step that finished without calling a tool, followed by the end of the
- * stream. Retries are silent and unlimited.
+ * stream. Retries are silent and unlimited. After an answer without an end ("unknown"), such as a
+ * page of HTML, it makes the next request, also without limit.
  */
 #include "agent/adapter.h"
 #include "agent/stream.h"
@@ -13,7 +14,7 @@
 
 struct opencode {
 	struct stream stream;
-	bool done; /* the last step called no tool */
+	bool done; /* the last step ended and called no tool */
 };
 
 static void handle_text(struct stream *stream, struct jsonline text)
@@ -66,7 +67,8 @@ static void handle_step(struct stream *stream, struct jsonline part)
 
 	jsonline_object(part, fields, COUNT);
 	jsonline_object(fields[TOKENS].value, kinds, KINDS);
-	((struct opencode *)stream)->done = !jsonline_is(fields[REASON].value, "tool-calls");
+	((struct opencode *)stream)->done = !jsonline_is(fields[REASON].value, "tool-calls") &&
+					    !jsonline_is(fields[REASON].value, "unknown");
 	event.name = "";
 	event.tokens.input = jsonline_count(kinds[IN].value);
 	event.tokens.output = jsonline_count(kinds[OUT].value);

@@ -44,8 +44,9 @@ static const struct {
 
 /* Errors with a line type of their own, named as in the failure table. */
 static const enum failure errors[] = {
-	FAILURE_OVERLOADED, FAILURE_SERVER_ERROR,    FAILURE_AUTHENTICATION, FAILURE_PERMISSION,
-	FAILURE_BILLING,    FAILURE_MODEL_NOT_FOUND, FAILURE_BUDGET,         FAILURE_NETWORK,
+	FAILURE_OVERLOADED, FAILURE_SERVER_ERROR, FAILURE_AUTHENTICATION,
+	FAILURE_PERMISSION, FAILURE_BILLING,      FAILURE_MODEL_NOT_FOUND,
+	FAILURE_TOO_LONG,   FAILURE_BUDGET,       FAILURE_NETWORK,
 };
 
 static void read_type(struct agent_event *event, const char *type)

@@ -238,7 +238,7 @@ static int completion(struct state *state, struct reply *answer, struct completi
 				   answer, end);
 		if (end->failure == FAILURE_NONE)
 			learn(turn, body.used, answer);
-		if (!end->too_long || !fits || shrinks == TURN_SHRINKS)
+		if (end->failure != FAILURE_TOO_LONG || !fits || shrinks == TURN_SHRINKS)
 			return end->failure == FAILURE_NONE ? 0 : -1;
 		window_shrink(&turn->window, body.used);
 		emit_retry(0, end->why.text);

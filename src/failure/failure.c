@@ -29,6 +29,11 @@ static const struct failure_row rows[] = {
 				      FAILURE_PAUSE, false, "the provider does not know this model",
 				      "check the model's name (--model) and the provider's "
 				      "address (--upstream)" },
+	[FAILURE_TOO_LONG] = { "prompt too long", "too_long", "prompt too long",
+			       FAILURE_COUNT_ERROR, false,
+			       "the conversation is too long for the model",
+			       "name fewer or smaller files in the task, or use a model with a "
+			       "larger window" },
 	[FAILURE_REFUSED] = { "refused request", "refused", "refused", FAILURE_PAUSE, false,
 			      "the gateway refused a request to a model",
 			      "see the agent's log, and allow it if the agent needs it "
@@ -111,6 +116,9 @@ static const struct {
 	{ "API_KEY_INVALID", FAILURE_AUTHENTICATION }, /* Google's reasons for a 400 */
 	{ "BILLING_DISABLED", FAILURE_BILLING },
 	{ "SERVICE_DISABLED", FAILURE_PERMISSION },
+	{ "context_length_exceeded", FAILURE_TOO_LONG },
+	{ "exceed_context_size_error", FAILURE_TOO_LONG },
+	{ "request_too_large", FAILURE_TOO_LONG },
 	{ "permission_error", FAILURE_PERMISSION },
 	{ "PERMISSION_DENIED", FAILURE_PERMISSION },
 };
@@ -124,6 +132,15 @@ static const struct {
 	{ "API key not valid", FAILURE_AUTHENTICATION },  /* Google, with 400 */
 	{ "API_KEY_INVALID", FAILURE_AUTHENTICATION },    /* Google's reason, as agents repeat it */
 	{ "API key expired", FAILURE_AUTHENTICATION },    /* Google, with 400 */
+	{ "enable billing on your project", FAILURE_BILLING }, /* Google, with 400 */
+};
+
+/* Wordings of providers and local servers. They count only with a status that says no more. */
+static const char *const too_long[] = {
+	"prompt is too long",   "context_length_exceeded", "maximum context length",
+	"context window",       "exceed_context_size",     "exceeds the available context",
+	"input is too long",    "too many tokens",         "request_too_large",
+	"exceed context limit", "input token count",
 };
 
 static const struct {
@@ -131,8 +148,8 @@ static const struct {
 	enum failure failure;
 } statuses[] = {
 	{ 401, FAILURE_AUTHENTICATION },  { 402, FAILURE_BILLING },    { 403, FAILURE_PERMISSION },
-	{ 404, FAILURE_MODEL_NOT_FOUND }, { 429, FAILURE_RATE_LIMIT }, { 503, FAILURE_OVERLOADED },
-	{ 529, FAILURE_OVERLOADED },
+	{ 404, FAILURE_MODEL_NOT_FOUND }, { 413, FAILURE_TOO_LONG },   { 429, FAILURE_RATE_LIMIT },
+	{ 503, FAILURE_OVERLOADED },      { 529, FAILURE_OVERLOADED },
 };
 
 /* Types no more specific than status 500. An error within a stream has no other status. */
@@ -152,6 +169,16 @@ static enum failure from_sentence(const char *message)
 	for (size_t i = 0; i < sizeof sentences / sizeof *sentences; i++)
 		if (strcasestr(message, sentences[i].text))
 			return sentences[i].failure;
+	return FAILURE_NONE;
+}
+
+static enum failure from_length(unsigned int status, const char *message)
+{
+	if (status != 200 && status != 400 && status != 422 && status != 500)
+		return FAILURE_NONE;
+	for (size_t i = 0; i < sizeof too_long / sizeof *too_long; i++)
+		if (strcasestr(message, too_long[i]))
+			return FAILURE_TOO_LONG;
 	return FAILURE_NONE;
 }
 
@@ -179,6 +206,8 @@ enum failure failure_from_http(unsigned int status, const char *type, const char
 	failure = from_type(type);
 	if (failure == FAILURE_NONE)
 		failure = from_sentence(message);
+	if (failure == FAILURE_NONE)
+		failure = from_length(status, message);
 	return failure == FAILURE_NONE ? from_status(status, type) : failure;
 }
 

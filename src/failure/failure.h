@@ -25,6 +25,7 @@ enum failure {
 	FAILURE_PERMISSION,
 	FAILURE_BILLING, /* the provider's account has no credit; our own limit is BUDGET */
 	FAILURE_MODEL_NOT_FOUND,
+	FAILURE_TOO_LONG, /* the conversation does not fit into the model's window, or a 413 */
 	FAILURE_REFUSED, /* by the gateway: no known price, or a tool that the provider would run */
 	/* Ringfence's own limits. */
 	FAILURE_RUNAWAY, /* by the gateway: the agent repeats a request although it fails */

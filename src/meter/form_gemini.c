@@ -19,6 +19,8 @@
 	X(g_parts, g_content, "parts")                       \
 	X(g_part, g_parts, "[]")                             \
 	X(g_text, g_part, "text")                            \
+	X(g_feedback, JSONSCAN_ROOT, "promptFeedback")       \
+	X(g_blocked, g_feedback, "blockReason")              \
 	X(g_error, JSONSCAN_ROOT, "error")                   \
 	X(g_error_status, g_error, "status")                 \
 	X(g_error_message, g_error, "message")               \
@@ -68,6 +70,7 @@ static void on_gemini(void *context, const struct jsonscan_value *value)
 		form_frame(reader, value);
 		break;
 	case g_finish:
+	case g_blocked: /* takes the place of an answer */
 		usage->ended |= value->kind == JSONSCAN_STRING;
 		break;
 	case g_text:

@@ -408,6 +408,16 @@ static void check_block(struct request_body *body, const struct jsonscan_value *
 		end_block(body, &body->blocks[--body->block_count]);
 }
 
+/* Tools are the content of some items. */
+static void check_list(struct request_body *body, const struct jsonscan_value *value)
+{
+	uint8_t parent = body->schema->nodes[value->node].parent;
+
+	if (value->kind == JSONSCAN_END && value->number > 0 &&
+	    body->schema->fields[parent].role == SCHEMA_BLOCK)
+		block_of(body)->filled = true;
+}
+
 /* --- tools */
 
 static struct request_tool *tool_of(struct request_body *body)
@@ -636,7 +646,7 @@ static void (*const checks[SCHEMA_ROLES])(struct request_body *body,
 	[SCHEMA_MCP_URL] = check_server,  [SCHEMA_CONNECTOR] = check_connector,
 	[SCHEMA_FETCHER] = check_fetcher, [SCHEMA_DOMAINS] = check_domains,
 	[SCHEMA_DOMAIN] = check_domain,   [SCHEMA_PLACE] = check_shell,
-	[SCHEMA_LIVE] = check_live,
+	[SCHEMA_LIVE] = check_live,       [SCHEMA_LIST] = check_list,
 };
 
 void request_check_value(struct request_body *body, const struct jsonscan_value *value)

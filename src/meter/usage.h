@@ -61,6 +61,9 @@ void usage_feed(struct usage_reader *reader, const char *bytes, size_t size);
 /* Returns true if anything was read that only a model's answer has. */
 bool usage_began(const struct usage_reader *reader);
 
+/* Returns true if the answer is complete, or an error that takes its place. */
+bool usage_whole(const struct usage_reader *reader);
+
 /* Returns true if a part of the answer was made or counted, so that it may be billed. */
 bool usage_billable(const struct usage_reader *reader);
 

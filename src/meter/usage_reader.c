@@ -68,6 +68,12 @@ bool usage_began(const struct usage_reader *reader)
 	return reader->usage.framed || reader->usage.model[0] || usage_billable(reader);
 }
 
+bool usage_whole(const struct usage_reader *reader)
+{
+	return reader->usage.error[0] ||
+	       (reader->usage.ended && (reader->stream || jsonscan_done(&reader->scan)));
+}
+
 uint64_t usage_estimate(const struct usage_reader *reader)
 {
 	const struct usage *usage = &reader->usage;

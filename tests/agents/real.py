@@ -11,7 +11,8 @@ from harness.loop import Loop, until
 
 URL = "http://127.0.0.1:8080"
 CAPTURE = os.environ.get("RINGFENCE_TEST_CAPTURE")
-CACHE = os.environ.get("RINGFENCE_TEST_AGENTS", "")
+# NAME VERSION FOLDER, a line each, as tests/agents/install prints it.
+INSTALLED = {line.split()[0]: line.split()[1:] for line in os.environ.get("RINGFENCE_TEST_AGENTS", "").splitlines()}
 AGENTS = ("claude", "codex", "gemini", "opencode")
 CALC = "def add(a, b):\n    return a - b\n"
 TEST = "from calc import add\nassert add(1, 2) == 3, 'add is wrong'\nprint('1 passed')\n"
@@ -39,10 +40,10 @@ class Real(Loop):
         os.rmdir(self.path("script"))
         self.agent = agent
         self.move = MOVES[agent]
-        found = glob.glob(f"{CACHE}/{agent}-*/node_modules/.bin/{agent}") if CACHE else []
-        if not found:
+        if agent not in INSTALLED:
             raise Skip(f"{agent} is not installed (tests/agents/install)")
-        self.bin = os.path.dirname(found[0])
+        self.version, folder = INSTALLED[agent]
+        self.bin = f"{folder}/node_modules/.bin"
         socket = os.path.join(t.outside, "model.sock")
         self.server = Server(turns(self) if callable(turns) else turns, unix=socket)
         os.chmod(socket, 0o777)

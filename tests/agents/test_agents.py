@@ -294,9 +294,14 @@ def test_auto_takes_the_agent_that_can_log_in(t):
     words[words.index("--agent") + 1] = "auto"
     loop.ringfence(*words, env=loop.environment())
     equal(loop.status()["agent"], "codex", "the agent")
+
+
+@cases(*AGENTS)
+def test_the_version_that_is_run_is_in_the_tested_range(t, agent):
+    loop = Real(t, agent, [])
     found = json.loads(loop.ringfence("agents", "--json", env=loop.environment()).out)["agents"]
-    codex = next(entry for entry in found if entry["name"] == "codex")
-    expect(codex["installed"] and codex["tested"] and codex["version"], "what agents says", codex)
+    (entry,) = [entry for entry in found if entry["name"] == agent]
+    equal((entry["version"], entry["tested"]), (loop.version, True), "the version, and whether it was tested", entry)
 
 
 def test_without_a_key_nothing_is_started(t):

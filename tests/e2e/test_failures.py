@@ -8,7 +8,7 @@ import time
 
 from harness import cases, contains, equal, expect
 from harness.loop import Loop
-from harness.provider import Provider, event, message, respond, stream
+from harness.provider import STREAM, Provider, chunk, event, message, message_events, respond, stream
 
 KEY = "sk-ant-real-0123456789abcdef"
 
@@ -155,6 +155,76 @@ def test_a_server_that_does_not_answer_as_a_model_is_waited_for_and_costs_nothin
     world.loop.ended("aborted")
 
 
+def began(request, connection, *more):
+    """The beginning of a streamed answer; more: other parts."""
+    connection.sendall(STREAM + b"".join(map(chunk, [*message_events(text="Let me think")[:2], *more])))
+
+
+def cut(request, connection):
+    began(request, connection)
+    reset(request, connection)
+
+
+def end_early(request, connection):
+    began(request, connection)
+    return b"0\r\n\r\n"
+
+
+def break_json(request, connection):
+    began(request, connection, b'data: {"type": "content_block_delta", "del\n\n')
+    return b"0\r\n\r\n"
+
+
+WHOLE = message()
+PARTIAL = {
+    "cut": cut,
+    "ended early": end_early,
+    "broken JSON": break_json,
+    "broken JSON, not streamed": lambda request, _: respond(WHOLE.partition(b"\r\n\r\n")[2][:-5]),
+}
+
+
+@cases(*((partial, agent) for partial in PARTIAL for agent in KINDS if agent != "builtin" or "not" not in partial))
+def test_an_answer_that_is_not_whole_is_waited_for_and_costs_what_came(t, partial, agent):
+    world = World(t, PARTIAL[partial], agent)
+    world.loop.write("ask.py", ASK.replace("u.urlopen(request).read()", "u.urlopen(request).read()\n    sys.exit(1)"))
+    equal(world.run("--detach").code, 0, "exit status")
+    contains(world.loop.waiting()["reason"], "the model server at anthropic did not finish its answer", "the reason")
+    check_first_iteration(world.loop, "unreachable", "wait")
+    expect(json.loads(world.loop.ringfence("cost", "--json").out)["total"]["cost_nusd"] > 0, "it costs something")
+    world.loop.ringfence("abort")
+    world.loop.ended("aborted")
+
+
+def test_a_whole_answer_of_which_the_agent_makes_nothing_is_a_crash(t):
+    """The control of the above."""
+    world = World(t, lambda request, _: stream(message_events()), "plain")
+    world.loop.write("ask.py", ASK.replace("u.urlopen(request).read()", "u.urlopen(request).read()\n    sys.exit(1)"))
+    equal(world.run("-m", "1").code, 2, "exit status")
+    equal(world.loop.history()[0]["failure"], "crash", "the class")
+
+
+TOO_LONG = {400: ("invalid_request_error", "prompt is too long: 1200000 tokens > 1000000 maximum"),
+            413: ("request_too_large", "Request exceeds the maximum size")}
+
+
+@cases(*((status, agent) for status in TOO_LONG for agent in KINDS))
+def test_a_conversation_that_is_too_long_is_named_and_an_error(t, status, agent):
+    world = World(t, lambda request, _: refusal(status, *TOO_LONG[status]), agent)
+    equal(world.run("-m", "1").code, 2, "exit status")
+    equal(world.loop.history()[0]["failure"], "prompt too long", "the class")
+    contains(str(world.loop.history()[0]["reasons"]), "the conversation is too long for the model", "the reasons")
+
+
+@cases(("too_long", "none"), ("error", "abc-1"))
+def test_a_session_that_is_too_long_is_not_continued(t, event, had):
+    """The control: after another error, it is continued."""
+    loop = Loop(t, scripts={"all": "printf '%s' \"${RINGFENCE_SESSION-none}\" >had-$N; event started '\"session\": \"abc-'$N'\"'; "
+                                   f"event {event}; exit 1"})
+    loop.run("--agent-format", "events", "--session", "continue", "-m", "2")
+    equal((loop.tree()["had-1"], loop.tree()["had-2"]), ("none", had), "the sessions of both iterations")
+
+
 @cases("plain", "events")
 def test_after_the_cause_is_removed_resume_goes_on_from_there(t, agent):
     """The control: the same agent, the same provider, and a key that the provider accepts."""
@@ -173,7 +243,7 @@ def test_after_the_cause_is_removed_resume_goes_on_from_there(t, agent):
        (200, "edit /etc/out x; python3 ask.py; exit 1", "crash"),  # it went on to ask its model
        (200, "edit /etc/out x; sleep 11; exit 1", "crash"))  # it went on for more than ten seconds
 def test_only_a_denial_that_comes_right_before_a_crash_explains_it(t, status, script, failure):
-    refused = refusal(400, "invalid_request_error", "prompt is too long")
+    refused = refusal(400, "invalid_request_error", "messages: at least one message is required")
     world = World(t, lambda request, _: refused if status == 400 else message(), "plain")
     world.loop.write("script/all", script)
     equal(world.run("-m", "1").code, 2, "exit status")

@@ -396,6 +396,53 @@ def test_a_stream_that_began_and_broke_off_is_charged_by_estimate(t, path):
     expect(line["estimated"] and line["cost_nusd"] > 0, "an estimate", line)
 
 
+@cases(("the server", 3, 8), ("the client", 1, 1))
+def test_the_input_of_a_broken_answer_is_guessed_unless_the_client_broke_it_off(t, who, tokens, size):
+    """A client could make dense requests that look sparse; it cannot break off a server."""
+    path, left = "/v1/responses", threading.Event()
+    words = json.dumps({**question(path), "instructions": "word " * 2000}).encode()
+
+    def answer(request, connection):
+        connection.sendall(STREAM + chunk(BEGINNINGS[path]))
+        if who == "the client":
+            left.wait()
+        else:
+            reset(connection)
+
+    models = Models(t, answer, tls=False)
+    t.cleanups.append(left.set)
+    if who == "the client":
+        connection = models.connect()
+        connection.request("POST", path, words, {"authorization": f"Bearer {models.token}", "content-type": "application/json"})
+        connection.getresponse().read(1)
+        connection.sock.shutdown(socket.SHUT_RDWR)
+        connection.close()
+    else:
+        ask_anyhow(models, path, words)
+    (line,) = models.ledger(1)
+    equal((line["estimated"], line["input"]), (True, len(words) * tokens // size), "the estimate", line)
+
+
+def test_a_client_that_leaves_after_the_head_of_an_error_does_not_hide_its_cause(t):
+    """As curl --fail does. The provider sends the body late, unless the request has been settled before."""
+    said = json.dumps({"type": "error", "error": {"type": "invalid_request_error", "message": "Your credit balance is too low"}}).encode()
+
+    def answer(request, connection):
+        head, body = respond(said, "400 Bad Request").split(b"\r\n\r\n")
+        connection.sendall(head + b"\r\n\r\n")
+        models.ledger(1, timeout=1)
+        connection.sendall(body)
+
+    models = Models(t, answer, tls=False)
+    with socket.create_connection(("127.0.0.1", models.port)) as client:
+        words = json.dumps(question("/v1/messages")).encode()
+        client.sendall(b"POST /v1/messages HTTP/1.1\r\nHost: x\r\nx-api-key: %s\r\nContent-Length: %d\r\n\r\n%s" % (
+            models.token.encode(), len(words), words))
+        contains(client.recv(16).decode(), "HTTP/1.1 400", "the head")
+    (line,) = models.ledger(1)
+    equal((line["status"], line["failure"], line["cost_nusd"]), (400, "billing", 0), "the ledger", line)
+
+
 # Answers with nothing in them that a model made: bytes, or what is done with the connection.
 NO_ANSWERS = {
     "a reset": reset,

@@ -7,6 +7,9 @@ The script is a JSON list of turns. A request for a message takes the first turn
 
   {"text": "...", "tools": [{"name": "Bash", "input": {...}}], "thinking": "...", "usage": {"input": 900, ...}}
   {"status": 429, "kind": "rate_limit_error", "message": "...", "headers": {"retry-after": "60"}}
+  {"raw": "<html>...", "type": "text/html"}            a body as it is, with any status
+  {"reset": true}                       the connection is reset before an answer
+  {"silent": true}                      no answer ever comes
   {"text": "...", "cut": true}          the connection ends in the middle of the stream
   {"text": "...", "hang": true}         nothing more comes after the beginning
   {"text": "...", "malformed": true}    a line of the stream is invalid JSON
@@ -16,6 +19,7 @@ The script is a JSON list of turns. A request for a message takes the first turn
 Any turn may have "if": a text that the request's body must hold, or "unless": must not; "again": how many more times it is used (-1:
 forever); "pace_ms": a pause before each event. Requests without tools are an agent's side requests (titles,
 summaries): they get a short text and use up nothing. When the script is used up the answer is "The script has ended."
+With "outage", every request for a message gets that turn, side requests too.
 """
 import argparse
 import contextlib
@@ -53,7 +57,10 @@ class Turn:
         self.kind = given.get("kind")
         self.message = given.get("message", "a scripted error")
         self.headers = given.get("headers", {})
-        self.raw = given.get("raw")  # the body of an error, as it is
+        self.raw = given.get("raw")  # the body, as it is
+        self.type = given.get("type", "application/json")
+        self.reset = given.get("reset", False)
+        self.silent = given.get("silent", False)
         self.cut = given.get("cut", False)
         self.hang = given.get("hang", False)
         self.malformed = given.get("malformed", False)
@@ -115,10 +122,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def note(self, **what):
         self.server.owner.note({"at": time.time(), "method": self.command, "path": self.path, **what})
 
-    def answer(self, status, body, headers=None):
+    def answer(self, status, body, headers=None, kind="application/json"):
         data = body if isinstance(body, bytes) else json.dumps(body).encode()
         self.send_response(status)
-        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(data)))
         for name, value in (headers or {}).items():
             self.send_header(name, value)
@@ -177,13 +184,17 @@ class Handler(http.server.BaseHTTPRequestHandler):
         side = protocol.is_side(body)
         if name == "gemini":
             body["model"] = protocol.model(path)
-        turn = Turn({"text": protocol.side_text(body)}) if side else self.server.owner.script.next(raw)
+        turn = self.server.owner.outage or (Turn({"text": protocol.side_text(body)}) if side else
+                                            self.server.owner.script.next(raw))
         if not side and self.server.owner.turn_hook:
             self.server.owner.turn_hook(turn, body)
         self.note(protocol=name, side=side, turn=turn.number, status=turn.status, key=self.key(), body=body)
+        if turn.reset or turn.silent:
+            return self.leave(turn)
+        if turn.raw is not None:
+            return self.answer(turn.status, turn.raw.encode(), turn.headers, turn.type)
         if turn.status != 200:
-            answer = turn.raw.encode() if turn.raw else protocol.error(turn.status, turn.kind, turn.message)
-            return self.answer(turn.status, answer, turn.headers)
+            return self.answer(turn.status, protocol.error(turn.status, turn.kind, turn.message), turn.headers)
         if not protocol.wants_stream(body, path):
             return self.answer_whole(protocol, turn, body)
         return self.stream(protocol, turn, body)
@@ -228,10 +239,17 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def event(self, event, data):
         self.send((f"event: {event}\n" if event else "") + f"data: {data}\n\n")
 
+    def leave(self, turn):
+        self.close_connection = True
+        if turn.silent or turn.hang:
+            self.server.owner.closing.wait()
+        else:
+            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+
     def break_off(self, protocol, turn):
         self.close_connection = True
-        if turn.hang:
-            self.server.owner.closing.wait()
+        if turn.hang or turn.cut:
+            self.leave(turn)
         elif turn.malformed:
             self.event(None, '{"type": "content_block_delta", "index": 0, "delta": {"typ')
             self.wfile.write(b"0\r\n\r\n")
@@ -239,8 +257,6 @@ class Handler(http.server.BaseHTTPRequestHandler):
             event, data = protocol.error_event(turn.stream_error, turn.message)
             self.event(event, json.dumps(data))
             self.wfile.write(b"0\r\n\r\n")
-        else:
-            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
 
 
 class TcpServer(socketserver.ThreadingMixIn, socketserver.TCPServer):
@@ -265,8 +281,9 @@ class UnixServer(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
 class Server:
     """A running server; a context manager. `requests` is what it was asked, as it logs it."""
 
-    def __init__(self, turns, listen=("127.0.0.1", 0), unix=None, log=None, turn_hook=None, tls=None):
+    def __init__(self, turns, listen=("127.0.0.1", 0), unix=None, log=None, turn_hook=None, tls=None, outage=None):
         self.script = Script(turns)
+        self.outage = Turn(outage) if outage else None
         self.requests = []
         self.open = []
         self.turn_hook = turn_hook

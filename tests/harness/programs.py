@@ -17,7 +17,7 @@ from .patience import crowding
 
 TIMEOUT_S = 300
 BUILD_TIMEOUT_S = 1800
-CHECKS = ("check-durable", "check-environment", "check-errors", "check-fuzz", "check-includes",
+CHECKS = ("check-durable", "check-environment", "check-errors", "check-failures", "check-fuzz", "check-includes",
           "check-paths", "check-protocols", "check-reference", "check-statics", "check-tests")
 OUTPUT_LIMIT = 3000
 

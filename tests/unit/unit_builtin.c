@@ -364,19 +364,6 @@ static void windows(void)
 	conversation_release(&talk);
 }
 
-static void refusals(void)
-{
-	CHECK("an exceeded window is recognised in several wordings",
-	      completion_is_too_long(400, "prompt is too long: 210000 tokens > 200000 maximum") &&
-		      completion_is_too_long(400, "{\"code\":\"context_length_exceeded\"}") &&
-		      completion_is_too_long(413, "x") &&
-		      completion_is_too_long(400,
-					     "the request exceeds the available context size"));
-	CHECK("other refusals are not mistaken for it",
-	      !completion_is_too_long(400, "max_tokens: too large") &&
-		      !completion_is_too_long(429, "context window"));
-}
-
 /*
  * Starts a process in its own session, which reports that it runs and continues until it is killed.
  */
@@ -443,7 +430,6 @@ int main(void)
 	commands();
 	defaults();
 	windows();
-	refusals();
 	CHECK("a command's time limit also kills processes that left its session", ends_strays());
 	tool_context_release(&bench);
 

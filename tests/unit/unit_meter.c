@@ -206,6 +206,38 @@ static void gemini(void)
 		      strcmp(usage.error, "RESOURCE_EXHAUSTED") == 0);
 }
 
+static bool is_whole(enum usage_format format, bool stream, const char *text)
+{
+	static struct usage_reader reader;
+
+	usage_init(&reader, format, stream);
+	usage_feed(&reader, text, strlen(text));
+	return usage_whole(&reader);
+}
+
+static void whole(void)
+{
+	CHECK("a streamed answer is whole after its last event",
+	      is_whole(USAGE_ANTHROPIC, true, messages) &&
+		      !is_whole(USAGE_ANTHROPIC, true, "data: {\"type\":\"message_start\"}\n\n"));
+	CHECK("other formats end with a reason",
+	      is_whole(USAGE_CHAT, true,
+		       "data: {\"choices\":[{\"finish_reason\":\"stop\"}]}\n\n") &&
+		      is_whole(USAGE_RESPONSES, true,
+			       "data: {\"type\":\"response.incomplete\"}\n\n") &&
+		      is_whole(USAGE_GEMINI, true,
+			       "data: {\"candidates\":[{\"finishReason\":\"STOP\"}]}\n\n"));
+	CHECK("a prompt that Google blocks gets no answer, and nothing is missing",
+	      is_whole(USAGE_GEMINI, false, "{\"promptFeedback\":{\"blockReason\":\"SAFETY\"}}") &&
+		      !is_whole(USAGE_GEMINI, false, "{\"promptFeedback\":{}}"));
+	CHECK("an answer that is not streamed is whole after its last bracket",
+	      is_whole(USAGE_ANTHROPIC, false, "{\"type\":\"message\",\"content\":[]}") &&
+		      !is_whole(USAGE_ANTHROPIC, false, "{\"type\":\"message\",\"content\":["));
+	CHECK("an error takes the place of an answer",
+	      is_whole(USAGE_ANTHROPIC, true,
+		       "data: {\"type\":\"error\",\"error\":{\"type\":\"api_error\"}}\n\n"));
+}
+
 static void odd(void)
 {
 	struct usage usage;
@@ -321,6 +353,7 @@ int main(void)
 	anthropic();
 	openai();
 	gemini();
+	whole();
 	odd();
 	extra_chunks();
 	speed();

@@ -316,6 +316,10 @@ static void test_codex_and_others(void)
 		  &seen);
 	CHECK("opencode: a stream that ends after a tool has not finished", !seen.summary.finished);
 	agent_summary_release(&seen.summary);
+	read_text("opencode", "{\"type\":\"step_finish\",\"part\":{\"reason\":\"unknown\"}}\n",
+		  &seen);
+	CHECK("opencode: an answer without an end has not finished either", !seen.summary.finished);
+	agent_summary_release(&seen.summary);
 }
 
 /* After a line of 50 MB, the next lines are still understood. */

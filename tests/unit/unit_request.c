@@ -268,6 +268,14 @@ static void documents(void)
 		      names("/v1/responses",
 			    INPUT("[{\"type\":\"computer_call_output\",\"output\":{\"image_url\":\"http://a\"}}]"),
 			    0, 1));
+	CHECK("an item with an id refers to nothing if its content is in the request",
+	      names("/v1/responses",
+		    INPUT("[{\"type\":\"message\",\"id\":\"m\",\"content\":\"x\"},{\"type\":\"additional_tools\","
+			  "\"id\":\"t\",\"role\":\"developer\",\"tools\":[{\"type\":\"function\",\"name\":\"f\"}]}]"),
+		    0, 0) &&
+		      names("/v1/responses",
+			    INPUT("[{\"id\":\"m\",\"role\":\"user\"},{\"id\":\"t\",\"tools\":[]}]"),
+			    2, 0));
 	CHECK("and in Gemini's, in both spellings",
 	      names(gemini,
 		    PARTS("[{\"fileData\":{\"mimeType\":\"image/png\",\"fileUri\":\"gs://a\"}},"

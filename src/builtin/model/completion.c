@@ -58,23 +58,6 @@ static void on_body(void *context, const struct httpclient_head *head, const cha
 	reply_feed(attempt->answer, bytes, size);
 }
 
-bool completion_is_too_long(unsigned int status, const char *body)
-{
-	static const char *const words[] = {
-		"prompt is too long",   "context_length_exceeded", "maximum context length",
-		"context window",       "exceed_context_size",     "exceeds the available context",
-		"input is too long",    "too many tokens",         "request_too_large",
-		"exceed context limit",
-	};
-
-	if (status != 400 && status != 413 && status != 422 && status != 500)
-		return false;
-	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-		if (strcasestr(body, words[i]))
-			return true;
-	return status == 413;
-}
-
 /* Builds an error message from the body of a refusal. */
 static void explain(const struct attempt *attempt, const char *body, struct error *err)
 {
@@ -96,7 +79,7 @@ static void explain(const struct attempt *attempt, const char *body, struct erro
 /* The gateway's own limits are the loop's budget; an empty account needs a person. */
 static enum failure classify(unsigned int status, const struct usage *usage, const char *text)
 {
-	enum failure failure = failure_from_http(status, usage->error, usage->message);
+	enum failure failure = failure_from_http(status, usage->error, text);
 
 	return failure == FAILURE_BILLING && strstr(text, "ringfence:") ? FAILURE_BUDGET : failure;
 }
@@ -120,9 +103,7 @@ static void classify_refusal(struct completion *completion, struct attempt *atte
 		return;
 	}
 	explain(attempt, body, &end->why);
-	end->too_long = completion_is_too_long(attempt->head.status, body);
-	end->failure = end->too_long ? FAILURE_OTHER
-				     : classify(attempt->head.status, &usage.usage, body);
+	end->failure = classify(attempt->head.status, &usage.usage, body);
 }
 
 /* An error inside a stream has no status of its own. */
@@ -135,9 +116,7 @@ static void classify_stream(struct attempt *attempt, struct completion_end *end)
 	if (answer->error.used) {
 		AUTO_FREE char *shown = text_escaped(text);
 
-		end->too_long = completion_is_too_long(400, text);
-		end->failure = end->too_long ? FAILURE_OTHER
-					     : classify(500, &answer->usage.usage, text);
+		end->failure = classify(500, &answer->usage.usage, text);
 		error_set(&end->why, "the model server ended its reply with an error: %.1000s",
 			  shown);
 	} else if (!answer->ended) {

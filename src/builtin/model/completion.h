@@ -28,7 +28,6 @@ struct completion {
 
 struct completion_end {
 	enum failure failure;
-	bool too_long;    /* the conversation does not fit into the model's window */
 	int64_t reset_at; /* of a limit: seconds since the epoch; 0: unknown */
 	struct error why;
 };
@@ -51,8 +50,5 @@ void completion_request(struct completion *completion, const char *body, size_t 
  */
 int completion_first_model(struct completion *completion, char **ret_model, uint64_t *ret_window,
 			   struct completion_end *ret_end);
-
-/* Returns whether this refusal means that the conversation is too long. */
-bool completion_is_too_long(unsigned int status, const char *body);
 
 #endif

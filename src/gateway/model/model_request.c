@@ -412,5 +412,6 @@ void model_request_free(struct model_request *request)
 	buffer_release(&request->head);
 	buffer_release(&request->answer);
 	buffer_release(&request->event);
+	buffer_release(&request->held);
 	event_loop_free_later(&request->engine->loop, request);
 }

@@ -23,6 +23,7 @@ enum {
 	MODEL_REQUEST_BODY_MOST = 32 << 20,   /* maximum size of a body */
 	MODEL_REQUEST_MEMORY = 256 << 10,     /* the part kept in our own memory */
 	MODEL_REQUEST_SPOOL_MOST = 128 << 20, /* in memory files, of all requests together */
+	MODEL_REQUEST_HELD_MOST = 64 << 10,   /* maximum size of an error that is held back */
 	/* maximum size of an event that may have to be removed */
 	MODEL_REQUEST_EVENT_MOST = 64 << 10,
 };
@@ -59,7 +60,7 @@ struct model_request {
 	uint64_t hash;        /* of the body: runaway.h */
 	struct event_loop_alarm hold;
 	struct upstream_link *link;
-	char unreached[LEDGER_ERROR]; /* why the provider gave no answer of a model, or empty */
+	char unreached[LEDGER_ERROR]; /* why there is no whole answer by a model, or empty */
 	struct buffer head;           /* as sent */
 	size_t head_at;
 	uint64_t body_at;
@@ -73,6 +74,7 @@ struct model_request {
 	struct usage_reader reader;
 	struct mask mask;
 	struct shape_limit limit;
+	struct buffer held;  /* of an error, until its body is complete */
 	struct buffer event; /* the event that may have to be removed, as far as received */
 	const char *piece;   /* being fed to the reader */
 	size_t piece_at;     /* how much is handled */
@@ -84,6 +86,7 @@ struct model_request {
 	int spool;           /* a memory file, or -1 */
 	unsigned int status; /* of the response; 0: no usable response */
 	bool keep;           /* the client's connection is reused */
+	bool holding;        /* an error is not forwarded yet */
 	bool priced;         /* money was reserved and is settled at the end */
 	bool sent;           /* the complete request was sent */
 	bool answer_done;

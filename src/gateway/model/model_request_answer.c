@@ -16,22 +16,36 @@ static bool lacks_answer(const struct model_request *request)
 	       !usage_began(&request->reader);
 }
 
-/* Records why there is no answer by a model. */
-static void name_reason(struct model_request *request, const char *why)
+/* Returns true if an answer has begun, and its rest is missing. */
+static bool lacks_rest(const struct model_request *request)
+{
+	return request->state == MODEL_REQUEST_ANSWERED && request->priced &&
+	       request->status < 300 && !usage_whole(&request->reader);
+}
+
+/* Judges a response that has ended: records why there is no answer by a model, or not a whole one.
+ * The words for the latter are the same in a recording and its replay. */
+static void judge(struct model_request *request, const char *why)
 {
 	char target[GATEWAY_TEXT];
 
+	if (request->unreached[0])
+		return;
 	rule_target_text(&request->upstream->provider->place.target, target);
-	snprintf(request->unreached, sizeof request->unreached, "%.140s did not respond: %.140s",
-		 target, why);
+	if (lacks_answer(request))
+		snprintf(request->unreached, sizeof request->unreached,
+			 "%.140s did not respond: %.140s", target, why);
+	else if (lacks_rest(request))
+		snprintf(request->unreached, sizeof request->unreached,
+			 "%s did not finish its answer",
+			 provider_at(request->target.route->provider)->name);
 }
 
 void model_request_broken(struct model_request *request, const char *why)
 {
 	char text[600];
 
-	if (!request->unreached[0] && lacks_answer(request))
-		name_reason(request, why);
+	judge(request, why);
 	if (request->state == MODEL_REQUEST_ANSWERED) {
 		/* a normal close would look like the end of the response */
 		connection_reset(request->connection);
@@ -47,6 +61,26 @@ void model_request_broken(struct model_request *request, const char *why)
 
 enum { FLUSH_BYTES = ENGINE_SCRATCH };
 
+/* Adds bytes to an error that is held back until its body is complete: a client that leaves after
+ * the head would end the request before its cause is known. Returns false if there is no room. */
+static bool hold(struct model_request *request, const char *bytes, size_t size)
+{
+	request->holding = request->holding && request->held.used + size <= request->held.max;
+	if (request->holding)
+		buffer_add(&request->held, bytes, size);
+	return request->holding;
+}
+
+static int send_held(struct model_request *request)
+{
+	size_t size = request->held.used;
+
+	request->held.used = 0;
+	return size > 0 ? connection_side_send(&request->connection->client, request->held.data,
+					       size)
+			: 0;
+}
+
 static int flush(struct model_request *request)
 {
 	struct buffer *out = &request->engine->out;
@@ -57,6 +91,10 @@ static int flush(struct model_request *request)
 		out->overflow = false; /* the buffer is shared */
 		return -1;
 	}
+	if (size > 0 && hold(request, out->data, size))
+		return 0;
+	if (!request->holding && send_held(request) < 0)
+		return -1;
 	return size > 0 ? connection_side_send(&request->connection->client, out->data, size) : 0;
 }
 
@@ -149,10 +187,11 @@ static void end_answer(struct model_request *request)
 	size_t size = mask_end(&request->mask, &bytes);
 	int result = 0;
 
+	request->holding = false;
 	reel_record_bytes(request, bytes, size);
 	reel_record_whole(request);
-	if (lacks_answer(request) && !request->foreign)
-		name_reason(request, "its answer is not a model's");
+	if (!request->foreign)
+		judge(request, "its answer is not a model's");
 	if (size > 0)
 		result = request->strip ? (buffer_add(&request->event, bytes, size), 0)
 					: send_piece(request, bytes, size);
@@ -276,6 +315,7 @@ static int handle_head(struct model_request *request, size_t size)
 	/* A request that was cut short by its response is never completed on this connection. */
 	request->keep = request->keep && request->sent;
 	request->state = MODEL_REQUEST_ANSWERED;
+	request->holding = response.status >= 400;
 	write_head(request, &response, &head);
 	if (buffer_overflowed(&head)) {
 		connection_reset(request->connection);
@@ -360,6 +400,7 @@ static int handle_first(struct model_request *request, const char *bytes, size_t
 static void lost(struct model_request *request, ssize_t n)
 {
 	/* Forward what arrived before that. */
+	request->holding = false;
 	if (request->state == MODEL_REQUEST_ANSWERED && request->answer_kind != HTTP_UNTIL_CLOSE &&
 	    flush(request) < 0) {
 		connection_reset(request->connection);

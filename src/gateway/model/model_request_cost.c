@@ -53,6 +53,17 @@ static uint64_t input_of(const struct price_use *use)
 	       use->tokens[PRICE_WRITE_1H];
 }
 
+/* The input of a response that did not report it: a token per byte, which nothing exceeds. If the
+ * server broke off, which no agent can bring about, as many as such text usually has. */
+static uint64_t unreported_input(const struct model_request *request)
+{
+	uint64_t guess = budget_guess(&request->engine->budget, request->model, request->size);
+
+	if (!request->unreached[0])
+		return request->size;
+	return guess ? guess : request->size * 3 / (2 * (uint64_t)MONEY_LONGEST);
+}
+
 /* Estimates the usage of an incomplete response: the larger of the reported and the observed
  * numbers. */
 static void estimate(struct model_request *request, struct price_use *use)
@@ -72,7 +83,8 @@ static void estimate(struct model_request *request, struct price_use *use)
 
 	output = output < unseen ? unseen : output;
 	if (!request->reader.usage.has_input || request->state != MODEL_REQUEST_ANSWERED)
-		use->tokens[PRICE_INPUT] = request->size + request_body_elsewhere(&request->body);
+		use->tokens[PRICE_INPUT] = unreported_input(request) +
+					   request_body_elsewhere(&request->body);
 	output = output < most ? output : most;
 	if (use->tokens[PRICE_OUTPUT] < output)
 		use->tokens[PRICE_OUTPUT] = output;
@@ -131,8 +143,8 @@ static bool is_unbilled(const struct model_request *request, bool sent)
 		return !request->reader.usage.has_output;
 	if (request->state == MODEL_REQUEST_ANSWERED && request->reader.usage.error[0])
 		return !usage_billable(&request->reader);
-	return request->unreached[0] && !request->opaque && !request->foreign &&
-	       waited < engine->config.caps.unanswered_ms;
+	return request->unreached[0] && !usage_began(&request->reader) && !request->opaque &&
+	       !request->foreign && waited < engine->config.caps.unanswered_ms;
 }
 
 /* Finds what the request costs if nothing more comes. sent: the provider has the whole request.

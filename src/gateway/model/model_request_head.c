@@ -182,6 +182,7 @@ static struct model_request *make_request(struct connection *connection,
 	request->memory = BUFFER_INIT(MODEL_REQUEST_MEMORY);
 	request->head = BUFFER_INIT(connection->input.max + 4096);
 	request->answer = BUFFER_INIT(connection->input.max);
+	request->held = BUFFER_INIT(MODEL_REQUEST_HELD_MOST);
 	request->event = BUFFER_INIT(MODEL_REQUEST_EVENT_MOST);
 	request->began_ms = engine->loop.now_ms;
 	memcpy(request->child, traits->child, sizeof request->child);

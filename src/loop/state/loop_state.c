@@ -175,7 +175,8 @@ static void fold_ended(struct loop_state *state, const json_t *data)
 		.reset_at = jsonget_number(data, "reset_at"),
 	};
 	read_heard(state, data);
-	if (state->facts.reported == FAILURE_RUNAWAY) /* its session would do the same again */
+	/* In the same session, the next agent would do the same, or meet the same limit. */
+	if (state->facts.reported == FAILURE_RUNAWAY || state->facts.reported == FAILURE_TOO_LONG)
 		forget_session(state);
 	replace(&state->final, jsonget_string(data, "final"));
 	replace(&state->unreached, jsonget_string(data, "unreached"));
