@@ -4,7 +4,7 @@
 PREFIX ?= /usr/local
 SECONDS ?= 60
 
-.PHONY: all demo test test-power coverage test-agents lint bench fuzz install clean help build
+.PHONY: all demo test test-power coverage mutate test-agents lint bench fuzz install clean help build
 .NOTPARALLEL:
 
 all: ## build the programs into build/ (the default)
@@ -32,6 +32,10 @@ coverage: ## measure which lines and branches the tests reach; takes a while
 	@scripts/setup coverage
 	@$(MAKE) --no-print-directory build
 	@tests/coverage.py
+
+mutate: ## change the sources in small ways and show what no test notices; ROOM=fence/plan, TABLES=1
+	@scripts/setup test
+	@tests/mutate/run.py $(if $(TABLES),--tables $(filter-out 1,$(TABLES))) $(ROOM) $(ARGS)
 
 test-agents: ## run real agents in the fence against model servers of our own
 	@scripts/setup agents

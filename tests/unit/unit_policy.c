@@ -5,6 +5,7 @@
 
 #include "fence/plan/defaults.h"
 #include "fence/plan/home.h"
+#include "fence/plan/known.h"
 #include "fence/plan/names.h"
 #include "fence/plan/secret.h"
 #include "fence/run/run_record.h"
@@ -14,10 +15,13 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <ftw.h>
+#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 static char *home, *project, *state;
@@ -167,6 +171,66 @@ static void contents(void)
 		      !in_text(NAMES_SECRET_IF_KEY, "-----BEGIN PGP PUBLIC KEY BLOCK-----"));
 }
 
+/* The word between two parts of a text, for each of some words. Prints those that are not judged
+ * as expected. */
+static bool judges_all(bool expected, const char *before, const char *const *words, size_t count,
+		       const char *after)
+{
+	bool held = true;
+
+	for (size_t i = 0; i < count; i++) {
+		AUTO_FREE char *text = mem_format("%s%s%s", before, words[i], after);
+
+		if (credential(text) == expected)
+			continue;
+		printf("# %s: %s\n", expected ? "not found" : "found", text);
+		held = false;
+	}
+	return held;
+}
+
+#define JUDGES_ALL(expected, before, words, after) \
+	judges_all(expected, before, words, sizeof(words) / sizeof *(words), after)
+
+/* Each row of the tables in secret.c. */
+static void credentials(void)
+{
+	static const char *const keys[] = { "password",   "passwd",     "passphrase", "secret",
+					    "token",      "_auth",      "authident",  "apikey",
+					    "api_key",    "api-key",    "accesskey",  "access_key",
+					    "access-key", "private_key" };
+	static const char *const tokens[] = { "npm_", "ghp_",        "gho_",   "ghu_",  "ghs_",
+					      "ghr_", "github_pat_", "glpat-", "pypi-", "AKIA",
+					      "ASIA", "xoxb-",       "xoxp-",  "AIza",  "sk-" };
+	static const char *const references[] = { "${A}", "{ref}",         "[ref]",
+						  "<ref", "http://h/path", "https://h/path" };
+	static const char *const nothing[] = { "null", "none", "true", "false", "12345" };
+	static const char *const almost[] = { "nullify", "nonesuch", "trueish", "falsely",
+					      "123456" };
+	static const char *const marks[] = { "-----BEGIN RSA PRIVATE KEY-----", "<PrivateKey>",
+					     "AGE-SECRET-KEY-1", "PuTTY-User-Key-File-3: x",
+					     "-----BEGIN OpenVPN Static key V1-----" };
+	bool held = true;
+
+	CHECK("a value after each word for a credential is one",
+	      JUDGES_ALL(true, "my_", keys, "_a = hunter"));
+	CHECK("each word alone is not one", JUDGES_ALL(false, "my_", keys, "_a\n"));
+	CHECK("tokens of each service are known by their start",
+	      JUDGES_ALL(true, "x: ", tokens, "aaaaaaaaaaaaaaaaaaaa"));
+	CHECK("a short word with such a start is not a token",
+	      JUDGES_ALL(false, "x: ", tokens, "aaaa"));
+	CHECK("a reference is not a credential", JUDGES_ALL(false, "token: ", references, ""));
+	CHECK("a value that means nothing is not a credential",
+	      JUDGES_ALL(false, "token: ", nothing, "") &&
+		      JUDGES_ALL(false, "token: ", nothing, "\nx"));
+	CHECK("a value that only begins so is a credential",
+	      JUDGES_ALL(true, "token: ", almost, ""));
+	for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+		held = in_text(NAMES_SECRET_IF_KEY, marks[i]) &&
+		       in_text(NAMES_SECRET_IF_FOUND, marks[i]) && held;
+	CHECK("a private key of each kind is found", held);
+}
+
 static bool listens(const char *text)
 {
 	struct fence_listen listen;
@@ -194,18 +258,25 @@ static void listening(void)
 	CHECK("a relative socket path is refused", !listens("127.0.0.1:8080=x"));
 }
 
+/* Makes the plan of a spec for the project. Returns 0 or -1. */
+static int make_plan(const struct fence_spec *spec, struct fence_plan *ret_plan)
+{
+	struct fence_spec full_spec = *spec;
+	struct error err;
+
+	full_spec.mechanism = "bwrap";
+	full_spec.project = spec->project ? spec->project : project;
+	return fence_plan_make(&full_spec, ret_plan, &err);
+}
+
 /* Returns the access to a path under a spec: "write", "read", "hide", "none", or "refused". */
 static const char *verdict(const struct fence_spec *spec, const char *path)
 {
 	static const char *const words[] = { "write", "read", "hide", "hide" };
 	AUTO_FREE char *full = path_absolute(path, project);
-	struct fence_spec full_spec = *spec;
 	struct fence_plan plan;
-	struct error err;
 
-	full_spec.mechanism = "bwrap";
-	full_spec.project = spec->project ? spec->project : project;
-	if (fence_plan_make(&full_spec, &plan, &err) < 0)
+	if (make_plan(spec, &plan) < 0)
 		return "refused";
 
 	const struct fence_rule *rule = fence_plan_decide(&plan, full);
@@ -363,6 +434,122 @@ static void refusals(void)
 	CHECK("hiding the project is refused", gives(&hide_all, "x", "refused"));
 }
 
+/* Returns how a plan knows an entry of the project: "inode", "content", "hidden" or "nothing". */
+static const char *knowledge(const struct fence_spec *spec, const char *name)
+{
+	AUTO_FREE char *path = path_join(project, name);
+	struct fence_plan plan;
+	const char *word = "nothing";
+
+	if (make_plan(spec, &plan) < 0)
+		return "refused";
+	for (size_t i = 0; i < plan.known_count; i++)
+		if (strcmp(plan.known[i].path, path) == 0)
+			word = plan.known[i].hidden       ? "hidden"
+			       : plan.known[i].content[0] ? "content"
+							  : "inode";
+	fence_plan_release(&plan);
+	return word;
+}
+
+static bool knows(const struct fence_spec *spec, const char *name, const char *expected)
+{
+	const char *seen = knowledge(spec, name);
+
+	if (strcmp(seen, expected) != 0)
+		printf("# %s: %s, not %s\n", name, seen, expected);
+	return strcmp(seen, expected) == 0;
+}
+
+static bool has_notice(const struct fence_spec *spec, const char *part)
+{
+	struct fence_plan plan;
+	bool found = false;
+
+	if (make_plan(spec, &plan) < 0)
+		return false;
+	for (size_t i = 0; i < plan.notices.count; i++)
+		found = found || strstr(plan.notices.items[i], part);
+	fence_plan_release(&plan);
+	return found;
+}
+
+/* Reports whether files here have a birth time that lasts. An overlay gives a file that of a copy
+ * when it changes. */
+static bool has_births(struct statx *ret_status)
+{
+	struct statfs system;
+
+	return statx(AT_FDCWD, project, 0, STATX_BTIME, ret_status) == 0 &&
+	       ret_status->stx_mask & STATX_BTIME && ret_status->stx_btime.tv_sec &&
+	       statfs(project, &system) == 0 && system.f_type != OVERLAYFS_SUPER_MAGIC;
+}
+
+static void births(void)
+{
+	struct fence_inode inode;
+	struct statx status;
+
+	CHECK("an entry without a birth time is identified without one",
+	      known_identify(AT_FDCWD, "/proc/version", &inode) == 0 && !inode.birth_s &&
+		      !inode.birth_ns && inode.inode);
+	CHECK("a missing entry is not identified",
+	      known_identify(AT_FDCWD, "missing", &inode) < 0 && errno == ENOENT);
+	if (!has_births(&status)) {
+		printf("ok - the birth time of an entry belongs to its identity # skip no lasting "
+		       "birth times in %s\n",
+		       project);
+		return;
+	}
+	CHECK("the birth time of an entry belongs to its identity",
+	      known_identify(AT_FDCWD, project, &inode) == 0 &&
+		      inode.birth_s == status.stx_btime.tv_sec &&
+		      inode.birth_ns == status.stx_btime.tv_nsec);
+	CHECK("a file with a birth time is known by its inode",
+	      knows(&(struct fence_spec){ 0 }, ".mcp.json", "inode"));
+}
+
+/* The entries that the sweep leaves alone. */
+static void known_entries(void)
+{
+	const struct fence_spec plain = { 0 };
+	const struct fence_spec folder = { .write = ONE("deep/.vscode") };
+	const struct fence_spec around = { .write = ONE("deep") };
+	const struct fence_spec weak = { .write = WEAK("deep/.vscode") };
+	const struct fence_spec hide = { .hide = ONE("src") };
+	struct fence_inode pointer;
+	struct fence_inode target;
+
+	make_file(project, ".mcp.json", "{}");
+	make_file(project, "src/.envrc", "x");
+	if (link("src/.envrc", "src/other-name") < 0 || symlink(".mcp.json", ".exrc") < 0)
+		abort();
+	births();
+	CHECK("entries that the host executes are known",
+	      knows(&plain, ".git", "inode") && knows(&plain, "deep/.vscode", "inode"));
+	CHECK("an entry that the user makes writable is not known, and others still are",
+	      knows(&folder, "deep/.vscode", "nothing") && knows(&folder, ".git", "inode"));
+	CHECK("an entry that stays read-only in a writable folder is known",
+	      knows(&around, "deep/.vscode", "inode"));
+	CHECK("a write rule of the project's own file makes no entry unknown",
+	      knows(&weak, "deep/.vscode", "inode"));
+	CHECK("hidden folders are known as such", knows(&plain, "deep/er/secrets", "hidden") &&
+							  knows(&hide, "src", "hidden") &&
+							  knows(&plain, "src", "nothing"));
+	CHECK("a file with another name is known by its content, with a notice",
+	      knows(&plain, "src/.envrc", "content") &&
+		      has_notice(&plain, "src/.envrc has 2 hard links"));
+	CHECK("a file with one name gets no notice", !has_notice(&plain, ".mcp.json has"));
+	CHECK("ordinary files are not known", knows(&plain, "src/main.c", "nothing"));
+	CHECK("a symlink is identified as itself",
+	      known_identify(AT_FDCWD, ".exrc", &pointer) == 0 &&
+		      known_identify(AT_FDCWD, ".mcp.json", &target) == 0 &&
+		      pointer.inode != target.inode);
+	if (unlink(".exrc") < 0 || unlink("src/other-name") < 0 || unlink("src/.envrc") < 0 ||
+	    unlink(".mcp.json") < 0)
+		abort();
+}
+
 static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *walk)
 {
 	(void)status;
@@ -490,6 +677,7 @@ int main(void)
 	names();
 	name_patterns();
 	contents();
+	credentials();
 	places_at_home();
 	links_at_home();
 	listening();
@@ -497,6 +685,7 @@ int main(void)
 	weak_rules();
 	patterns();
 	refusals();
+	known_entries();
 	CHECK("every mechanism has a name and all operations",
 	      mechanism_find("bwrap") && mechanism_find("none") &&
 		      mechanism_find("auto") == mechanism_find("bwrap") && !mechanism_find("x"));
