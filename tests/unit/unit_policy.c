@@ -529,6 +529,11 @@ static void known_entries(void)
 	      knows(&plain, ".git", "inode") && knows(&plain, "deep/.vscode", "inode"));
 	CHECK("an entry that the user makes writable is not known, and others still are",
 	      knows(&folder, "deep/.vscode", "nothing") && knows(&folder, ".git", "inode"));
+	CHECK("a notice says what the user made writable, and names who executes it",
+	      has_notice(&folder, "deep/.vscode is writable (--write); the host will execute what "
+				  "the command puts there (VS Code)") &&
+		      !has_notice(&around, "is writable (--write)") &&
+		      !has_notice(&weak, "is writable (--write)"));
 	CHECK("an entry that stays read-only in a writable folder is known",
 	      knows(&around, "deep/.vscode", "inode"));
 	CHECK("a write rule of the project's own file makes no entry unknown",
