@@ -28,7 +28,7 @@ ROOMS = {
     "fence/watch": _room("limit verdict corpus", "e2e/test_denials escape/test_limits"),
     "gateway": _room("gateway gateway_walls ledger corpus tape",
                      "e2e/test_gateway e2e/test_network escape/test_network e2e/test_models"),
-    "meter": _room("meter money request shape provider corpus", "e2e/test_models"),
+    "meter": _room("schema meter money request shape provider corpus", "e2e/test_models"),
     "price": _room("price corpus money", "e2e/test_prices"),
     "failure": _room("failure decide", "e2e/test_failures"),
     "decision": _room("decide check excerpt message reset corpus", "e2e/test_loop"),
@@ -61,9 +61,9 @@ TABLES = {
     "prices": Table("src/price/prices.txt", LINE, "price", ""),
     "failures": Table("src/failure/failure.c", "rows types sentences statuses internal sources",
                       "failure", ""),
-    "anthropic": Table("src/meter/schema_anthropic.c", FIELD, "request shape", ""),
-    "gemini": Table("src/meter/schema_gemini.c", FIELD, "request shape", ""),
-    "openai": Table("src/meter/schema_openai.c", FIELD, "request shape", ""),
+    "anthropic": Table("src/meter/schema_anthropic.c", FIELD, "schema request", ""),
+    "gemini": Table("src/meter/schema_gemini.c", FIELD, "schema request", ""),
+    "openai": Table("src/meter/schema_openai.c", FIELD, "schema request", ""),
 }
 
 
