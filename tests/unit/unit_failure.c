@@ -160,6 +160,9 @@ static void test_every_row(void)
 		CHECK(words, i == FAILURE_NONE || (row->what && *row->what &&
 						   (!helps || (row->remedy && *row->remedy))));
 		CHECK(acts, row->response == cells[i].response);
+		CHECK("only no report, the network and other errors are vague",
+		      row->vague ==
+			      (i == FAILURE_NONE || i == FAILURE_NETWORK || i == FAILURE_OTHER));
 	}
 }
 

@@ -199,9 +199,10 @@ static void credentials(void)
 					    "token",      "_auth",      "authident",  "apikey",
 					    "api_key",    "api-key",    "accesskey",  "access_key",
 					    "access-key", "private_key" };
-	static const char *const tokens[] = { "npm_", "ghp_",        "gho_",   "ghu_",  "ghs_",
-					      "ghr_", "github_pat_", "glpat-", "pypi-", "AKIA",
-					      "ASIA", "xoxb-",       "xoxp-",  "AIza",  "sk-" };
+	static const char *const tokens[] = { "npm_",  "ghp_", "gho_",        "ghu_",
+					      "ghs_",  "ghr_", "github_pat_", "glpat-",
+					      "pypi-", "AKIA", "ASIA",        "xoxb-",
+					      "xoxp-", "AIza", "sk-",         "hvs." };
 	static const char *const references[] = { "${A}", "{ref}",         "[ref]",
 						  "<ref", "http://h/path", "https://h/path" };
 	static const char *const nothing[] = { "null", "none", "true", "false", "12345" };

@@ -225,6 +225,34 @@ static void own_prices(void)
 		      refused("model x 1 2 3 4 5 fast=2 y", "too many words"));
 }
 
+/* The longest name and table that are accepted, and one byte more. */
+static void sizes(void)
+{
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(PRICE_MOST_BYTES + 2);
+	char line[PRICE_NAME + 40];
+	char name[PRICE_NAME + 1];
+	struct price_table own;
+	struct error err;
+
+	memset(name, 'x', sizeof name);
+	snprintf(line, sizeof line, "model %.*s 1 2 3 4 5", PRICE_NAME - 1, name);
+	CHECK("the longest name is accepted", !add(line, &own) && own.count == table.count + 1);
+	price_table_release(&own);
+	snprintf(line, sizeof line, "model %.*s 1 2 3 4 5", PRICE_NAME, name);
+	CHECK("a longer name is refused", refused(line, "invalid model name"));
+	while (text.used < PRICE_MOST_BYTES)
+		buffer_add(&text, "#", 1);
+	if (price_table_init(&own, &err) < 0)
+		abort();
+	CHECK("the longest table is accepted",
+	      price_table_add(&own, "mine", text.data, text.used, &err) == 0);
+	buffer_add(&text, "#", 1);
+	CHECK("a longer table is refused",
+	      price_table_add(&own, "mine", text.data, text.used, &err) < 0 &&
+		      strstr(err.text, "must not exceed"));
+	price_table_release(&own);
+}
+
 static bool usd(uint64_t nusd, unsigned int least, const char *expected)
 {
 	AUTO_BUFFER struct buffer out = BUFFER_INIT(64);
@@ -400,6 +428,7 @@ int main(void)
 	sums();
 	reserves();
 	own_prices();
+	sizes();
 	money();
 	price_table_release(&table);
 	return unit_failures > 0;
