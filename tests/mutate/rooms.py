@@ -16,7 +16,7 @@ def _room(units, files=""):
 
 
 ROOMS = {
-    "fence/plan": _room("policy sweep tree corpus settings",
+    "fence/plan": _room("policy defaults sweep tree corpus settings",
                         "e2e/test_names e2e/test_rules e2e/test_paths e2e/test_quarantine "
                         "escape/test_files_write escape/test_files_read escape/test_found"),
     "fence/after": _room("sweep policy corpus", "e2e/test_quarantine escape/test_found"),
@@ -54,9 +54,12 @@ TABLES = {
                            "gateway_walls", "e2e/test_gateway"),
     "addresses": Table("src/gateway/proxy/address.c", "special4 special6", "gateway", ""),
     "names": Table("src/fence/plan/names.txt", LINE, "policy", "e2e/test_names"),
-    "home": Table("src/fence/plan/defaults.c",
+    "paths": Table("src/fence/plan/defaults.c",
                   "defaults_home_secrets defaults_home_executed defaults_home_toolchains "
-                  "defaults_unwritable defaults_wide", "policy", "e2e/test_names"),
+                  "defaults_unwritable defaults_wide defaults_shown defaults_devices "
+                  "defaults_etc_files defaults_etc_folders defaults_etc_mounts "
+                  "defaults_environment", "defaults", ""),
+    "home-links": Table("src/fence/plan/home.c", "places", "defaults", ""),
     "secrets": Table("src/fence/plan/secret.c", "marks starts words keys", "policy corpus", ""),
     "prices": Table("src/price/prices.txt", LINE, "price", ""),
     "failures": Table("src/failure/failure.c", "rows types sentences statuses internal sources",

@@ -40,8 +40,8 @@ def equivalents():
         lines = [line.strip() for line in block.strip().splitlines()]
         if not lines:
             continue
-        if len(lines) < 4 or lines[1][:2] != "- " or lines[2][:2] != "+ ":
-            sys.exit(f"{LIST}: a block is not a place, a line '- ', a line '+ ' and a reason: "
+        if len(lines) < 4 or lines[1][:1] != "-" or lines[2][:1] != "+":
+            sys.exit(f"{LIST}: a block is not a place, a line '-', a line '+' and a reason: "
                      f"{lines}")
         result[lines[0], lines[1][2:], lines[2][2:]] = " ".join(lines[3:])
     return result
