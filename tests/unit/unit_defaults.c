@@ -1,5 +1,5 @@
-/* The built-in lists of paths: a second copy of the lists in defaults.c, so that no path can vanish by
- * mistake, and the folders at home that are searched for symlinks. Uses a temporary folder. */
+/* The built-in lists of paths: a second copy of the lists in defaults.c, so that no path can vanish
+ * by mistake, and the folders at home that are searched for symlinks. Uses a temporary folder. */
 #include "unit.h"
 
 #include "fence/plan/defaults.h"
@@ -240,8 +240,8 @@ static void etc(void)
 
 /* --- symlinks at home */
 
-/* The places to search, with the levels of folders. Those in .config that need no level of their own
- * are left out. */
+/* The places to search, with the levels of folders. Those in .config that need no level of their
+ * own are left out. */
 static const struct {
 	const char *path;
 	int levels;
