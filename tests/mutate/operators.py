@@ -164,9 +164,10 @@ def elements(code, at):
 def rows(code, names=r"\w+", source=None):
     """A row of a table, deleted."""
     for match in re.finditer(rf"\b(?:{names})\[\w*\] = (\{{)", code):
-        # Blanked strings are elements as well.
+        # Blanked strings are elements as well; { 0 } is not a table.
         for start, end in elements(source_like(code, source), match.start(1)):
-            yield start, end, ""
+            if code[start:end].strip() != "0":
+                yield start, end, ""
 
 
 def source_like(code, source):
