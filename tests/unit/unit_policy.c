@@ -45,6 +45,14 @@ static void make_file(const char *base, const char *name, const char *text)
 	fclose(file);
 }
 
+static void put_link(const char *base, const char *name, const char *target)
+{
+	AUTO_FREE char *path = path_join(base, name);
+
+	if (symlink(target, path) < 0)
+		abort();
+}
+
 static bool executed(const char *name)
 {
 	return names_find("", name, DT_REG).by[NAMES_ALONE];
@@ -556,6 +564,145 @@ static void known_entries(void)
 		abort();
 }
 
+/* Reports whether a plan refuses a path, which is relative to home or absolute, for this reason, or
+ * permits it (NULL). */
+static bool permits(const struct fence_plan *plan, bool writable, const char *path, const char *why)
+{
+	AUTO_FREE char *full = path_absolute(path, home);
+	struct error err = { 0 };
+	bool permitted = fence_plan_permits(plan, writable, full, &err) == 0;
+	bool held = why ? !permitted && strstr(err.text, why) : permitted;
+
+	if (!held)
+		printf("# %s: %s\n", full, permitted ? "permitted" : err.text);
+	return held;
+}
+
+static void permissions(void)
+{
+	static const char protected[] = "is protected";
+	static const char system[] = "belongs to the system";
+	struct fence_plan plan;
+
+	if (make_plan(&(struct fence_spec){ 0 }, &plan) < 0)
+		abort();
+	CHECK("a folder at home can be made writable",
+	      permits(&plan, true, "data", NULL) && permits(&plan, false, "data", NULL));
+	CHECK("files at home that the host executes cannot, nor folders around them",
+	      permits(&plan, true, ".bashrc", protected) &&
+		      permits(&plan, true, ".local", protected));
+	CHECK("they can be made readable", permits(&plan, false, ".bashrc", NULL));
+	CHECK("folders of credentials can be neither, but a file in one can be read",
+	      permits(&plan, true, ".ssh", protected) &&
+		      permits(&plan, true, ".ssh/known_hosts", protected) &&
+		      permits(&plan, false, ".ssh", "holds credentials") &&
+		      permits(&plan, false, ".ssh/known_hosts", NULL));
+	CHECK("nor can Ringfence's own settings be made writable, or what is in or around them",
+	      permits(&plan, true, ".config/ringfence", protected) &&
+		      permits(&plan, true, ".config/ringfence/x", protected) &&
+		      permits(&plan, true, ".config", protected) &&
+		      permits(&plan, true, ".config/ringfences", NULL));
+	CHECK("folders of the system cannot be made writable, nor anything in them",
+	      permits(&plan, true, "/usr/share/x", system) &&
+		      permits(&plan, true, "/etc", system) &&
+		      permits(&plan, false, "/usr/share/x", NULL));
+	CHECK("the state folder can be neither, nor what is in or around it",
+	      permits(&plan, true, state, "keeps its state") &&
+		      permits(&plan, false, "../state/runs", "keeps its state") &&
+		      permits(&plan, false, "..", "home folder"));
+	CHECK("whole folders of the kernel cannot be made readable",
+	      permits(&plan, false, "/proc/1", "name only the files below it") &&
+		      permits(&plan, false, "/sys", "name only the files below it") &&
+		      permits(&plan, false, "/sys/class", NULL));
+	fence_plan_release(&plan);
+}
+
+static bool has_variable(const struct fence_plan *plan, const char *variable)
+{
+	return list_has(&plan->environment, variable);
+}
+
+static void environments(void)
+{
+	AUTO_FREE char *path = mem_format("%s/src:%s/.ssh:/usr/sbin:/nowhere", project, home);
+	AUTO_FREE char *expected = mem_format("PATH=%s/src:/usr/sbin:/usr/local/bin:/usr/bin:/bin",
+					      project);
+	AUTO_FREE char *here = mem_format("PWD=%s", project);
+	struct fence_spec spec = { 0 };
+	struct fence_plan plan;
+
+	env_set("PATH", path);
+	env_set("LANG", "C");
+	env_set("A_SECRET", "x");
+	env_set("WANTED", "y");
+	list_add(&spec.env, "WANTED");
+	list_add(&spec.env, "GIVEN=z=1");
+	if (make_plan(&spec, &plan) < 0)
+		abort();
+	CHECK("the path keeps the folders that exist inside, before those of the system",
+	      has_variable(&plan, expected));
+	CHECK("common variables are passed on, and others are not",
+	      has_variable(&plan, "LANG=C") && !has_variable(&plan, "A_SECRET=x"));
+	CHECK("variables that the user names are passed on, or set",
+	      has_variable(&plan, "WANTED=y") && has_variable(&plan, "GIVEN=z=1"));
+	CHECK("some variables are those of the fence",
+	      has_variable(&plan, "TMPDIR=/tmp") && has_variable(&plan, "SHELL=/bin/sh") &&
+		      has_variable(&plan, "RINGFENCE=1") && has_variable(&plan, here));
+	fence_plan_release(&plan);
+	list_add(&spec.env, "MISSING");
+	CHECK("a variable that does not exist is refused", make_plan(&spec, &plan) < 0);
+	list_release(&spec.env);
+	list_add(&spec.env, "=x");
+	CHECK("a variable without a name is refused", make_plan(&spec, &plan) < 0);
+	list_release(&spec.env);
+}
+
+/* Files of the project that symlinks at home lead to. */
+static void linked_from_home(void)
+{
+	AUTO_FREE char *rc = path_join(project, "my-rc");
+	AUTO_FREE char *login = path_join(project, "my-login");
+	const struct fence_spec plain = { 0 };
+
+	make_file(project, "my-rc", "x");
+	make_file(project, "my-login", "x");
+	CHECK("a file of the project is writable",
+	      gives(&plain, "my-rc", "write") && gives(&plain, "my-login", "write"));
+	put_link(home, ".bashrc", rc);
+	put_link(home, ".netrc", login);
+	CHECK("one that the host executes by a symlink is read-only",
+	      gives(&plain, "my-rc", "read"));
+	CHECK("one that holds a login by a symlink is hidden", gives(&plain, "my-login", "hide"));
+}
+
+static void covers(void)
+{
+	AUTO_FREE char *git = path_join(project, ".git");
+	AUTO_FREE char *source = path_join(state, "runs");
+	struct fence_cover items[] = { { .path = git, .source = source, .writable = true } };
+	const struct fence_spec spec = { .covers = { items, 1 } };
+	struct fence_plan plan;
+	const struct fence_rule *rule;
+
+	if (make_plan(&spec, &plan) < 0)
+		abort();
+	rule = fence_plan_decide(&plan, git);
+	CHECK("a cover is mounted in the place of a folder, with its own access",
+	      rule && rule->access == WIRE_WRITE && rule->source &&
+		      strcmp(rule->source, source) == 0 && rule->is_dir);
+	fence_plan_release(&plan);
+	items[0].writable = false;
+	if (make_plan(&spec, &plan) < 0)
+		abort();
+	rule = fence_plan_decide(&plan, git);
+	CHECK("it can be read-only", rule && rule->access == WIRE_READ);
+	fence_plan_release(&plan);
+	items[0].source = (char *)"/bin/true";
+	CHECK("a file does not cover a folder", make_plan(&spec, &plan) < 0);
+	items[0].source = (char *)"/nonexistent";
+	CHECK("a missing source is refused", make_plan(&spec, &plan) < 0);
+}
+
 static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *walk)
 {
 	(void)status;
@@ -606,14 +753,6 @@ static void places_at_home(void)
 static void collect_link(void *context, const char *path, bool secret)
 {
 	buffer_printf(context, "%s %s\n", secret ? "secret" : "plain", path + strlen(home) + 1);
-}
-
-static void put_link(const char *base, const char *name, const char *target)
-{
-	AUTO_FREE char *path = path_join(base, name);
-
-	if (symlink(target, path) < 0)
-		abort();
 }
 
 static bool finds(const char *all, const char *line)
@@ -692,6 +831,10 @@ int main(void)
 	patterns();
 	refusals();
 	known_entries();
+	permissions();
+	environments();
+	covers();
+	linked_from_home();
 	CHECK("every mechanism has a name and all operations",
 	      mechanism_find("bwrap") && mechanism_find("none") &&
 		      mechanism_find("auto") == mechanism_find("bwrap") && !mechanism_find("x"));
