@@ -576,6 +576,13 @@ static void kinds(void)
 		      passes("/v1/messages", A_BODY("\"thinking\":null")));
 	CHECK("a list cannot be replaced by a value",
 	      blames("/v1/messages", A_BODY("\"tools\":{}"), "tools must be a list", "tools"));
+	CHECK("tiers are known by their names, with and without Gemini's prefix",
+	      passes(gemini, "{\"service_tier\":\"SERVICE_TIER_STANDARD\"}") &&
+		      passes(gemini, "{\"service_tier\":\"standard\"}") &&
+		      blames(gemini, "{\"service_tier\":\"SERVICE_TIER_X\"}", "no known price",
+			     "service_tier") &&
+		      blames("/v1/messages", A_BODY("\"service_tier\":\"batch\""), "no known price",
+			     "service_tier"));
 	CHECK("a key with a blank after it is another key",
 	      blames("/v1/messages", A_BODY("\"max_tokens \":2"), "", "max_tokens "));
 	CHECK("data has a type with a price of its own kind",
