@@ -110,6 +110,15 @@ def mutants_of_table(name):
     return list(operators.of_table(table.path, read(table.path), table.rows.split()))
 
 
+def warn_of_stale(listed):
+    """Names the entries of the list that no mutant matches any more."""
+    paths = {place.split()[0] for place, _, _ in listed}
+    known = {mutant.identity() for path in paths if os.path.isfile(os.path.join(workshop.ROOT, path))
+             for mutant in operators.of_source(path, read(path))}
+    for place, before, _ in listed.keys() - known:
+        print(f"mutate: equivalent.txt has a mutant that no longer exists: {place}: {before}")
+
+
 def parse():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -161,8 +170,10 @@ def run_job(options, listed, title, mutants, room, sample):
 
 def main():
     options = parse()
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("mutate: ended"))
     listed = equivalents()
+    warn_of_stale(listed)
     if not options.list:
         workshop.copy()
     for job in jobs(options):
