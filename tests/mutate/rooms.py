@@ -51,7 +51,7 @@ TABLES = {
                    "personalities calls bits opens creating writing families continued on_condition",
                    "filter", ""),
     "gateway-calls": Table("src/gateway/gateway_filter_gen.c", "allowed deadly families types",
-                           "gateway_walls", "e2e/test_gateway"),
+                           "gateway_walls", ""),
     "addresses": Table("src/gateway/proxy/address.c", "special4 special6", "gateway", ""),
     "names": Table("src/fence/plan/names.txt", LINE, "policy", "e2e/test_names"),
     "paths": Table("src/fence/plan/defaults.c",
