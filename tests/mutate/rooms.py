@@ -41,7 +41,7 @@ ROOMS = {
 }
 
 LINE = r"^(?!#|\n).*\n"
-FIELD = r"^\tX\((?:[^\n]*\\\n\t  )?[^\n]*"
+FIELD = r"^\tX\((?:[^\n]*\\\n\t  )?[^\n]*\n"
 
 TABLES = {
     "canaries": Table("src/fence/init/canary.c", "outside inside", "",
