@@ -164,6 +164,8 @@ static void table(void)
 					       wrong("env", ""));
 	CHECK("the nearest key is found",
 	      !setting_find("wirte", &nearest) && nearest && strcmp(nearest, "write") == 0);
+	CHECK("of two that are as near, the first",
+	      !setting_find("modes", &nearest) && nearest && strcmp(nearest, "model") == 0);
 	CHECK("but no distant one", !setting_find("something", &nearest) && !nearest);
 }
 
@@ -353,6 +355,14 @@ static void writes(void)
 	layered(&config, "write: ~/q", "write: src", NULL, NULL, NULL);
 	CHECK("one at home, outside the project, does not",
 	      write_state(&config, CONFIG_PROJECT) == CONFIG_ACTIVE);
+	config_release(&config);
+	layered(&config, "", "write: src", "write", "~", NULL);
+	CHECK("home as a whole is not in the project",
+	      write_state(&config, CONFIG_PROJECT) == CONFIG_ACTIVE);
+	config_release(&config);
+	layered(&config, "", "write: src", "write", "~p/docs", NULL);
+	CHECK("a name that begins with a tilde is not at home",
+	      write_state(&config, CONFIG_PROJECT) == CONFIG_REPLACED);
 	config_release(&config);
 	layered(&config, "write: /x", "write: src", "read-only", "true", NULL);
 	CHECK("--read-only cancels the write of files",
