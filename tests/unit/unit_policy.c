@@ -531,7 +531,11 @@ static void known_entries(void)
 
 	make_file(project, ".mcp.json", "{}");
 	make_file(project, "src/.envrc", "x");
-	if (link("src/.envrc", "src/other-name") < 0 || symlink(".mcp.json", ".exrc") < 0)
+	make_file(project, "deep/.vscode/linked", "x");
+	make_file(project, "deep/.vscode/single", "x");
+	if (link("src/.envrc", "src/other-name") < 0 ||
+	    link("deep/.vscode/linked", "src/another-name") < 0 ||
+	    symlink(".mcp.json", ".exrc") < 0)
 		abort();
 	births();
 	CHECK("entries that the host executes are known",
@@ -553,14 +557,17 @@ static void known_entries(void)
 	CHECK("a file with another name is known by its content, with a notice",
 	      knows(&plain, "src/.envrc", "content") &&
 		      has_notice(&plain, "src/.envrc has 2 hard links"));
+	CHECK("so is one in a folder that the host executes, and others there are not known alone",
+	      knows(&plain, "deep/.vscode/linked", "content") &&
+		      knows(&plain, "deep/.vscode/single", "nothing"));
 	CHECK("a file with one name gets no notice", !has_notice(&plain, ".mcp.json has"));
 	CHECK("ordinary files are not known", knows(&plain, "src/main.c", "nothing"));
 	CHECK("a symlink is identified as itself",
 	      known_identify(AT_FDCWD, ".exrc", &pointer) == 0 &&
 		      known_identify(AT_FDCWD, ".mcp.json", &target) == 0 &&
 		      pointer.inode != target.inode);
-	if (unlink(".exrc") < 0 || unlink("src/other-name") < 0 || unlink("src/.envrc") < 0 ||
-	    unlink(".mcp.json") < 0)
+	if (unlink(".exrc") < 0 || unlink("src/other-name") < 0 || unlink("src/another-name") < 0 ||
+	    unlink("src/.envrc") < 0 || unlink(".mcp.json") < 0)
 		abort();
 }
 
@@ -582,6 +589,7 @@ static void permissions(void)
 {
 	static const char protected[] = "is protected";
 	static const char system[] = "belongs to the system";
+	AUTO_FREE char *settings = path_join(home, "my/settings");
 	struct fence_plan plan;
 
 	if (make_plan(&(struct fence_spec){ 0 }, &plan) < 0)
@@ -602,6 +610,13 @@ static void permissions(void)
 		      permits(&plan, true, ".config/ringfence/x", protected) &&
 		      permits(&plan, true, ".config", protected) &&
 		      permits(&plan, true, ".config/ringfences", NULL));
+	env_set("XDG_CONFIG_HOME", settings);
+	CHECK("this holds wherever the settings are",
+	      permits(&plan, true, "my/settings/ringfence", protected) &&
+		      permits(&plan, true, "my/settings/ringfence/x", protected) &&
+		      permits(&plan, true, "my", protected) &&
+		      permits(&plan, true, "my/other", NULL));
+	env_set("XDG_CONFIG_HOME", NULL);
 	CHECK("folders of the system cannot be made writable, nor anything in them",
 	      permits(&plan, true, "/usr/share/x", system) &&
 		      permits(&plan, true, "/etc", system) &&
