@@ -272,7 +272,7 @@ static void release_plan(struct fence_plan *plan)
 	list_release(&plan->notices);
 }
 
-/* What a project has before a run. Entries that follow are new. */
+/* Makes the entries of a project before a run. Entries that follow are new. */
 static void make_project(const char *folder)
 {
 	if (mkdir(folder, 0755) < 0 || mkdir("t/hid", 0755) < 0 || mkdir("t/over", 0755) < 0 ||
@@ -515,7 +515,7 @@ static bool become_user(const char *folder)
 				  setegid(PLAIN_UID) == 0 && seteuid(PLAIN_UID) == 0);
 }
 
-/* The sanitizer looks for leaks as whoever started this, and in a dumpable process. */
+/* The sanitizer looks for leaks as the user who started this, in a dumpable process. */
 static bool become_self(void)
 {
 	return seteuid(getuid()) == 0 && setegid(getgid()) == 0 &&
