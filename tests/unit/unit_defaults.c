@@ -5,6 +5,7 @@
 #include "fence/plan/defaults.h"
 #include "fence/plan/home.h"
 #include "util/buffer.h"
+#include "util/env.h"
 #include "util/file/path.h"
 #include "util/file/state_folder.h"
 #include "util/mem.h"
@@ -354,11 +355,18 @@ static void searched_places(void)
 		put_link(places[i].path, places[i].levels);
 		put_link(places[i].path, places[i].levels + 1);
 	}
+	put_link("my-settings", 3);
+
+	AUTO_FREE char *settings = path_join(home, "my-settings");
+
+	env_set("XDG_CONFIG_HOME", settings);
 	home_read(home, &names);
 	CHECK("nothing is left out", !home_search(home, &names, collect, &found));
 	for (size_t i = 0; i < sizeof places / sizeof *places; i++)
 		held = has_link(&found, places[i].path, places[i].levels, true) &&
 		       has_link(&found, places[i].path, places[i].levels + 1, false) && held;
+	CHECK("the folder that replaces .config is searched",
+	      has_link(&found, "my-settings", 3, true));
 	CHECK("symlinks at home are found in each place, to its depth and no deeper", held);
 }
 

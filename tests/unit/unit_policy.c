@@ -535,7 +535,7 @@ static void known_entries(void)
 	make_file(project, "deep/.vscode/single", "x");
 	if (link("src/.envrc", "src/other-name") < 0 ||
 	    link("deep/.vscode/linked", "src/another-name") < 0 ||
-	    symlink(".mcp.json", ".exrc") < 0)
+	    link(".env", "src/env-name") < 0 || symlink(".mcp.json", ".exrc") < 0)
 		abort();
 	births();
 	CHECK("entries that the host executes are known",
@@ -560,6 +560,8 @@ static void known_entries(void)
 	CHECK("so is one in a folder that the host executes, and others there are not known alone",
 	      knows(&plain, "deep/.vscode/linked", "content") &&
 		      knows(&plain, "deep/.vscode/single", "nothing"));
+	CHECK("a hidden file with another name is reported",
+	      has_notice(&plain, ".env has 2 hard links; it is hidden under this name only"));
 	CHECK("a file with one name gets no notice", !has_notice(&plain, ".mcp.json has"));
 	CHECK("ordinary files are not known", knows(&plain, "src/main.c", "nothing"));
 	CHECK("a symlink is identified as itself",
@@ -567,7 +569,7 @@ static void known_entries(void)
 		      known_identify(AT_FDCWD, ".mcp.json", &target) == 0 &&
 		      pointer.inode != target.inode);
 	if (unlink(".exrc") < 0 || unlink("src/other-name") < 0 || unlink("src/another-name") < 0 ||
-	    unlink("src/.envrc") < 0 || unlink(".mcp.json") < 0)
+	    unlink("src/env-name") < 0 || unlink("src/.envrc") < 0 || unlink(".mcp.json") < 0)
 		abort();
 }
 
@@ -643,6 +645,7 @@ static void environments(void)
 	AUTO_FREE char *expected = mem_format("PATH=%s/src:/usr/sbin:/usr/local/bin:/usr/bin:/bin",
 					      project);
 	AUTO_FREE char *here = mem_format("PWD=%s", project);
+	AUTO_FREE char *inside = mem_format("HOME=%s", home);
 	struct fence_spec spec = { 0 };
 	struct fence_plan plan;
 
@@ -662,7 +665,8 @@ static void environments(void)
 	      has_variable(&plan, "WANTED=y") && has_variable(&plan, "GIVEN=z=1"));
 	CHECK("some variables are those of the fence",
 	      has_variable(&plan, "TMPDIR=/tmp") && has_variable(&plan, "SHELL=/bin/sh") &&
-		      has_variable(&plan, "RINGFENCE=1") && has_variable(&plan, here));
+		      has_variable(&plan, "RINGFENCE=1") && has_variable(&plan, here) &&
+		      has_variable(&plan, inside));
 	fence_plan_release(&plan);
 	list_add(&spec.env, "MISSING");
 	CHECK("a variable that does not exist is refused", make_plan(&spec, &plan) < 0);
@@ -683,6 +687,10 @@ static void linked_from_home(void)
 	make_file(project, "my-login", "x");
 	CHECK("a file of the project is writable",
 	      gives(&plain, "my-rc", "write") && gives(&plain, "my-login", "write"));
+	make_file(project, "my-hook", "x");
+	put_link(project, ".git/hooks/pre-commit", "../../my-hook");
+	CHECK("one that a symlink in a git directory leads to is read-only",
+	      gives(&plain, "my-hook", "read"));
 	put_link(home, ".bashrc", rc);
 	put_link(home, ".netrc", login);
 	CHECK("one that the host executes by a symlink is read-only",
