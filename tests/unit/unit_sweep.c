@@ -474,6 +474,40 @@ static void many_secrets(const char *root, const char *quarantine)
 	buffer_release(&roomy);
 }
 
+/* Protected symlinks, and what the command put where they lead. */
+static void link_targets(const char *root, const char *quarantine)
+{
+	AUTO_FREE char *folder = path_join(root, "l");
+	AUTO_FREE char *link = path_join(folder, ".codex");
+	AUTO_FREE char *outside = path_join(root, "outside-l");
+	char target[16];
+	struct buffer record = BUFFER_INIT(10000);
+	struct fence_found found = { 0 };
+	struct error err;
+
+	if (mkdir(folder, 0755) < 0 || symlink("target", link) < 0)
+		abort();
+	begin(&record, 2, folder);
+	wire_add_string(&record, WIRE_LINK, link);
+	wire_add_string(&record, WIRE_LINK, "target");
+	write_file("l/target");
+	CHECK("a new target of a protected symlink is moved, and the symlink stays",
+	      sweep_by(record.data, record.used, quarantine, "12", &found, &err) == 0 &&
+		      found.count == 1 &&
+		      has_moved(&found, "target", "target of a protected symlink") && there(link));
+	write_file(outside);
+	if (unlink(link) < 0 || symlink(outside, link) < 0)
+		abort();
+	CHECK("another symlink in its place is moved, and the old one is back",
+	      sweep_by(record.data, record.used, quarantine, "13", &found, &err) == 0 &&
+		      found.count == 2 && there("q/13/.codex") &&
+		      readlink(link, target, sizeof target) == 6 &&
+		      memcmp(target, "target", 6) == 0);
+	CHECK("a file outside, where it led, stays", there(outside));
+	fence_found_release(&found);
+	buffer_release(&record);
+}
+
 /* Roots that are not where they were. */
 static void moved_roots(const char *root, const char *quarantine)
 {
@@ -581,6 +615,7 @@ int main(void)
 	identities();
 	round_trip(root, quarantine);
 	many_secrets(root, quarantine);
+	link_targets(root, quarantine);
 	moved_roots(root, quarantine);
 	buffer_release(&record);
 	chmod("p/a/locked", 0755);
