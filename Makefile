@@ -4,7 +4,7 @@
 PREFIX ?= /usr/local
 SECONDS ?= 60
 
-.PHONY: all demo test test-power test-soak coverage test-agents test-matrix lint bench fuzz install clean help build
+.PHONY: all demo test test-power test-soak coverage mutate test-agents test-matrix lint bench fuzz install clean help build
 .NOTPARALLEL:
 
 all: ## build the programs into build/ (the default)
@@ -37,6 +37,10 @@ coverage: ## measure which lines and branches the tests reach; takes a while
 	@scripts/setup coverage
 	@$(MAKE) --no-print-directory build
 	@tests/coverage.py
+
+mutate: ## change the sources in small ways and show what no test notices; ROOM=fence/plan, TABLES=1
+	@scripts/setup test
+	@tests/mutate/run.py $(if $(TABLES),--tables $(filter-out 1,$(TABLES))) $(ROOM) $(ARGS)
 
 test-agents: ## run real agents in the fence against model servers of our own; NEWEST=1 tries the newest
 	@scripts/setup agents

@@ -49,6 +49,17 @@ def test_the_command_and_its_status_are_not_touched_by_it(t):
     equal((result.code, result.out), (6, "out\n"), "the command", result)
 
 
+def test_new_files_stay_where_write_names_their_folder_and_a_notice_says_so(t):
+    t.write(".husky/pre-push", "x")
+    script = "mkdir .husky/.vscode; echo x >.husky/.vscode/tasks.json; echo x >.husky/.envrc; echo x >.envrc"
+    denied = t.sh(script)
+    expect(not t.exists(".husky/.envrc"), "as a control, without the option", denied)
+    result = t.sh(script, opts=("--write", ".", "--write", ".husky"))
+    equal((t.exists(".husky/.envrc"), t.exists(".husky/.vscode/tasks.json"), t.exists(".envrc")), (True, True, False), "what stays")
+    contains(result.err, f"{t.path('.husky')} is writable (--write); the host will execute what the command puts there (husky)", "the notice")
+    lacks(denied.err, "is writable", "the notice of the control")
+
+
 def test_existing_files_are_not_touched(t):
     for name in (".vscode/settings.json", ".claude/settings.json", ".envrc", "sub/.git/config",
                  ".idea/workspace.xml", ".husky/pre-commit", "ringfence.yml"):

@@ -2,17 +2,22 @@
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <linux/bpf.h>
+#include <linux/filter.h>
 #include <linux/io_uring.h>
 #include <linux/keyctl.h>
 #include <linux/mount.h>
 #include <linux/perf_event.h>
 #include <linux/sched.h>
+#include <linux/seccomp.h>
 #include <linux/userfaultfd.h>
 #include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -26,6 +31,7 @@
 #define MS_REC_     16384UL
 #define MS_PRIVATE_ (1UL << 18)
 #define DETACH      2
+#define LARGE       0100000u /* O_LARGEFILE, which some libraries add */
 
 static const struct {
 	const char *name;
@@ -387,6 +393,69 @@ static int act_delete_module(int n, char **args)
 	return reached_loader(syscall(SYS_delete_module, "ringfence_no_such_module", 0));
 }
 
+/* A call that a filter answers with success, without doing anything, if an argument has a value, or
+ * another one than that. */
+static const struct lie {
+	const char *name;
+	uint32_t number;
+	int argument; /* -1: whatever the arguments */
+	uint32_t mask, value;
+	bool differs;
+} lies[] = {
+	{ "open-for-writing", SYS_openat, 2, ~LARGE, O_WRONLY | O_CLOEXEC, false },
+#ifdef SYS_open
+	{ "open-for-writing", SYS_open, 1, ~LARGE, O_WRONLY | O_CLOEXEC, false },
+	{ "readlink-root", SYS_readlink, 2, ~0u, 16, false },
+#endif
+	{ "readlink-root", SYS_readlinkat, 3, ~0u, 16, false },
+	{ "connect-unix", SYS_connect, 2, ~0u, 16, true }, /* not an internet address */
+	{ "connect-internet", SYS_connect, 2, ~0u, 16, false },
+	{ "unshare", SYS_unshare, -1, 0, 0, false },
+	{ "mount", SYS_mount, -1, 0, 0, false },
+	{ "keyctl", SYS_keyctl, -1, 0, 0, false },
+	{ "no-new-privileges", SYS_prctl, 0, ~0u, PR_GET_NO_NEW_PRIVS, false },
+	{ "landlock", SYS_landlock_restrict_self, -1, 0, 0, false },
+	{ "set-limits", SYS_prlimit64, 3, ~0u, 0,
+	  false }, /* no place for the old limit: sets one */
+	{ "close", SYS_close_range, -1, 0, 0, false },
+};
+
+static int install_lie(const struct lie *lie)
+{
+	const uint32_t at = offsetof(struct seccomp_data, args) +
+			    (uint32_t)(lie->argument < 0 ? 0 : lie->argument) * sizeof(uint64_t);
+	struct sock_filter steps[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, lie->number, 0, 4),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, at),
+		BPF_STMT(BPF_ALU | BPF_AND | BPF_K, lie->mask),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, lie->value, lie->differs, !lie->differs),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { sizeof steps / sizeof *steps, steps };
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		return errno;
+	return attack_verdict(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program));
+}
+
+/* Starts a program for which a call seems to succeed, with a descriptor that it did not ask for. */
+static int act_lie(int n, char **args)
+{
+	enum { EXTRA = 77 };
+	int failed = ATTACK_MISUSE;
+
+	(void)n;
+	for (size_t i = 0; i < sizeof lies / sizeof *lies; i++)
+		if (strcmp(lies[i].name, args[0]) == 0)
+			failed = install_lie(&lies[i]);
+	if (failed)
+		return failed;
+	dup2(STDIN_FILENO, EXTRA);
+	return attack_verdict(execv(args[1], args + 1));
+}
+
 const struct attack attack_kernel[] = {
 	{ "unshare", "NAMESPACE[+NAMESPACE...]", 1, act_unshare },
 	{ "clone", "NAMESPACE[+NAMESPACE...]", 1, act_clone },
@@ -419,5 +488,6 @@ const struct attack attack_kernel[] = {
 	{ "init-module", "", 0, act_init_module },
 	{ "finit-module", "", 0, act_finit_module },
 	{ "delete-module", "", 0, act_delete_module },
+	{ "lie", "CALL PROGRAM [ARG...]", 2, act_lie },
 	{ 0 },
 };

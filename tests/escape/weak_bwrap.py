@@ -141,6 +141,23 @@ WEAKER = {
     "the root writable": in_pieces,
 }
 
+# Calls of init that seem to succeed without doing anything (`attack lie`). A canary inside tries what
+# init's own walls forbid, so options of bwrap alone cannot weaken exactly that.
+LIES = ("open-for-writing", "readlink-root", "connect-unix", "connect-internet", "unshare", "mount",
+        "keyctl", "no-new-privileges", "landlock", "set-limits", "close")
+SETTING = "/proc/sys/kernel/core_pattern"
+
+
+def lie(options, command, world, name):
+    run(options, [f"{world['project']}/attack", "lie", name, *command])
+
+
+def writable_setting(world):
+    """A file of the user's in the place of a kernel setting, and no Landlock to refuse it."""
+    options, command = options_of(sys.argv[1:])
+    lie([*options, ["--bind", f"{world['project']}/plain", SETTING]], command, world, "landlock")
+
+
 # Additions in empty places: Landlock denies access, or a canary finds them.
 EXTRA = {
     "/mnt": last(["--bind", "{other}", "/mnt"]),
@@ -184,6 +201,7 @@ def hangs_up(world):
 
 
 SHAMS = {
+    "a kernel setting writable": writable_setting,
     "no sandbox at all": nothing_at_all,
     "only a process namespace": only_a_process_namespace,
     "a program that says all is well": says_that_all_is_well,
@@ -196,6 +214,8 @@ def weaken(name, **world):
     if name in SHAMS:
         SHAMS[name](world)
     options, command = options_of(sys.argv[1:])
+    if name in LIES:
+        lie(options, command, world, name)
     if name != "nothing":
         options = {**WEAKER, **EXTRA}[name](options, world)
     run(options, command)

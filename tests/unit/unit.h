@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -48,7 +49,9 @@ static inline void unit_remove(void)
 __attribute__((constructor)) static void unit_guard(void)
 {
 	int status = -1;
-	pid_t child = mkdtemp(unit_folder) ? fork() : -1;
+	/* Another user may have to reach the folders in it. */
+	bool made = mkdtemp(unit_folder) && chmod(unit_folder, 0711) == 0;
+	pid_t child = made ? fork() : -1;
 
 	if (child == 0) {
 		setvbuf(stdout, NULL, _IOLBF, 0); /* a crash loses no sentence */

@@ -180,6 +180,8 @@ static const struct sample something[] = {
 	  "=== RUN   TestA\n--- PASS: TestA (0.00s)\n    --- PASS: TestA/x (0.00s)\n=== RUN   TestB\n"
 	  "--- FAIL: TestB (0.01s)\nFAIL\nFAIL\ta\t0.02s\n",
 	  1, 1 },
+	{ "go -v that was cut off", "--- PASS: TestA (0.00s)\n--- PASS: TestB (0.00s)\n", 2, 0 },
+	{ "go -v with a failure", "--- FAIL: TestA (0.00s)\n", 0, 1 },
 	{ "gotestsum", "DONE 12 tests, 1 failure in 0.501s\n", 11, 1 },
 	{ "ctest",
 	  "67% tests passed, 1 tests failed out of 3\n\nTotal Test time (real) =   0.01 sec\n", 2,
@@ -253,6 +255,48 @@ static void table(const struct sample *samples, size_t count, bool vacuous)
 	}
 }
 
+/* Each phrase with which a tool reports that there was nothing to run. */
+static void phrases(void)
+{
+	static const char *const all[] = {
+		"no tests found",
+		"no test files",
+		"no test modules found",
+		"collected 0 items",
+		"no tests ran",
+		"found 0 test(s)",
+		"ran 0 tests",
+		"running 0 tests",
+		"no tests to run",
+		"no tests were found",
+		"no tests executed",
+		"no test is available",
+		"no test matches",
+		"no examples found",
+		"no tests defined",
+		"no tests collected",
+		"no test targets were found",
+		"all 0 tests passed",
+		"no test specified",
+		"tests  no tests",
+		"no tests matched",
+		"starting 0 tests",
+		"no tests selected",
+		"no tests were executed",
+		"no test source files",
+		"no tests exist",
+	};
+
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+		AUTO_FREE char *line = mem_format("tool: %s.\n", all[i]);
+		AUTO_FREE char *sentence = mem_format("'%s' means that nothing ran", all[i]);
+		struct check_output check;
+
+		check_output_read(line, strlen(line), &check);
+		CHECK(sentence, check.vacuous);
+	}
+}
+
 static void large(void)
 {
 	enum { SIZE = 10 << 20 };
@@ -274,6 +318,7 @@ int main(void)
 {
 	table(nothing, sizeof nothing / sizeof nothing[0], true);
 	table(something, sizeof something / sizeof something[0], false);
+	phrases();
 	large();
 	return unit_failures > 0;
 }

@@ -164,7 +164,45 @@ static void table(void)
 					       wrong("env", ""));
 	CHECK("the nearest key is found",
 	      !setting_find("wirte", &nearest) && nearest && strcmp(nearest, "write") == 0);
+	CHECK("of two that are as near, the first",
+	      !setting_find("modes", &nearest) && nearest && strcmp(nearest, "model") == 0);
 	CHECK("but no distant one", !setting_find("something", &nearest) && !nearest);
+}
+
+/* Each word of each setting that offers a choice. */
+static void choices(void)
+{
+	static const struct {
+		const char *key;
+		const char *words[10];
+	} all[] = {
+		{ "net", { "none", "list", "open" } },
+		{ "fence", { "auto", "bwrap" } },
+		{ "accept-weaker",
+		  { "landlock", "abstract-sockets", "memory", "cpus", "processes", "open-files",
+		    "file-size", "tmp-size", "disk" } },
+		{ "agent-login", { "key", "file" } },
+		{ "models", { "none", "auto" } },
+		{ "unknown-model", { "refuse", "most-expensive" } },
+		{ "provider-tools",
+		  { "web-search", "web-fetch", "mcp", "files", "other", "none" } },
+		{ "replay-pace", { "fast", "original" } },
+		{ "session", { "fresh", "continue" } },
+		{ "git", { "read-only", "private" } },
+	};
+
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+		AUTO_FREE char *sentence = mem_format("'%s' offers these words and no others",
+						      all[i].key);
+		const struct setting *setting = setting_find(all[i].key, NULL);
+		bool held = setting && setting->choices;
+		size_t count = 0;
+
+		for (; held && all[i].words[count]; count++)
+			held = setting->choices[count] &&
+			       strcmp(setting->choices[count], all[i].words[count]) == 0;
+		CHECK(sentence, held && !setting->choices[count]);
+	}
 }
 
 static const struct config_place place = { .project = "/w/p", .home = "/w" };
@@ -310,6 +348,22 @@ static void writes(void)
 	      write_state(&config, CONFIG_PROJECT) == CONFIG_ACTIVE &&
 		      write_state(&config, CONFIG_USER) == CONFIG_ACTIVE);
 	config_release(&config);
+	layered(&config, "write: ~/p/docs", "write: src", NULL, NULL, NULL);
+	CHECK("a user's write in the project replaces the project's",
+	      write_state(&config, CONFIG_PROJECT) == CONFIG_REPLACED);
+	config_release(&config);
+	layered(&config, "write: ~/q", "write: src", NULL, NULL, NULL);
+	CHECK("one at home, outside the project, does not",
+	      write_state(&config, CONFIG_PROJECT) == CONFIG_ACTIVE);
+	config_release(&config);
+	layered(&config, "", "write: src", "write", "~", NULL);
+	CHECK("home as a whole is not in the project",
+	      write_state(&config, CONFIG_PROJECT) == CONFIG_ACTIVE);
+	config_release(&config);
+	layered(&config, "", "write: src", "write", "~p/docs", NULL);
+	CHECK("a name that begins with a tilde is not at home",
+	      write_state(&config, CONFIG_PROJECT) == CONFIG_REPLACED);
+	config_release(&config);
 	layered(&config, "write: /x", "write: src", "read-only", "true", NULL);
 	CHECK("--read-only cancels the write of files",
 	      write_state(&config, CONFIG_PROJECT) == CONFIG_REPLACED &&
@@ -384,6 +438,55 @@ static int remove_entry(const char *path, const struct stat *status, int type, s
 	return remove(path);
 }
 
+static void write_record(const char *state, const char *project, const char *text)
+{
+	char name[SHA256_HEX];
+
+	sha256_hex(project, strlen(project), name);
+
+	AUTO_FREE char *path = mem_format("%s/trust/%s", state, name);
+	FILE *file = fopen(path, "we");
+
+	if (!file)
+		abort();
+	fputs(text, file);
+	fclose(file);
+}
+
+/* Records that are not whole mean no trust. */
+static void damaged_records(const char *state, const char *hash)
+{
+	static const char *const ends[] = { "",
+					    "\ntime 1",
+					    "\ntime 1\npath",
+					    "\ntime 1\npath x",
+					    "\ntime x\npath /w/r",
+					    "\ntime \npath /w/r",
+					    "\ntime :1\npath /w/r",
+					    "\nTime 1\npath /w/r",
+					    "0\ntime 1\npath /w/r" };
+	struct trust trust;
+	struct error err;
+	bool held = true;
+
+	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+		AUTO_FREE char *text = mem_format("hash %s%s", hash, ends[i]);
+
+		write_record(state, "/w/r", text);
+		held = trust_find(state, "/w/r", &trust, &err) == 0 && !trust.path && held;
+	}
+	CHECK("a damaged record means no trust", held);
+
+	AUTO_FREE char *whole = mem_format("hash %s\ntime 9\npath /w/r", hash);
+
+	write_record(state, "/w/r", whole);
+	CHECK("a whole one does",
+	      trust_find(state, "/w/r", &trust, &err) == 0 && trust.path && trust.time == 9);
+	trust_release(&trust);
+	CHECK("a state folder that cannot be a folder has no records",
+	      trust_find("/dev/null", "/w/r", &trust, &err) == 0 && !trust.path);
+}
+
 static void records(void)
 {
 	char state[UNIT_PATH];
@@ -413,19 +516,12 @@ static void records(void)
 		      trust_forget(state, odd, &was, &err) == 0 && !was &&
 		      trust_find(state, odd, &trust, &err) == 0 && !trust.path);
 
-	char name[SHA256_HEX];
+	AUTO_FREE char *other = mem_format("hash %s\ntime 1\npath /w/p", hash);
 
-	sha256_hex("/w/q", 4, name);
-
-	AUTO_FREE char *copy = mem_format("%s/trust/%s", state, name);
-	FILE *file = fopen(copy, "we");
-
-	if (!file)
-		abort();
-	fprintf(file, "hash %s\ntime 1\npath /w/p", hash);
-	fclose(file);
+	write_record(state, "/w/q", other);
 	CHECK("a record that names another project is ignored",
 	      trust_find(state, "/w/q", &trust, &err) == 0 && !trust.path);
+	damaged_records(state, hash);
 	nftw(state, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
 }
 
@@ -434,6 +530,7 @@ int main(void)
 	yaml_tree();
 	yaml_refusals();
 	table();
+	choices();
 	layers();
 	widening();
 	writes();

@@ -355,6 +355,28 @@ static bool says(const struct decision *d, const char *words)
 	return false;
 }
 
+/* How long a loop may run, in the words of the limit. */
+static void durations(void)
+{
+	static const struct {
+		int64_t seconds;
+		const char *words;
+	} limits[] = { { 45, " 45 s" },     { 60, " 1 min" },  { 90, " 90 s" },    { 3600, " 1 h" },
+		       { 5400, " 90 min" }, { 28800, " 8 h" }, { 3661, " 3661 s" } };
+	struct decision_input in = usual();
+
+	for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+		AUTO_FREE char *sentence = mem_format("a limit of%s is written so",
+						      limits[i].words);
+		struct decision d;
+
+		in.limits.total_s = limits[i].seconds;
+		in.started_at = NOW - limits[i].seconds;
+		d = allowed(&in);
+		CHECK(sentence, d.action == DECISION_LIMIT && says(&d, limits[i].words));
+	}
+}
+
 static void completion(void)
 {
 	struct decision_input in = usual();
@@ -396,6 +418,12 @@ static void completion(void)
 	in.promised = false;
 	d = decided(&in);
 	CHECK("a missing promise is not done", d.action == DECISION_GO_ON && says(&d, "not given"));
+	CHECK("the words say that only the promise is missing",
+	      says(&d, "the checks pass, but the agent did not end with the promise"));
+	in.facts.checks_passed = 1;
+	d = decided(&in);
+	CHECK("but not while a check fails", says(&d, "not done yet"));
+	in.facts.checks_passed = 2;
 	in.promised = true;
 	d = decided(&in);
 	CHECK("all rules together are done", d.action == DECISION_DONE && d.reason_count == 4);
@@ -783,6 +811,7 @@ int main(void)
 	breakers();
 	progress();
 	confidence();
+	durations();
 	completion();
 	waiting();
 	unreachable();

@@ -170,6 +170,9 @@ static void test_every_row(void)
 		CHECK(words, i == FAILURE_NONE || (row->what && *row->what &&
 						   (!helps || (row->remedy && *row->remedy))));
 		CHECK(acts, row->response == cells[i].response);
+		CHECK("only no report, the network and other errors are vague",
+		      row->vague ==
+			      (i == FAILURE_NONE || i == FAILURE_NETWORK || i == FAILURE_OTHER));
 	}
 }
 
@@ -283,6 +286,64 @@ static void test_answers(void)
 	      failure_from_http(401, NULL, NULL) == FAILURE_AUTHENTICATION);
 }
 
+/* Each type and sentence alone, with a status that says nothing more. */
+static void test_types(void)
+{
+	static const struct {
+		const char *type;
+		enum failure failure;
+	} types[] = {
+		{ "insufficient_quota", FAILURE_BILLING },
+		{ "billing_error", FAILURE_BILLING },
+		{ "billing_hard_limit_reached", FAILURE_BILLING },
+		{ "billing_not_active", FAILURE_BILLING },
+		{ "BILLING_DISABLED", FAILURE_BILLING },
+		{ "model_not_found", FAILURE_MODEL_NOT_FOUND },
+		{ "rate_limit_error", FAILURE_RATE_LIMIT },
+		{ "rate_limit_exceeded", FAILURE_RATE_LIMIT },
+		{ "RESOURCE_EXHAUSTED", FAILURE_RATE_LIMIT },
+		{ "overloaded_error", FAILURE_OVERLOADED },
+		{ "server_is_overloaded", FAILURE_OVERLOADED },
+		{ "UNAVAILABLE", FAILURE_OVERLOADED },
+		{ "authentication_error", FAILURE_AUTHENTICATION },
+		{ "invalid_api_key", FAILURE_AUTHENTICATION },
+		{ "UNAUTHENTICATED", FAILURE_AUTHENTICATION },
+		{ "API_KEY_INVALID", FAILURE_AUTHENTICATION },
+		{ "permission_error", FAILURE_PERMISSION },
+		{ "PERMISSION_DENIED", FAILURE_PERMISSION },
+		{ "SERVICE_DISABLED", FAILURE_PERMISSION },
+		{ "api_error", FAILURE_SERVER_ERROR },
+		{ "server_error", FAILURE_SERVER_ERROR },
+		{ "internal_server_error", FAILURE_SERVER_ERROR },
+		{ "INTERNAL", FAILURE_SERVER_ERROR },
+		{ "invalid_request_error", FAILURE_OTHER },
+	};
+	static const struct {
+		const char *message;
+		enum failure failure;
+	} sentences[] = {
+		{ "Your Credit Balance is too low.", FAILURE_BILLING },
+		{ "the API key not valid", FAILURE_AUTHENTICATION },
+		{ "reason: API_KEY_INVALID", FAILURE_AUTHENTICATION },
+		{ "API key expired. Please renew it.", FAILURE_AUTHENTICATION },
+		{ "bad request", FAILURE_OTHER },
+	};
+
+	for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+		AUTO_FREE char *sentence = mem_format("the type '%s' is '%s'", types[i].type,
+						      failure_row(types[i].failure)->name);
+
+		CHECK(sentence, failure_from_http(400, types[i].type, "") == types[i].failure);
+	}
+	for (size_t i = 0; i < sizeof sentences / sizeof *sentences; i++) {
+		AUTO_FREE char *sentence = mem_format("'%s' is '%s'", sentences[i].message,
+						      failure_row(sentences[i].failure)->name);
+
+		CHECK(sentence,
+		      failure_from_http(400, "", sentences[i].message) == sentences[i].failure);
+	}
+}
+
 /* Every failure an agent can report with every failure a gateway can see. */
 static bool is_combined(enum failure agent, enum failure gateway)
 {
@@ -354,6 +415,7 @@ int main(void)
 	test_every_row();
 	test_old_names();
 	test_answers();
+	test_types();
 	test_whose_word_counts();
 	return unit_failures > 0;
 }

@@ -1,8 +1,10 @@
 /*
- * The three filters agree: where the other two ask the listener, its answer is that of the plain
- * one. Tried with a small interpreter on every call and on arguments that matter.
+ * The filters, tried with a small interpreter: a table of calls with the answer of each filter, and
+ * a comparison on every call and on arguments that matter. Where the noticing and the tracing
+ * filter ask the listener, its answer is that of the plain one.
  */
 #include "unit.h"
+#include "unit_bpf.h"
 
 #include "fence/init/filter_pack.h"
 
@@ -18,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 
 struct call {
@@ -29,56 +32,271 @@ struct call {
 #include "calls.inc"
 #include "filter.inc"
 
-#define COUNT(list) (sizeof(list) / sizeof *(list))
+/* --- the answer to each call */
 
-#ifdef __x86_64__
-enum { NATIVE = (int)AUDIT_ARCH_X86_64 };
-#else
-enum { NATIVE = (int)AUDIT_ARCH_AARCH64 };
-#endif
+enum {
+	YES = (int)SECCOMP_RET_ALLOW,
+	ASK = (int)SECCOMP_RET_USER_NOTIF,
+	PERM = (int)(SECCOMP_RET_ERRNO | EPERM),
+	FAMILY = (int)(SECCOMP_RET_ERRNO | EAFNOSUPPORT),
+	ABSENT = (int)(SECCOMP_RET_ERRNO | ENOSYS),
+	TIME_NAMESPACE = 0x80,
+	HIGH_HALF = 32, /* the kernel ignores this half of an int argument */
+};
 
-/* The answer of a filter, as the kernel would run it. */
-static uint32_t run(const struct sock_filter *steps, size_t count, const struct seccomp_data *data)
-{
-	uint32_t a = 0;
+/* A call, and what the plain, the noticing and the tracing filter answer. */
+struct expected {
+	const char *name;
+	int number;
+	int answers[3];
+	uint64_t args[6];
+};
 
-	for (size_t i = 0; i < count; i++) {
-		const struct sock_filter *at = &steps[i];
-		bool yes = false;
-
-		switch (at->code) {
-		case BPF_LD | BPF_W | BPF_ABS:
-			memcpy(&a, (const char *)data + at->k, sizeof a);
-			continue;
-		case BPF_ALU | BPF_AND | BPF_K:
-			a &= at->k;
-			continue;
-		case BPF_JMP | BPF_JA:
-			i += at->k;
-			continue;
-		case BPF_RET | BPF_K:
-			return at->k;
-		case BPF_JMP | BPF_JEQ | BPF_K:
-			yes = a == at->k;
-			break;
-		case BPF_JMP | BPF_JGT | BPF_K:
-			yes = a > at->k;
-			break;
-		case BPF_JMP | BPF_JGE | BPF_K:
-			yes = a >= at->k;
-			break;
-		case BPF_JMP | BPF_JSET | BPF_K:
-			yes = a & at->k;
-			break;
-		default:
-			abort();
-		}
-		i += yes ? at->jt : at->jf;
+#define ROW(call, plain, noticing, tracing, ...)                 \
+	{                                                        \
+#call, SYS_##call, { plain, noticing, tracing }, \
+		{                                                \
+			__VA_ARGS__                              \
+		}                                                \
 	}
-	abort();
+#define REFUSED(call, ...)      ROW(call, PERM, ASK, ASK, __VA_ARGS__)
+#define SILENT(call, ...)       ROW(call, PERM, PERM, PERM, __VA_ARGS__)
+#define CHANGING(call, ...)     ROW(call, YES, ASK, ASK, __VA_ARGS__)
+#define READING(call, ...)      ROW(call, YES, YES, ASK, __VA_ARGS__)
+#define ALLOWED(call, ...)      ROW(call, YES, YES, YES, __VA_ARGS__)
+#define MISSING(call, ...)      ROW(call, ABSENT, ABSENT, ABSENT, __VA_ARGS__)
+#define WRONG_FAMILY(call, ...) ROW(call, FAMILY, ASK, ASK, __VA_ARGS__)
+/* All filters judge the mode at a place, after other arguments. */
+#define MODES(call, ...)                                                          \
+	CHANGING(call, __VA_ARGS__ 0644), CHANGING(call, __VA_ARGS__ 01777),      \
+		SILENT(call, __VA_ARGS__ 04755), SILENT(call, __VA_ARGS__ 02755), \
+		SILENT(call, __VA_ARGS__ 06755),                                  \
+		SILENT(call, __VA_ARGS__(uint64_t) 1 << HIGH_HALF | 04755)
+#define OPENS(call, ...)                                                                          \
+	READING(call, __VA_ARGS__ O_RDONLY), READING(call, __VA_ARGS__ O_RDONLY, 06755),          \
+		READING(call, __VA_ARGS__ O_PATH), READING(call, __VA_ARGS__ O_DIRECTORY),        \
+		CHANGING(call, __VA_ARGS__ O_WRONLY), CHANGING(call, __VA_ARGS__ O_RDWR),         \
+		CHANGING(call, __VA_ARGS__ O_TRUNC), CHANGING(call, __VA_ARGS__ O_WRONLY, 06755), \
+		CHANGING(call, __VA_ARGS__ O_CREAT, 0644),                                        \
+		SILENT(call, __VA_ARGS__ O_CREAT, 04755),                                         \
+		SILENT(call, __VA_ARGS__ O_WRONLY | O_CREAT, 02755),                              \
+		CHANGING(call, __VA_ARGS__ O_RDWR | O_TMPFILE, 0644),                             \
+		SILENT(call, __VA_ARGS__ O_RDWR | O_TMPFILE, 04755),                              \
+		SILENT(call, __VA_ARGS__ O_RDWR | O_TMPFILE, 02755)
+#define NAMESPACES(call)                                                                         \
+	REFUSED(call, CLONE_NEWNS), REFUSED(call, CLONE_NEWCGROUP), REFUSED(call, CLONE_NEWUTS), \
+		REFUSED(call, CLONE_NEWIPC), REFUSED(call, CLONE_NEWUSER),                       \
+		REFUSED(call, CLONE_NEWPID), REFUSED(call, CLONE_NEWNET),                        \
+		REFUSED(call, CLONE_NEWNET | CLONE_FS),                                          \
+		REFUSED(call, (uint64_t)1 << HIGH_HALF | CLONE_NEWUSER)
+
+static const struct expected expected[] = {
+	/* file systems and namespaces */
+	REFUSED(mount),
+	REFUSED(umount2),
+	REFUSED(pivot_root),
+	REFUSED(chroot),
+	REFUSED(fsopen),
+	REFUSED(fsconfig),
+	REFUSED(fsmount),
+	REFUSED(fspick),
+	REFUSED(move_mount),
+	REFUSED(open_tree),
+	REFUSED(mount_setattr),
+	REFUSED(setns),
+	REFUSED(open_by_handle_at),
+	REFUSED(swapon),
+	REFUSED(swapoff),
+	REFUSED(quotactl),
+	REFUSED(quotactl_fd),
+	NAMESPACES(unshare),
+	REFUSED(unshare, TIME_NAMESPACE),
+	ALLOWED(unshare, 0),
+	ALLOWED(unshare, CLONE_FS | CLONE_FILES),
+	NAMESPACES(clone),
+	ALLOWED(clone, SIGCHLD),
+	ALLOWED(clone, CLONE_VM | CLONE_VFORK | SIGCHLD),
+	ALLOWED(clone, TIME_NAMESPACE | SIGCHLD), /* a part of the signal */
+	MISSING(clone3),
+	/* kernel interfaces that no build needs */
+	SILENT(io_uring_setup),
+	SILENT(io_uring_enter),
+	SILENT(io_uring_register),
+	REFUSED(bpf),
+	REFUSED(perf_event_open),
+	REFUSED(userfaultfd),
+	REFUSED(add_key),
+	REFUSED(request_key),
+	REFUSED(keyctl),
+	SILENT(lookup_dcookie),
+	SILENT(nfsservctl),
+	SILENT(remap_file_pages),
+	ALLOWED(personality, 0x0),
+	ALLOWED(personality, 0x8),
+	ALLOWED(personality, 0x20000),
+	ALLOWED(personality, 0x20008),
+	ALLOWED(personality, 0x40000),
+	ALLOWED(personality, 0x40008),
+	ALLOWED(personality, 0xffffffff),
+	MISSING(personality, 0x1),
+	MISSING(personality, 0x0400000), /* READ_IMPLIES_EXEC */
+	/* machine administration */
+	REFUSED(init_module),
+	REFUSED(finit_module),
+	REFUSED(delete_module),
+	REFUSED(kexec_load),
+	REFUSED(kexec_file_load),
+	REFUSED(reboot),
+	REFUSED(acct),
+	REFUSED(syslog),
+	REFUSED(settimeofday),
+	REFUSED(clock_settime),
+	SILENT(clock_adjtime),
+	SILENT(adjtimex),
+	REFUSED(sethostname),
+	REFUSED(setdomainname),
+	SILENT(vhangup),
+#ifdef __x86_64__
+	SILENT(modify_ldt),
+	SILENT(uselib),
+	SILENT(_sysctl),
+	SILENT(sysfs),
+	SILENT(ustat),
+	SILENT(vserver),
+	REFUSED(create_module),
+	REFUSED(query_module),
+	REFUSED(get_kernel_syms),
+	REFUSED(iopl),
+	REFUSED(ioperm),
+#endif
+	/* changes of files, and connections */
+	CHANGING(mkdirat),
+	CHANGING(unlinkat),
+	CHANGING(renameat),
+	CHANGING(renameat2),
+	CHANGING(linkat),
+	CHANGING(symlinkat),
+	CHANGING(truncate),
+	CHANGING(fchownat),
+	CHANGING(connect),
+	CHANGING(bind),
+	MODES(fchmodat, 0, 0, ),
+	MODES(mknodat, 0, 0, ),
+	ALLOWED(fchmod, 0, 0644),
+	SILENT(fchmod, 0, 04755),
+	SILENT(fchmod, 0, 02755),
+	OPENS(openat, 0, 0, ),
+	MISSING(openat2),
+#ifdef __x86_64__
+	CHANGING(mkdir),
+	CHANGING(unlink),
+	CHANGING(rmdir),
+	CHANGING(rename),
+	CHANGING(link),
+	CHANGING(symlink),
+	CHANGING(chown),
+	CHANGING(lchown),
+	MODES(chmod, 0, ),
+	MODES(creat, 0, ),
+	MODES(mknod, 0, ),
+	OPENS(open, 0, ),
+#endif
+	/* reads */
+	READING(faccessat),
+	READING(faccessat2),
+	READING(readlinkat),
+	READING(execve),
+	READING(execveat),
+	READING(chdir),
+	READING(newfstatat),
+	ALLOWED(newfstatat, 0, 0, 0, AT_EMPTY_PATH),
+	READING(statx),
+	ALLOWED(statx, 0, 0, AT_EMPTY_PATH),
+#ifdef __x86_64__
+	READING(stat),
+	READING(lstat),
+	READING(access),
+	READING(readlink),
+#endif
+	/* sockets */
+	ALLOWED(socket, AF_UNIX),
+	ALLOWED(socket, AF_INET),
+	ALLOWED(socket, AF_INET6),
+	ALLOWED(socket, (uint64_t)1 << HIGH_HALF | AF_INET),
+	ALLOWED(socket, AF_NETLINK, 0, 0),
+	WRONG_FAMILY(socket, AF_NETLINK, 0, 1),
+	WRONG_FAMILY(socket, AF_NETLINK, 0, 9 /* NETLINK_AUDIT */),
+	WRONG_FAMILY(socket, AF_NETLINK, 0, 63),
+	WRONG_FAMILY(socket, AF_NETLINK, 0, 64),
+	WRONG_FAMILY(socket, AF_NETLINK, 0, 1u << 31),
+	WRONG_FAMILY(socket, 0),
+	WRONG_FAMILY(socket, AF_PACKET),
+	WRONG_FAMILY(socket, AF_ALG),
+	WRONG_FAMILY(socket, AF_VSOCK),
+	WRONG_FAMILY(socket, 63),
+	WRONG_FAMILY(socket, 64),
+	WRONG_FAMILY(socket, 1u << 31),
+	ALLOWED(socketpair, AF_UNIX),
+	ROW(socketpair, FAMILY, FAMILY, FAMILY, AF_INET),
+	ROW(socketpair, FAMILY, FAMILY, FAMILY, 0),
+	ROW(socketpair, FAMILY, FAMILY, FAMILY, 63),
+	MISSING(socketpair, 64),
+	/* terminals */
+	REFUSED(ioctl, 0, TIOCSTI),
+	REFUSED(ioctl, 0, TIOCLINUX),
+	REFUSED(ioctl, 0, (uint64_t)1 << HIGH_HALF | TIOCSTI),
+	ALLOWED(ioctl, 0, TIOCGWINSZ),
+	ALLOWED(ioctl, 0, TIOCSTI ^ 1),
+	ALLOWED(ioctl, 0, TIOCLINUX ^ 0x80000000u),
+	ALLOWED(ioctl, 0, 0),
+	/* everything else, up to the last call that the filter knows */
+	ALLOWED(read),
+	ALLOWED(write),
+	ALLOWED(exit_group),
+	ALLOWED(ptrace),
+	ALLOWED(prctl),
+	ALLOWED(seccomp),
+	{ "the last known call", 450, { YES, YES, YES }, { 0 } },
+	{ "the first unknown call", 451, { ABSENT, ABSENT, ABSENT }, { 0 } },
+};
+
+static bool answers(const struct expected *at)
+{
+	struct seccomp_data data = { .nr = at->number, .arch = (uint32_t)NATIVE };
+	uint32_t seen[3];
+	bool held = true;
+
+	memcpy(data.args, at->args, sizeof data.args);
+	seen[0] = RUN(filter_plain, &data);
+	seen[1] = RUN(filter_noticing, &data);
+	seen[2] = RUN(filter_tracing, &data);
+	for (size_t i = 0; i < COUNT(seen); i++)
+		held = held && seen[i] == (uint32_t)at->answers[i];
+	if (!held)
+		printf("# %s(%#llx, %#llx, %#llx, %#llx): %#x %#x %#x, not %#x %#x %#x\n", at->name,
+		       (unsigned long long)at->args[0], (unsigned long long)at->args[1],
+		       (unsigned long long)at->args[2], (unsigned long long)at->args[3], seen[0],
+		       seen[1], seen[2], (uint32_t)at->answers[0], (uint32_t)at->answers[1],
+		       (uint32_t)at->answers[2]);
+	return held;
 }
 
-#define RUN(filter, data) run(filter, COUNT(filter), data)
+static void table(void)
+{
+	bool held = true;
+
+	for (size_t i = 0; i < COUNT(expected); i++)
+		held = answers(&expected[i]) && held;
+	CHECK("each call in the table has the answer of each filter", held);
+#ifdef __x86_64__
+	const struct seccomp_data x32 = { .nr = 0x40000000 | SYS_openat, .arch = (uint32_t)NATIVE };
+
+	CHECK("all filters kill a call of x32",
+	      RUN(filter_plain, &x32) == SECCOMP_RET_KILL_PROCESS &&
+		      RUN(filter_noticing, &x32) == SECCOMP_RET_KILL_PROCESS &&
+		      RUN(filter_tracing, &x32) == SECCOMP_RET_KILL_PROCESS);
+#endif
+}
 
 static const struct call *find(int number)
 {
@@ -242,6 +460,7 @@ int main(void)
 	      RUN(filter_plain, &foreign) == SECCOMP_RET_KILL_PROCESS &&
 		      RUN(filter_noticing, &foreign) == SECCOMP_RET_KILL_PROCESS &&
 		      RUN(filter_tracing, &foreign) == SECCOMP_RET_KILL_PROCESS);
+	table();
 	packing();
 	return unit_failures > 0;
 }

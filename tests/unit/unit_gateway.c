@@ -169,8 +169,11 @@ static void check_addresses(void)
 		"172.31.255.255",
 		"192.0.0.8",
 		"192.0.2.1",
+		"192.31.196.1",
+		"192.52.193.1",
 		"192.88.99.1",
 		"192.168.0.1",
+		"192.175.48.1",
 		"198.18.0.1",
 		"198.19.255.255",
 		"198.51.100.1",
@@ -192,6 +195,7 @@ static void check_addresses(void)
 		"2001:db8::1",
 		"2002:7f00:1::",
 		"2002:808:808::",
+		"2620:4f:8000::1",
 		"3ffe::1",
 		"3fff::1",
 		"4000::1",
@@ -210,6 +214,7 @@ static void check_addresses(void)
 		"172.32.0.1",     "192.0.1.1",       "192.167.1.1",      "192.169.1.1",
 		"198.17.255.255", "198.20.0.1",      "223.255.255.255",  "2606:4700::1",
 		"2a00:1450::1",   "2001:4860::8888", "64:ff9b::808:808", "2003::1",
+		"192.31.195.255", "192.52.194.1",    "192.175.49.1",     "2620:4f:8001::1",
 	};
 	bool all = true;
 
@@ -364,6 +369,106 @@ static void check_socks(void)
 }
 
 /* --- the owner protocol */
+
+/* The result of reading a message, for each number of its bytes: incomplete until the last one. */
+#define GROWS(read, bytes, size, result)                                                      \
+	({                                                                                    \
+		bool grows = read((const uint8_t *)(bytes), size, result) == (ssize_t)(size); \
+		for (size_t part = 0; part < (size); part++) {                                \
+			uint8_t *copy = mem_alloc(part ? part : 1);                           \
+			memcpy(copy, bytes, part);                                            \
+			grows = grows && read(copy, part, result) == 0;                       \
+			free(copy);                                                           \
+		}                                                                             \
+		grows;                                                                        \
+	})
+
+static bool is_socks_request(const char *bytes, size_t size, const char *host, uint16_t port)
+{
+	struct socks_request request = { 0 };
+
+	return GROWS(socks_read_request, bytes, size, &request) && request.known &&
+	       request.command == 1 && strcmp(request.host, host) == 0 && request.port == port;
+}
+
+static bool is_bad(ssize_t result)
+{
+	return result == -1;
+}
+
+static void check_socks_bytes(void)
+{
+	struct socks_methods methods = { 0 };
+	struct socks_password password;
+	struct socks_request request;
+	uint8_t reply[SOCKS_REPLY];
+
+	CHECK("the methods of a client are read",
+	      GROWS(socks_read_methods, "\5\1\0", 3, &methods) && methods.none &&
+		      !methods.password && GROWS(socks_read_methods, "\5\2\2\1", 4, &methods) &&
+		      !methods.none && methods.password);
+	CHECK("another version and an empty list of methods are invalid",
+	      is_bad(socks_read_methods((const uint8_t *)"\4", 1, &methods)) &&
+		      is_bad(socks_read_methods((const uint8_t *)"\5\0", 2, &methods)));
+	CHECK("a name and a password are read",
+	      GROWS(socks_read_password, "\1\2ab\3cde", 8, &password) &&
+		      strcmp(password.user, "ab") == 0 && strcmp(password.password, "cde") == 0 &&
+		      GROWS(socks_read_password, "\1\0\0", 3, &password) && !password.user[0]);
+	CHECK("another version of them is invalid",
+	      is_bad(socks_read_password((const uint8_t *)"\5", 1, &password)));
+	CHECK("requests for each kind of address are read",
+	      is_socks_request("\5\1\0\1\1\2\3\4\1\273", 10, "1.2.3.4", 443) &&
+		      is_socks_request("\5\1\0\3\5a.com\0\120", 12, "a.com", 80) &&
+		      is_socks_request("\5\1\0\4\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\1\0\120", 22, "::1",
+				       80));
+	CHECK("another version and a reserved byte are invalid",
+	      is_bad(socks_read_request((const uint8_t *)"\4", 1, &request)) &&
+		      is_bad(socks_read_request((const uint8_t *)"\5\1\1", 3, &request)));
+	CHECK("a host with a NUL is empty", is_socks_request("\5\1\0\3\3a\0b\0\120", 10, "", 80));
+	CHECK("another kind of address is unknown",
+	      socks_read_request((const uint8_t *)"\5\1\0\2x", 5, &request) == 4 &&
+		      !request.known && !request.host[0]);
+	socks_write_reply(SOCKS_REFUSED, reply);
+	CHECK("a reply has the version, the reason, and an empty address",
+	      memcmp(reply, "\5\2\0\1\0\0\0\0\0\0", SOCKS_REPLY) == 0);
+}
+
+static const char *read_response(const char *text)
+{
+	struct http_response response;
+
+	return http_response_read(text, strlen(text), false, &response);
+}
+
+static void check_responses(void)
+{
+	static const char first[] = "the first line is not an HTTP/1 response";
+	static const char *const lines[] = {
+		"\r\n\r\n",           "HTTP/1.1\r\n\r\n",         "HTTP/1.1 20\r\n\r\n",
+		"HTTP/2 200\r\n\r\n", "HTTP/1.1 2000 OK\r\n\r\n", "200 OK OK\r\n\r\n"
+	};
+	bool held = true;
+
+	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+		const char *wrong = read_response(lines[i]);
+
+		held = wrong && strcmp(wrong, first) == 0 && held;
+	}
+	CHECK("another first line is not a response", held);
+	CHECK("a status is a number that ends a request",
+	      strcmp(read_response("HTTP/1.1 2x0 OK\r\n\r\n"), "the status is not a number") == 0 &&
+		      strcmp(read_response("HTTP/1.1 101 X\r\n\r\n"), "unexpected status") == 0 &&
+		      strcmp(read_response("HTTP/1.1 099 X\r\n\r\n"), "unexpected status") == 0 &&
+		      !read_response("HTTP/1.1 100 X\r\n\r\n"));
+	CHECK("a value has no control characters, not even at its start",
+	      strcmp(read_response("HTTP/1.1 200 OK\r\na: \x01z\r\n\r\n"),
+		     "control character in the head") == 0 &&
+		      strcmp(read_response("HTTP/1.1 200 OK\r\na: z\x7f\r\n\r\n"),
+			     "control character in the head") == 0 &&
+		      !read_response("HTTP/1.1 200 OK\r\na: b\tc\r\n\r\n"));
+	CHECK("nor has the first line", strcmp(read_response("HTTP/1.1 200 O\x01\r\n\r\n"),
+					       "control character in the first line") == 0);
+}
 
 static void check_config(void)
 {
@@ -628,6 +733,8 @@ int main(void)
 	check_http();
 	check_hello();
 	check_socks();
+	check_socks_bytes();
+	check_responses();
 	check_config();
 	check_table();
 	check_messages();

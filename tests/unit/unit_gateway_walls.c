@@ -1,5 +1,6 @@
 /* The gateway's sandbox, by its effects: each act succeeds without it and fails inside. */
 #include "unit.h"
+#include "unit_bpf.h"
 
 #include "gateway/gateway_confine.h"
 
@@ -7,12 +8,15 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "gateway_filter.inc"
 
 typedef int act_fn(void); /* 0, or the errno */
 
@@ -142,6 +146,166 @@ static int outcome(act_fn *act, bool confined)
 
 enum { KILLED = -1 };
 
+/* --- the answer to each call */
+
+enum {
+	YES = (int)SECCOMP_RET_ALLOW,
+	NO = (int)(SECCOMP_RET_ERRNO | EPERM),
+	DEATH = (int)SECCOMP_RET_KILL_PROCESS,
+};
+
+#define ROW(call, answer, ...)             \
+	{                                  \
+#call, SYS_##call, answer, \
+		{                          \
+			__VA_ARGS__        \
+		}                          \
+	}
+#define ALLOWED(call, ...) ROW(call, YES, __VA_ARGS__)
+#define REFUSED(call, ...) ROW(call, NO, __VA_ARGS__)
+#define DEADLY(call, ...)  ROW(call, DEATH, __VA_ARGS__)
+
+static const struct {
+	const char *name;
+	int number;
+	int answer;
+	uint64_t args[6];
+} answers[] = {
+	ALLOWED(read),
+	ALLOWED(readv),
+	ALLOWED(write),
+	ALLOWED(writev),
+	ALLOWED(recvfrom),
+	ALLOWED(recvmsg),
+	ALLOWED(sendto),
+	ALLOWED(sendmsg),
+	ALLOWED(close),
+	ALLOWED(lseek),
+	ALLOWED(splice),
+	ALLOWED(pread64),
+	ALLOWED(pwrite64),
+	ALLOWED(memfd_create),
+	ALLOWED(accept4),
+	ALLOWED(connect),
+	ALLOWED(getsockname),
+	ALLOWED(getpeername),
+	ALLOWED(getsockopt),
+	ALLOWED(setsockopt),
+	ALLOWED(shutdown),
+	ALLOWED(fcntl),
+	ALLOWED(epoll_pwait),
+	ALLOWED(epoll_ctl),
+	ALLOWED(ppoll),
+	ALLOWED(futex),
+	ALLOWED(restart_syscall),
+	ALLOWED(clock_gettime),
+	ALLOWED(clock_nanosleep),
+	ALLOWED(gettimeofday),
+	ALLOWED(fstat),
+	ALLOWED(newfstatat),
+	ALLOWED(statx),
+	ALLOWED(getrandom),
+	ALLOWED(munmap),
+	ALLOWED(mremap),
+	ALLOWED(brk),
+	ALLOWED(madvise),
+	ALLOWED(exit),
+	ALLOWED(exit_group),
+	ALLOWED(rt_sigreturn),
+	ALLOWED(rt_sigprocmask),
+	ALLOWED(rt_sigaction),
+	ALLOWED(getpid),
+	ALLOWED(gettid),
+	ALLOWED(tgkill),
+	ALLOWED(sched_yield),
+#ifdef __x86_64__
+	ALLOWED(epoll_wait),
+	ALLOWED(poll),
+	ALLOWED(time),
+	ALLOWED(stat),
+#endif
+	DEADLY(execve),
+	DEADLY(execveat),
+	DEADLY(clone),
+	DEADLY(clone3),
+	DEADLY(ptrace),
+	DEADLY(bpf),
+	DEADLY(process_vm_readv),
+	DEADLY(process_vm_writev),
+	DEADLY(mount),
+	DEADLY(setns),
+	DEADLY(unshare),
+	DEADLY(keyctl),
+	DEADLY(io_uring_setup),
+	DEADLY(userfaultfd),
+	DEADLY(perf_event_open),
+	DEADLY(init_module),
+	DEADLY(finit_module),
+	DEADLY(kexec_load),
+#ifdef __x86_64__
+	DEADLY(fork),
+	DEADLY(vfork),
+#endif
+	ALLOWED(socket, AF_INET, SOCK_STREAM),
+	ALLOWED(socket, AF_INET, SOCK_DGRAM | SOCK_CLOEXEC),
+	ALLOWED(socket, AF_INET6, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC),
+	ALLOWED(socket, AF_INET6, SOCK_DGRAM),
+	REFUSED(socket, AF_INET, SOCK_RAW),
+	REFUSED(socket, AF_INET6, SOCK_RAW),
+	REFUSED(socket, AF_UNIX, SOCK_STREAM),
+	REFUSED(socket, AF_PACKET, SOCK_DGRAM),
+	ALLOWED(openat, 0, 0, O_RDONLY | O_CLOEXEC),
+	REFUSED(openat, 0, 0, O_WRONLY),
+	REFUSED(openat, 0, 0, O_RDWR),
+	REFUSED(openat, 0, 0, O_CREAT),
+	REFUSED(openat, 0, 0, O_TRUNC),
+	REFUSED(openat, 0, 0, O_APPEND),
+	REFUSED(openat, 0, 0, O_TMPFILE),
+#ifdef SYS_open
+	ALLOWED(open, 0, O_RDONLY),
+	REFUSED(open, 0, O_WRONLY),
+	REFUSED(open, 0, O_CREAT),
+#endif
+	ALLOWED(mmap, 0, 0, PROT_READ | PROT_WRITE),
+	REFUSED(mmap, 0, 0, PROT_EXEC),
+	ALLOWED(mprotect, 0, 0, PROT_READ),
+	REFUSED(mprotect, 0, 0, PROT_READ | PROT_EXEC),
+	ALLOWED(ioctl, 0, FIONBIO),
+	REFUSED(ioctl, 0, TIOCSTI),
+	REFUSED(kill),
+	REFUSED(bind),
+	REFUSED(listen),
+	REFUSED(openat2),
+	REFUSED(chdir),
+	REFUSED(prlimit64),
+	REFUSED(unlinkat),
+	REFUSED(setuid),
+};
+
+static void check_answers(void)
+{
+	bool held = true;
+
+	for (size_t i = 0; i < COUNT(answers); i++) {
+		struct seccomp_data data = { .nr = answers[i].number, .arch = (uint32_t)NATIVE };
+		uint32_t seen;
+
+		memcpy(data.args, answers[i].args, sizeof data.args);
+		seen = RUN(gateway_filter, &data);
+		if (seen == (uint32_t)answers[i].answer)
+			continue;
+		printf("# %s(%#llx, %#llx, %#llx): %#x, not %#x\n", answers[i].name,
+		       (unsigned long long)data.args[0], (unsigned long long)data.args[1],
+		       (unsigned long long)data.args[2], seen, (uint32_t)answers[i].answer);
+		held = false;
+	}
+	CHECK("each call in the table has its answer", held);
+	CHECK("a foreign architecture is killed",
+	      RUN(gateway_filter,
+		  (&(const struct seccomp_data){ .nr = SYS_read, .arch = AUDIT_ARCH_I386 })) ==
+		      SECCOMP_RET_KILL_PROCESS);
+}
+
 int main(void)
 {
 	static const struct {
@@ -175,5 +339,6 @@ int main(void)
 			       without, behind);
 		CHECK(walls[i].sentence, without == 0 && behind == walls[i].expected);
 	}
+	check_answers();
 	return unit_failures > 0;
 }

@@ -112,6 +112,14 @@ static void files(void)
 	CHECK("a negated line is skipped with a notice",
 	      notices.count == 1 && strstr(notices.items[0], ".x:4") &&
 		      strstr(notices.items[0], "!keep.log"));
+	CHECK("the end of a line of Windows is not a part of the pattern",
+	      strcmp(ignore.items[0].glob.text, "*.log") == 0);
+	list_release(&notices);
+	notices = (struct list){ 0 };
+	CHECK("of several negated lines, the first has a notice, and the others are counted",
+	      ignore_read(&ignore, ".x", "!a\n!b\n!c\n", 9, &notices, &problems) == 0 &&
+		      notices.count == 2 && strstr(notices.items[0], ".x:1: '!a'") &&
+		      strcmp(notices.items[1], ".x: 2 more such lines are skipped") == 0);
 	CHECK("a NUL byte is an error",
 	      ignore_read(&ignore, ".x", "a\0b", 3, &notices, &problems) < 0 &&
 		      problems.count == 1);

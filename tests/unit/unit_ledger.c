@@ -2,6 +2,7 @@
  * limit. */
 #include "unit.h"
 
+#include "failure/failure.h"
 #include "gateway/open_requests.h"
 #include "gateway/owner/ledger.h"
 #include "gateway/owner/ledger_sums.h"
@@ -561,6 +562,72 @@ static void sums(void)
 	      ledger_sums_parse(text, &again) < 0 && ledger_sums_parse("0 a b", &again) < 0);
 }
 
+/* Every field of a line, and the sums for the owner. */
+static void rows(void)
+{
+	const struct ledger_row known = { .route = "messages",
+					  .provider = "anthropic",
+					  .model = "m",
+					  .as = "as-m",
+					  .child = "helper",
+					  .tokens = { 1, 2, 3, 4, 5 },
+					  .searches = 6,
+					  .cost_nusd = 7,
+					  .status = 200,
+					  .known = 1,
+					  .first_ms = 8,
+					  .duration_ms = 9 };
+	const struct ledger_row unknown = { .route = "chat",
+					    .provider = "openai",
+					    .model = "other",
+					    .as = "as-m",
+					    .error = "no\x1b model\x7f",
+					    .cost_nusd = 10,
+					    .status = 404,
+					    .failure = FAILURE_UNREACHABLE,
+					    .estimated = 1,
+					    .free = 1,
+					    .retry_at_ms = 11 };
+	shared = false;
+
+	struct ledger *ledger = open_ledger(0, 0, 0, 77);
+	struct ledger_news news;
+
+	ledger_get_news(ledger, &news);
+	CHECK("at first there is no news", !news.over && news.requests == 0 && !news.stray[0]);
+	if (ledger_add(ledger, &known, &err) < 0 || ledger_add(ledger, &unknown, &err) < 0)
+		abort();
+
+	AUTO_FREE char *lines = read_lines();
+
+	CHECK("a line has all that is known of a request",
+	      strstr(lines, ",\"iteration\":77,\"agent\":\"claude\",\"child\":\"helper\","
+			    "\"route\":\"messages\",\"provider\":\"anthropic\",\"model\":\"m\","
+			    "\"input\":1,\"output\":2,\"write_5m\":3,\"write_1h\":4,\"read\":5,"
+			    "\"searches\":6,\"cost_nusd\":7,\"estimated\":false,\"status\":200,"
+			    "\"first_ms\":8,\"duration_ms\":9}\n"));
+	CHECK("a line says by which prices an unknown model counts, and why a request failed",
+	      strstr(lines, "\"model\":\"other\",\"counted_as\":\"as-m\",\"input\":0,") &&
+		      strstr(lines,
+			     "\"estimated\":true,\"status\":404,\"failure\":\"unreachable\",") &&
+		      strstr(lines, "\"retry_at_ms\":11,"));
+	ledger_add_refused(ledger, 1);
+	ledger_add_stray(ledger, "a\x1b[0mb");
+	ledger_add_stray(ledger, "second");
+	ledger_add_tape(ledger, "t\x7f");
+	ledger_get_news(ledger, &news);
+	CHECK("the news adds everything up",
+	      news.over && news.refused == 1 && news.requests == 2 && news.free_requests == 1 &&
+		      news.cost_nusd == 17 && news.estimated_nusd == 10 &&
+		      news.tokens[PRICE_READ] == 5 && ledger_input(&news) == 1 + 3 + 4 + 5);
+	CHECK("the news is about the last request",
+	      news.failure == FAILURE_UNREACHABLE && news.retry_at_ms == 11);
+	CHECK("of texts, the first counts, without control characters",
+	      strcmp(news.unreached, "no? model?") == 0 && strcmp(news.stray, "a?[0mb") == 0 &&
+		      strcmp(news.tape, "t?") == 0);
+	ledger_close(ledger);
+}
+
 int main(void)
 {
 	AUTO_FREE char *command = NULL;
@@ -581,6 +648,7 @@ int main(void)
 	torn();
 	garbage();
 	sums();
+	rows();
 	free(day);
 	command = mem_format("rm -r %s", folder);
 	return system(command) != 0 || unit_failures > 0; /* NOLINT(cert-env33-c): our own folder */

@@ -10,6 +10,7 @@
 #include "loop/run/survey.h"
 #include "loop/state/loop_event.h"
 #include "loop/state/loop_index.h"
+#include "loop/state/loop_report.h"
 #include "loop/state/loop_state.h"
 #include "loop/state/models_json.h"
 #include "loop/state/spec_json.h"
@@ -253,6 +254,102 @@ static void folding(void)
 }
 
 /* A loop with its own work tree ends in two steps; older versions needed one. */
+/* A snapshot that is written and read back; only the latest are kept. */
+static void snapshots(void)
+{
+	struct script script = begin();
+	struct loop_state *state = &script.state;
+	struct progress_snapshot given = {
+		.files_changed = 1, .boxes_ticked = 2, .checks_passing = 3, .tests_passing = 4
+	};
+
+	for (int i = 0; i < PROGRESS_TREE_SIZE; i++)
+		given.tree[i] = (unsigned char)(7 * i + 200);
+
+	for (uint32_t i = 1; i <= LOOP_EARLIER + 2; i++) {
+		given.files_changed = i;
+
+		json_t *data = json_pack("{s:i, s:s, s:o}", "used", 1, "reason", "r", "snapshot",
+					 loop_state_snapshot_json(&given));
+		AUTO_FREE char *text = json_dumps(data, 0);
+
+		json_decref(data);
+		iterate(&script, "continued", text);
+	}
+	CHECK("a snapshot is read as it was written",
+	      !script.refused &&
+		      memcmp(state->earlier[0].tree, given.tree, PROGRESS_TREE_SIZE) == 0 &&
+		      state->earlier[0].files_changed == LOOP_EARLIER + 2 &&
+		      state->earlier[0].boxes_ticked == 2 &&
+		      state->earlier[0].checks_passing == 3 &&
+		      state->earlier[0].tests_passing == 4);
+	CHECK("the latest snapshots are kept, the latest first",
+	      state->earlier_count == LOOP_EARLIER &&
+		      state->earlier[1].files_changed == LOOP_EARLIER + 1 &&
+		      state->earlier[LOOP_EARLIER - 1].files_changed == 3);
+	iterate(&script, "continued",
+		"{\"used\": 1, \"reason\": \"r\", \"snapshot\": {\"tree\": \"00\"}}");
+	CHECK("a snapshot without a whole tree is left out",
+	      state->earlier[0].files_changed == LOOP_EARLIER + 2);
+	loop_state_release(state);
+}
+
+static bool shows(json_t *report, const char *key, const char *expected)
+{
+	AUTO_FREE char *text = json_dumps(json_object_get(report, key), JSON_ENCODE_ANY);
+	bool same = text && strcmp(text, expected) == 0;
+
+	if (!same)
+		printf("# %s: %s, not %s\n", key, text ? text : "missing", expected);
+	return same;
+}
+
+/* The state of a loop as others read it. */
+static void reports(void)
+{
+	struct script script = begin();
+	struct loop_state *state = &script.state;
+
+	iterate(&script, "continued", "{\"used\": 1, \"reason\": \"r\"}");
+	state->weaker = FENCE_WEAKER_NO_FENCE | FENCE_WEAKER_LANDLOCK |
+			FENCE_WEAKER_ABSTRACT_SOCKETS;
+	state->weaker_limits = 1;
+	state->checkpoint = 5;
+	state->spent_nusd = 42;
+
+	json_t *report = loop_report_loop("an-id", state, true, 9000);
+
+	CHECK("a report names everything that is weaker",
+	      shows(report, "weaker",
+		    "[\"no fence\", \"landlock\", \"abstract-sockets\", \"memory\"]"));
+	CHECK("a report has the loop's numbers",
+	      shows(report, "id", "\"an-id\"") && shows(report, "used", "1") &&
+		      shows(report, "iteration", "1") && shows(report, "spent_nusd", "42") &&
+		      shows(report, "checkpoint", "5") && shows(report, "phase", "\"ready\"") &&
+		      shows(report, "status", "\"running\"") && shows(report, "reason", "\"r\"") &&
+		      shows(report, "supervisor_pid", "77") &&
+		      shows(report, "last_heartbeat", "9") &&
+		      shows(report, "mechanism", "\"bwrap\"") && shows(report, "asked", "null"));
+	json_decref(report);
+	state->checkpoint = -1;
+	state->weaker = 0;
+	state->weaker_limits = 0;
+	state->wish = LOOP_WISH_PAUSE;
+	report = loop_report_loop("an-id", state, false, 0);
+	CHECK("a report of a loop that nobody runs says so",
+	      shows(report, "checkpoint", "null") && shows(report, "weaker", "[]") &&
+		      shows(report, "status", "\"interrupted\"") &&
+		      shows(report, "supervisor_pid", "null") &&
+		      shows(report, "last_heartbeat", "null") &&
+		      shows(report, "asked", "\"pause\""));
+	json_decref(report);
+	state->wish = LOOP_WISH_ABORT;
+	report = loop_report_loop("an-id", state, false, 0);
+	CHECK("a report has the wish to abort", shows(report, "asked", "\"abort\""));
+	json_decref(report);
+	loop_state_release(state);
+}
+
 static void closing(void)
 {
 	static const char end[] = "{\"status\": \"completed\", \"reason\": \"done\", \"used\": 1, "
@@ -877,6 +974,8 @@ int main(void)
 		return 1;
 	table();
 	folding();
+	snapshots();
+	reports();
 	closing();
 	clocks();
 	sessions();

@@ -68,6 +68,7 @@ static void task_lists(void)
 	CHECK("what only looks like a box does not count",
 	      boxes("[ ] a\n-[ ] b\n- [] c\n- [y] d\n- [x](link)\n- [ ]e\n1 [ ] f\n- [x ] g\n", 0,
 		    0));
+	CHECK("half a box does not count", boxes("- (x] a\n- [x) a\n- [ ) a\n- ( ] a\n", 0, 0));
 	CHECK("a box in the middle of a line does not count", boxes("text - [ ] a\n", 0, 0));
 	CHECK("boxes in fenced code do not count",
 	      boxes("- [x] a\n```md\n- [ ] example\n```\n~~~\n- [ ] b\n~~~\n- [ ] c\n", 1, 1));

@@ -5,6 +5,7 @@
 
 #include "fence/plan/defaults.h"
 #include "fence/plan/home.h"
+#include "fence/plan/known.h"
 #include "fence/plan/names.h"
 #include "fence/plan/secret.h"
 #include "fence/run/run_record.h"
@@ -14,10 +15,13 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <ftw.h>
+#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 static char *home, *project, *state;
@@ -39,6 +43,14 @@ static void make_file(const char *base, const char *name, const char *text)
 		abort();
 	fputs(text, file);
 	fclose(file);
+}
+
+static void put_link(const char *base, const char *name, const char *target)
+{
+	AUTO_FREE char *path = path_join(base, name);
+
+	if (symlink(target, path) < 0)
+		abort();
 }
 
 static bool executed(const char *name)
@@ -167,6 +179,67 @@ static void contents(void)
 		      !in_text(NAMES_SECRET_IF_KEY, "-----BEGIN PGP PUBLIC KEY BLOCK-----"));
 }
 
+/* The word between two parts of a text, for each of some words. Prints those that are not judged
+ * as expected. */
+static bool judges_all(bool expected, const char *before, const char *const *words, size_t count,
+		       const char *after)
+{
+	bool held = true;
+
+	for (size_t i = 0; i < count; i++) {
+		AUTO_FREE char *text = mem_format("%s%s%s", before, words[i], after);
+
+		if (credential(text) == expected)
+			continue;
+		printf("# %s: %s\n", expected ? "not found" : "found", text);
+		held = false;
+	}
+	return held;
+}
+
+#define JUDGES_ALL(expected, before, words, after) \
+	judges_all(expected, before, words, sizeof(words) / sizeof *(words), after)
+
+/* Each row of the tables in secret.c. */
+static void credentials(void)
+{
+	static const char *const keys[] = { "password",   "passwd",     "passphrase", "secret",
+					    "token",      "_auth",      "authident",  "apikey",
+					    "api_key",    "api-key",    "accesskey",  "access_key",
+					    "access-key", "private_key" };
+	static const char *const tokens[] = { "npm_",  "ghp_", "gho_",        "ghu_",
+					      "ghs_",  "ghr_", "github_pat_", "glpat-",
+					      "pypi-", "AKIA", "ASIA",        "xoxb-",
+					      "xoxp-", "AIza", "sk-",         "hvs." };
+	static const char *const references[] = { "${A}", "{ref}",         "[ref]",
+						  "<ref", "http://h/path", "https://h/path" };
+	static const char *const nothing[] = { "null", "none", "true", "false", "12345" };
+	static const char *const almost[] = { "nullify", "nonesuch", "trueish", "falsely",
+					      "123456" };
+	static const char *const marks[] = { "-----BEGIN RSA PRIVATE KEY-----", "<PrivateKey>",
+					     "AGE-SECRET-KEY-1", "PuTTY-User-Key-File-3: x",
+					     "-----BEGIN OpenVPN Static key V1-----" };
+	bool held = true;
+
+	CHECK("a value after each word for a credential is one",
+	      JUDGES_ALL(true, "my_", keys, "_a = hunter"));
+	CHECK("each word alone is not one", JUDGES_ALL(false, "my_", keys, "_a\n"));
+	CHECK("tokens of each service are known by their start",
+	      JUDGES_ALL(true, "x: ", tokens, "aaaaaaaaaaaaaaaaaaaa"));
+	CHECK("a short word with such a start is not a token",
+	      JUDGES_ALL(false, "x: ", tokens, "aaaa"));
+	CHECK("a reference is not a credential", JUDGES_ALL(false, "token: ", references, ""));
+	CHECK("a value that means nothing is not a credential",
+	      JUDGES_ALL(false, "token: ", nothing, "") &&
+		      JUDGES_ALL(false, "token: ", nothing, "\nx"));
+	CHECK("a value that only begins so is a credential",
+	      JUDGES_ALL(true, "token: ", almost, ""));
+	for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+		held = in_text(NAMES_SECRET_IF_KEY, marks[i]) &&
+		       in_text(NAMES_SECRET_IF_FOUND, marks[i]) && held;
+	CHECK("a private key of each kind is found", held);
+}
+
 static bool listens(const char *text)
 {
 	struct fence_listen listen;
@@ -194,18 +267,25 @@ static void listening(void)
 	CHECK("a relative socket path is refused", !listens("127.0.0.1:8080=x"));
 }
 
+/* Makes the plan of a spec for the project. Returns 0 or -1. */
+static int make_plan(const struct fence_spec *spec, struct fence_plan *ret_plan)
+{
+	struct fence_spec full_spec = *spec;
+	struct error err;
+
+	full_spec.mechanism = "bwrap";
+	full_spec.project = spec->project ? spec->project : project;
+	return fence_plan_make(&full_spec, ret_plan, &err);
+}
+
 /* Returns the access to a path under a spec: "write", "read", "hide", "none", or "refused". */
 static const char *verdict(const struct fence_spec *spec, const char *path)
 {
 	static const char *const words[] = { "write", "read", "hide", "hide" };
 	AUTO_FREE char *full = path_absolute(path, project);
-	struct fence_spec full_spec = *spec;
 	struct fence_plan plan;
-	struct error err;
 
-	full_spec.mechanism = "bwrap";
-	full_spec.project = spec->project ? spec->project : project;
-	if (fence_plan_make(&full_spec, &plan, &err) < 0)
+	if (make_plan(spec, &plan) < 0)
 		return "refused";
 
 	const struct fence_rule *rule = fence_plan_decide(&plan, full);
@@ -363,6 +443,289 @@ static void refusals(void)
 	CHECK("hiding the project is refused", gives(&hide_all, "x", "refused"));
 }
 
+/* Returns how a plan knows an entry of the project: "inode", "content", "hidden" or "nothing". */
+static const char *knowledge(const struct fence_spec *spec, const char *name)
+{
+	AUTO_FREE char *path = path_join(project, name);
+	struct fence_plan plan;
+	const char *word = "nothing";
+
+	if (make_plan(spec, &plan) < 0)
+		return "refused";
+	for (size_t i = 0; i < plan.known_count; i++)
+		if (strcmp(plan.known[i].path, path) == 0)
+			word = plan.known[i].hidden       ? "hidden"
+			       : plan.known[i].content[0] ? "content"
+							  : "inode";
+	fence_plan_release(&plan);
+	return word;
+}
+
+static bool knows(const struct fence_spec *spec, const char *name, const char *expected)
+{
+	const char *seen = knowledge(spec, name);
+
+	if (strcmp(seen, expected) != 0)
+		printf("# %s: %s, not %s\n", name, seen, expected);
+	return strcmp(seen, expected) == 0;
+}
+
+static bool has_notice(const struct fence_spec *spec, const char *part)
+{
+	struct fence_plan plan;
+	bool found = false;
+
+	if (make_plan(spec, &plan) < 0)
+		return false;
+	for (size_t i = 0; i < plan.notices.count; i++)
+		found = found || strstr(plan.notices.items[i], part);
+	fence_plan_release(&plan);
+	return found;
+}
+
+/* Reports whether files here have a birth time that lasts. An overlay gives a file that of a copy
+ * when it changes. */
+static bool has_births(struct statx *ret_status)
+{
+	struct statfs system;
+
+	return statx(AT_FDCWD, project, 0, STATX_BTIME, ret_status) == 0 &&
+	       ret_status->stx_mask & STATX_BTIME && ret_status->stx_btime.tv_sec &&
+	       statfs(project, &system) == 0 && system.f_type != OVERLAYFS_SUPER_MAGIC;
+}
+
+static void births(void)
+{
+	struct fence_inode inode;
+	struct statx status;
+
+	CHECK("an entry without a birth time is identified without one",
+	      known_identify(AT_FDCWD, "/proc/version", &inode) == 0 && !inode.birth_s &&
+		      !inode.birth_ns && inode.inode);
+	CHECK("a missing entry is not identified",
+	      known_identify(AT_FDCWD, "missing", &inode) < 0 && errno == ENOENT);
+	if (!has_births(&status)) {
+		printf("ok - the birth time of an entry belongs to its identity # skip no lasting "
+		       "birth times in %s\n",
+		       project);
+		return;
+	}
+	CHECK("the birth time of an entry belongs to its identity",
+	      known_identify(AT_FDCWD, project, &inode) == 0 &&
+		      inode.birth_s == status.stx_btime.tv_sec &&
+		      inode.birth_ns == status.stx_btime.tv_nsec);
+	CHECK("a file with a birth time is known by its inode",
+	      knows(&(struct fence_spec){ 0 }, ".mcp.json", "inode"));
+}
+
+/* The entries that the sweep leaves alone. */
+static void known_entries(void)
+{
+	const struct fence_spec plain = { 0 };
+	const struct fence_spec folder = { .write = ONE("deep/.vscode") };
+	const struct fence_spec around = { .write = ONE("deep") };
+	const struct fence_spec weak = { .write = WEAK("deep/.vscode") };
+	const struct fence_spec hide = { .hide = ONE("src") };
+	struct fence_inode pointer;
+	struct fence_inode target;
+
+	make_file(project, ".mcp.json", "{}");
+	make_file(project, "src/.envrc", "x");
+	make_file(project, "deep/.vscode/linked", "x");
+	make_file(project, "deep/.vscode/single", "x");
+	if (link("src/.envrc", "src/other-name") < 0 ||
+	    link("deep/.vscode/linked", "src/another-name") < 0 ||
+	    link(".env", "src/env-name") < 0 || symlink(".mcp.json", ".exrc") < 0)
+		abort();
+	births();
+	CHECK("entries that the host executes are known",
+	      knows(&plain, ".git", "inode") && knows(&plain, "deep/.vscode", "inode"));
+	CHECK("an entry that the user makes writable is not known, and others still are",
+	      knows(&folder, "deep/.vscode", "nothing") && knows(&folder, ".git", "inode"));
+	CHECK("a notice says what the user made writable, and names who executes it",
+	      has_notice(&folder, "deep/.vscode is writable (--write); the host will execute what "
+				  "the command puts there (VS Code)") &&
+		      !has_notice(&around, "is writable (--write)") &&
+		      !has_notice(&weak, "is writable (--write)"));
+	CHECK("an entry that stays read-only in a writable folder is known",
+	      knows(&around, "deep/.vscode", "inode"));
+	CHECK("a write rule of the project's own file makes no entry unknown",
+	      knows(&weak, "deep/.vscode", "inode"));
+	CHECK("hidden folders are known as such", knows(&plain, "deep/er/secrets", "hidden") &&
+							  knows(&hide, "src", "hidden") &&
+							  knows(&plain, "src", "nothing"));
+	CHECK("a file with another name is known by its content, with a notice",
+	      knows(&plain, "src/.envrc", "content") &&
+		      has_notice(&plain, "src/.envrc has 2 hard links"));
+	CHECK("so is one in a folder that the host executes, and others there are not known alone",
+	      knows(&plain, "deep/.vscode/linked", "content") &&
+		      knows(&plain, "deep/.vscode/single", "nothing"));
+	CHECK("a hidden file with another name is reported",
+	      has_notice(&plain, ".env has 2 hard links; it is hidden under this name only"));
+	CHECK("a file with one name gets no notice", !has_notice(&plain, ".mcp.json has"));
+	CHECK("ordinary files are not known", knows(&plain, "src/main.c", "nothing"));
+	CHECK("a symlink is identified as itself",
+	      known_identify(AT_FDCWD, ".exrc", &pointer) == 0 &&
+		      known_identify(AT_FDCWD, ".mcp.json", &target) == 0 &&
+		      pointer.inode != target.inode);
+	if (unlink(".exrc") < 0 || unlink("src/other-name") < 0 || unlink("src/another-name") < 0 ||
+	    unlink("src/env-name") < 0 || unlink("src/.envrc") < 0 || unlink(".mcp.json") < 0)
+		abort();
+}
+
+/* Reports whether a plan refuses a path, which is relative to home or absolute, for this reason, or
+ * permits it (NULL). */
+static bool permits(const struct fence_plan *plan, bool writable, const char *path, const char *why)
+{
+	AUTO_FREE char *full = path_absolute(path, home);
+	struct error err = { 0 };
+	bool permitted = fence_plan_permits(plan, writable, full, &err) == 0;
+	bool held = why ? !permitted && strstr(err.text, why) : permitted;
+
+	if (!held)
+		printf("# %s: %s\n", full, permitted ? "permitted" : err.text);
+	return held;
+}
+
+static void permissions(void)
+{
+	static const char protected[] = "is protected";
+	static const char system[] = "belongs to the system";
+	AUTO_FREE char *settings = path_join(home, "my/settings");
+	struct fence_plan plan;
+
+	if (make_plan(&(struct fence_spec){ 0 }, &plan) < 0)
+		abort();
+	CHECK("a folder at home can be made writable",
+	      permits(&plan, true, "data", NULL) && permits(&plan, false, "data", NULL));
+	CHECK("files at home that the host executes cannot, nor folders around them",
+	      permits(&plan, true, ".bashrc", protected) &&
+		      permits(&plan, true, ".local", protected));
+	CHECK("they can be made readable", permits(&plan, false, ".bashrc", NULL));
+	CHECK("folders of credentials can be neither, but a file in one can be read",
+	      permits(&plan, true, ".ssh", protected) &&
+		      permits(&plan, true, ".ssh/known_hosts", protected) &&
+		      permits(&plan, false, ".ssh", "holds credentials") &&
+		      permits(&plan, false, ".ssh/known_hosts", NULL));
+	CHECK("nor can Ringfence's own settings be made writable, or what is in or around them",
+	      permits(&plan, true, ".config/ringfence", protected) &&
+		      permits(&plan, true, ".config/ringfence/x", protected) &&
+		      permits(&plan, true, ".config", protected) &&
+		      permits(&plan, true, ".config/ringfences", NULL));
+	env_set("XDG_CONFIG_HOME", settings);
+	CHECK("this holds wherever the settings are",
+	      permits(&plan, true, "my/settings/ringfence", protected) &&
+		      permits(&plan, true, "my/settings/ringfence/x", protected) &&
+		      permits(&plan, true, "my", protected) &&
+		      permits(&plan, true, "my/other", NULL));
+	env_set("XDG_CONFIG_HOME", NULL);
+	CHECK("folders of the system cannot be made writable, nor anything in them",
+	      permits(&plan, true, "/usr/share/x", system) &&
+		      permits(&plan, true, "/etc", system) &&
+		      permits(&plan, false, "/usr/share/x", NULL));
+	CHECK("the state folder can be neither, nor what is in or around it",
+	      permits(&plan, true, state, "keeps its state") &&
+		      permits(&plan, false, "../state/runs", "keeps its state") &&
+		      permits(&plan, false, "..", "home folder"));
+	CHECK("whole folders of the kernel cannot be made readable",
+	      permits(&plan, false, "/proc/1", "name only the files below it") &&
+		      permits(&plan, false, "/sys", "name only the files below it") &&
+		      permits(&plan, false, "/sys/class", NULL));
+	fence_plan_release(&plan);
+}
+
+static bool has_variable(const struct fence_plan *plan, const char *variable)
+{
+	return list_has(&plan->environment, variable);
+}
+
+static void environments(void)
+{
+	AUTO_FREE char *path = mem_format("%s/src:%s/.ssh:/usr/sbin:/nowhere", project, home);
+	AUTO_FREE char *expected = mem_format("PATH=%s/src:/usr/sbin:/usr/local/bin:/usr/bin:/bin",
+					      project);
+	AUTO_FREE char *here = mem_format("PWD=%s", project);
+	AUTO_FREE char *inside = mem_format("HOME=%s", home);
+	struct fence_spec spec = { 0 };
+	struct fence_plan plan;
+
+	env_set("PATH", path);
+	env_set("LANG", "C");
+	env_set("A_SECRET", "x");
+	env_set("WANTED", "y");
+	list_add(&spec.env, "WANTED");
+	list_add(&spec.env, "GIVEN=z=1");
+	if (make_plan(&spec, &plan) < 0)
+		abort();
+	CHECK("the path keeps the folders that exist inside, before those of the system",
+	      has_variable(&plan, expected));
+	CHECK("common variables are passed on, and others are not",
+	      has_variable(&plan, "LANG=C") && !has_variable(&plan, "A_SECRET=x"));
+	CHECK("variables that the user names are passed on, or set",
+	      has_variable(&plan, "WANTED=y") && has_variable(&plan, "GIVEN=z=1"));
+	CHECK("some variables are those of the fence",
+	      has_variable(&plan, "TMPDIR=/tmp") && has_variable(&plan, "SHELL=/bin/sh") &&
+		      has_variable(&plan, "RINGFENCE=1") && has_variable(&plan, here) &&
+		      has_variable(&plan, inside));
+	fence_plan_release(&plan);
+	list_add(&spec.env, "MISSING");
+	CHECK("a variable that does not exist is refused", make_plan(&spec, &plan) < 0);
+	list_release(&spec.env);
+	list_add(&spec.env, "=x");
+	CHECK("a variable without a name is refused", make_plan(&spec, &plan) < 0);
+	list_release(&spec.env);
+}
+
+/* Files of the project that symlinks at home lead to. */
+static void linked_from_home(void)
+{
+	AUTO_FREE char *rc = path_join(project, "my-rc");
+	AUTO_FREE char *login = path_join(project, "my-login");
+	const struct fence_spec plain = { 0 };
+
+	make_file(project, "my-rc", "x");
+	make_file(project, "my-login", "x");
+	CHECK("a file of the project is writable",
+	      gives(&plain, "my-rc", "write") && gives(&plain, "my-login", "write"));
+	make_file(project, "my-hook", "x");
+	put_link(project, ".git/hooks/pre-commit", "../../my-hook");
+	CHECK("one that a symlink in a git directory leads to is read-only",
+	      gives(&plain, "my-hook", "read"));
+	put_link(home, ".bashrc", rc);
+	put_link(home, ".netrc", login);
+	CHECK("one that the host executes by a symlink is read-only",
+	      gives(&plain, "my-rc", "read"));
+	CHECK("one that holds a login by a symlink is hidden", gives(&plain, "my-login", "hide"));
+}
+
+static void covers(void)
+{
+	AUTO_FREE char *git = path_join(project, ".git");
+	AUTO_FREE char *source = path_join(state, "runs");
+	struct fence_cover items[] = { { .path = git, .source = source, .writable = true } };
+	const struct fence_spec spec = { .covers = { items, 1 } };
+	struct fence_plan plan;
+	const struct fence_rule *rule;
+
+	if (make_plan(&spec, &plan) < 0)
+		abort();
+	rule = fence_plan_decide(&plan, git);
+	CHECK("a cover is mounted in the place of a folder, with its own access",
+	      rule && rule->access == WIRE_WRITE && rule->source &&
+		      strcmp(rule->source, source) == 0 && rule->is_dir);
+	fence_plan_release(&plan);
+	items[0].writable = false;
+	if (make_plan(&spec, &plan) < 0)
+		abort();
+	rule = fence_plan_decide(&plan, git);
+	CHECK("it can be read-only", rule && rule->access == WIRE_READ);
+	fence_plan_release(&plan);
+	items[0].source = (char *)"/bin/true";
+	CHECK("a file does not cover a folder", make_plan(&spec, &plan) < 0);
+	items[0].source = (char *)"/nonexistent";
+	CHECK("a missing source is refused", make_plan(&spec, &plan) < 0);
+}
+
 static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *walk)
 {
 	(void)status;
@@ -413,14 +776,6 @@ static void places_at_home(void)
 static void collect_link(void *context, const char *path, bool secret)
 {
 	buffer_printf(context, "%s %s\n", secret ? "secret" : "plain", path + strlen(home) + 1);
-}
-
-static void put_link(const char *base, const char *name, const char *target)
-{
-	AUTO_FREE char *path = path_join(base, name);
-
-	if (symlink(target, path) < 0)
-		abort();
 }
 
 static bool finds(const char *all, const char *line)
@@ -490,6 +845,7 @@ int main(void)
 	names();
 	name_patterns();
 	contents();
+	credentials();
 	places_at_home();
 	links_at_home();
 	listening();
@@ -497,6 +853,11 @@ int main(void)
 	weak_rules();
 	patterns();
 	refusals();
+	known_entries();
+	permissions();
+	environments();
+	covers();
+	linked_from_home();
 	CHECK("every mechanism has a name and all operations",
 	      mechanism_find("bwrap") && mechanism_find("none") &&
 		      mechanism_find("auto") == mechanism_find("bwrap") && !mechanism_find("x"));

@@ -225,6 +225,34 @@ static void own_prices(void)
 		      refused("model x 1 2 3 4 5 fast=2 y", "too many words"));
 }
 
+/* The longest name and table that are accepted, and one byte more. */
+static void sizes(void)
+{
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(PRICE_MOST_BYTES + 2);
+	char line[PRICE_NAME + 40];
+	char name[PRICE_NAME + 1];
+	struct price_table own;
+	struct error err;
+
+	memset(name, 'x', sizeof name);
+	snprintf(line, sizeof line, "model %.*s 1 2 3 4 5", PRICE_NAME - 1, name);
+	CHECK("the longest name is accepted", !add(line, &own) && own.count == table.count + 1);
+	price_table_release(&own);
+	snprintf(line, sizeof line, "model %.*s 1 2 3 4 5", PRICE_NAME, name);
+	CHECK("a longer name is refused", refused(line, "invalid model name"));
+	while (text.used < PRICE_MOST_BYTES)
+		buffer_add(&text, "#", 1);
+	if (price_table_init(&own, &err) < 0)
+		abort();
+	CHECK("the longest table is accepted",
+	      price_table_add(&own, "mine", text.data, text.used, &err) == 0);
+	buffer_add(&text, "#", 1);
+	CHECK("a longer table is refused",
+	      price_table_add(&own, "mine", text.data, text.used, &err) < 0 &&
+		      strstr(err.text, "must not exceed"));
+	price_table_release(&own);
+}
+
 static bool usd(uint64_t nusd, unsigned int least, const char *expected)
 {
 	AUTO_BUFFER struct buffer out = BUFFER_INIT(64);
@@ -241,18 +269,166 @@ static void money(void)
 		      usd(123456789, 2, "0.123456789"));
 }
 
+/* --- each price */
+
+/* A second copy of prices.txt, so that a price cannot change or vanish by mistake: the model, the
+ * number of input tokens above which it applies, the factor of fast mode in thousandths, and
+ * nano-dollars per token (-1: not priced) for input, output, both cache writes and cache reads. */
+static const struct {
+	const char *name;
+	uint64_t above;
+	uint64_t fast;
+	int64_t nusd[PRICE_KINDS];
+} prices[] = {
+	{ "claude-fable-5-2", 0, 0, { 8000, 40000, 10000, 16000, 200 } },
+	{ "claude-fable-5-1", 0, 0, { 10000, 50000, 12500, 20000, 250 } },
+	{ "claude-fable-5", 0, 0, { 10000, 50000, 12500, 20000, 1000 } },
+	{ "claude-opus-5-5", 0, 2000, { 4000, 20000, 5000, 8000, 200 } },
+	{ "claude-opus-5", 0, 2000, { 5000, 25000, 6250, 10000, 500 } },
+	{ "claude-opus-4-8", 0, 2000, { 5000, 25000, 6250, 10000, 500 } },
+	{ "claude-opus-4-7", 0, 0, { 5000, 25000, 6250, 10000, 500 } },
+	{ "claude-opus-4-6", 0, 0, { 5000, 25000, 6250, 10000, 500 } },
+	{ "claude-opus-4-5", 0, 0, { 5000, 25000, 6250, 10000, 500 } },
+	{ "claude-opus-4-1", 0, 0, { 15000, 75000, 18750, 30000, 1500 } },
+	{ "claude-opus-4-0", 0, 0, { 15000, 75000, 18750, 30000, 1500 } },
+	{ "claude-opus-4", 0, 0, { 15000, 75000, 18750, 30000, 1500 } },
+	{ "claude-sonnet-5-5", 0, 0, { 2000, 10000, 2500, 4000, 100 } },
+	{ "claude-sonnet-5", 0, 0, { 2000, 10000, 2500, 4000, 200 } },
+	{ "claude-sonnet-4-6", 0, 0, { 3000, 15000, 3750, 6000, 300 } },
+	{ "claude-sonnet-4-5", 0, 0, { 3000, 15000, 3750, 6000, 300 } },
+	{ "claude-haiku-5-5", 0, 0, { 100, 500, 125, 200, 10 } },
+	{ "claude-haiku-5-5", 100000, 0, { 500, 2500, 625, 1000, 50 } },
+	{ "claude-haiku-4-5", 0, 0, { 1000, 5000, 1250, 2000, 100 } },
+	{ "gpt-6-astra", 0, 2000, { 10000, 50000, 12500, -1, 1000 } },
+	{ "gpt-6-astra", 272000, 2000, { 20000, 75000, 25000, -1, 2000 } },
+	{ "gpt-6.1-sol", 0, 2000, { 2000, 10000, 2500, -1, 100 } },
+	{ "gpt-6.1-sol", 272000, 2000, { 4000, 15000, 5000, -1, 200 } },
+	{ "gpt-6-sol", 0, 2000, { 2000, 10000, 2500, -1, 200 } },
+	{ "gpt-6-sol", 272000, 2000, { 4000, 15000, 5000, -1, 400 } },
+	{ "gpt-6.1-terra", 0, 2000, { 1000, 5000, 1250, -1, 50 } },
+	{ "gpt-6.1-terra", 272000, 2000, { 2000, 7500, 2500, -1, 100 } },
+	{ "gpt-6-luna", 0, 2000, { 100, 500, 125, -1, 10 } },
+	{ "gpt-6-luna", 272000, 2000, { 200, 750, 250, -1, 20 } },
+	{ "gpt-5.6", 0, 2000, { 4000, 20000, 5000, -1, 400 } },
+	{ "gpt-5.6", 272000, 2000, { 8000, 30000, 10000, -1, 800 } },
+	{ "gpt-5.6-sol", 0, 2000, { 4000, 20000, 5000, -1, 400 } },
+	{ "gpt-5.6-sol", 272000, 2000, { 8000, 30000, 10000, -1, 800 } },
+	{ "gpt-5.6-terra", 0, 2000, { 2000, 12000, 2500, -1, 200 } },
+	{ "gpt-5.6-terra", 272000, 2000, { 4000, 18000, 5000, -1, 400 } },
+	{ "gpt-5.6-luna", 0, 2000, { 200, 1200, 250, -1, 20 } },
+	{ "gpt-5.6-luna", 272000, 2000, { 400, 1800, 500, -1, 40 } },
+	{ "gpt-daybreak-blue", 0, 0, { 4000, 20000, 5000, -1, 400 } },
+	{ "gpt-daybreak-blue", 272000, 0, { 8000, 30000, 10000, -1, 800 } },
+	{ "gpt-daybreak-red", 0, 0, { 12500, 75000, 15625, -1, 1250 } },
+	{ "gpt-5.5", 0, 2500, { 5000, 30000, -1, -1, 500 } },
+	{ "gpt-5.5", 272000, 2500, { 10000, 45000, -1, -1, 1000 } },
+	{ "gpt-5.5-pro", 0, 0, { 30000, 180000, -1, -1, -1 } },
+	{ "gpt-5.5-pro", 272000, 0, { 60000, 270000, -1, -1, -1 } },
+	{ "gpt-5.4", 0, 2000, { 2500, 15000, -1, -1, 250 } },
+	{ "gpt-5.4", 272000, 2000, { 5000, 22500, -1, -1, 500 } },
+	{ "gpt-5.4-pro", 0, 0, { 30000, 180000, -1, -1, -1 } },
+	{ "gpt-5.4-pro", 272000, 0, { 60000, 270000, -1, -1, -1 } },
+	{ "gpt-5.4-mini", 0, 2000, { 750, 4500, -1, -1, 75 } },
+	{ "gpt-5.4-nano", 0, 0, { 200, 1250, -1, -1, 20 } },
+	{ "gpt-5.3-codex", 0, 0, { 1750, 14000, -1, -1, 175 } },
+	{ "gpt-5.3-codex-spark", 0, 0, { 1750, 14000, -1, -1, 175 } },
+	{ "gpt-5.2", 0, 0, { 1750, 14000, -1, -1, 175 } },
+	{ "gpt-5.2-codex", 0, 0, { 1750, 14000, -1, -1, 175 } },
+	{ "gpt-5.1", 0, 0, { 1250, 10000, -1, -1, 125 } },
+	{ "gpt-5.1-codex", 0, 0, { 1250, 10000, -1, -1, 125 } },
+	{ "gpt-5.1-codex-max", 0, 0, { 1250, 10000, -1, -1, 125 } },
+	{ "gpt-5", 0, 0, { 1250, 10000, -1, -1, 125 } },
+	{ "gpt-5-codex", 0, 0, { 1250, 10000, -1, -1, 125 } },
+	{ "gpt-5-mini", 0, 0, { 250, 2000, -1, -1, 25 } },
+	{ "gpt-5-nano", 0, 0, { 50, 400, -1, -1, 5 } },
+	{ "gpt-4.1", 0, 0, { 2000, 8000, -1, -1, 500 } },
+	{ "gpt-4.1-mini", 0, 0, { 400, 1600, -1, -1, 100 } },
+	{ "gpt-4.1-nano", 0, 0, { 100, 400, -1, -1, 25 } },
+	{ "gpt-4o-2024-05-13", 0, 0, { 5000, 15000, -1, -1, -1 } },
+	{ "gpt-4o", 0, 0, { 2500, 10000, -1, -1, 1250 } },
+	{ "gpt-4o-mini", 0, 0, { 150, 600, -1, -1, 75 } },
+	{ "o4-mini", 0, 0, { 1100, 4400, -1, -1, 275 } },
+	{ "o3", 0, 0, { 2000, 8000, -1, -1, 500 } },
+	{ "o3-mini", 0, 0, { 1100, 4400, -1, -1, 550 } },
+	{ "gemini-3.8-flash", 0, 0, { 750, 3750, -1, -1, 75 } },
+	{ "gemini-3.7-flash", 0, 0, { 750, 3750, -1, -1, 75 } },
+	{ "gemini-3.6-flash", 0, 0, { 750, 3750, -1, -1, 75 } },
+	{ "gemini-3.5-flash", 0, 0, { 1500, 9000, -1, -1, 150 } },
+	{ "gemini-3.5-flash-lite", 0, 0, { 300, 2500, -1, -1, 30 } },
+	{ "gemini-3-flash-preview", 0, 0, { 500, 3000, -1, -1, 50 } },
+	{ "gemini-3.1-flash-lite", 0, 0, { 250, 1500, -1, -1, 25 } },
+	{ "gemini-3.1-pro-preview", 0, 0, { 2000, 12000, -1, -1, 200 } },
+	{ "gemini-3.1-pro-preview", 200000, 0, { 4000, 18000, -1, -1, 400 } },
+	{ "gemini-3.1-pro-preview-customtools", 0, 0, { 2000, 12000, -1, -1, 200 } },
+	{ "gemini-3.1-pro-preview-customtools", 200000, 0, { 4000, 18000, -1, -1, 400 } },
+	{ "gemini-3-pro-preview", 0, 0, { 2000, 12000, -1, -1, 200 } },
+	{ "gemini-3-pro-preview", 200000, 0, { 4000, 18000, -1, -1, 400 } },
+	{ "gemini-2.5-pro", 0, 0, { 1250, 10000, -1, -1, 125 } },
+	{ "gemini-2.5-pro", 200000, 0, { 2500, 15000, -1, -1, 250 } },
+	{ "gemini-2.5-flash", 0, 0, { 300, 2500, -1, -1, 30 } },
+	{ "gemini-2.5-flash-lite", 0, 0, { 100, 400, -1, -1, 10 } },
+};
+
+static const struct price_tier *find_tier(const struct price_model *model, uint64_t above)
+{
+	for (size_t i = 0; model && i < model->tier_count; i++)
+		if (model->tiers[i].above == above)
+			return &model->tiers[i];
+	return NULL;
+}
+
+static bool is_priced(size_t row)
+{
+	const struct price_model *model = price_find(&table, prices[row].name);
+	const struct price_tier *tier = find_tier(model, prices[row].above);
+	bool held = tier && strcmp(model->name, prices[row].name) == 0 &&
+		    model->fast == prices[row].fast;
+
+	for (size_t kind = 0; held && kind < PRICE_KINDS; kind++)
+		held = tier->priced[kind] == (prices[row].nusd[kind] >= 0) &&
+		       (!tier->priced[kind] ||
+			tier->nusd[kind] == (uint64_t)prices[row].nusd[kind]);
+	if (!held)
+		printf("# another price: %s above %llu\n", prices[row].name,
+		       (unsigned long long)prices[row].above);
+	return held;
+}
+
+static void each_price(void)
+{
+	static const char *const kinds[] = { "input", "output", "write-5m", "write-1h", "read" };
+	size_t tier_count = 0;
+	bool held = true;
+
+	for (size_t i = 0; i < sizeof prices / sizeof *prices; i++)
+		held = is_priced(i) && held;
+	for (size_t i = 0; i < table.count; i++)
+		tier_count += table.models[i].tier_count;
+	CHECK("each model has its prices, tiers and factor", held);
+	CHECK("there are no other models and tiers", tier_count == sizeof prices / sizeof *prices);
+	CHECK("a web search and a region have their prices",
+	      table.search_nusd == 10000000 && table.geo_count == 1 &&
+		      strcmp(table.geos[0].name, "us") == 0 && table.geos[0].factor == 1100);
+	for (size_t kind = 0; kind < PRICE_KINDS; kind++)
+		held = price_kind_names[kind] && strcmp(price_kind_names[kind], kinds[kind]) == 0 &&
+		       held;
+	CHECK("each kind of token has its name", held);
+}
+
 int main(void)
 {
 	struct error err;
 
 	CHECK("the built-in table is read, and dated",
 	      price_table_init(&table, &err) == 0 && strlen(table.dated) == 10);
+	each_price();
 	names();
 	costs();
 	tiers();
 	sums();
 	reserves();
 	own_prices();
+	sizes();
 	money();
 	price_table_release(&table);
 	return unit_failures > 0;

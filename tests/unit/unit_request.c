@@ -536,6 +536,71 @@ static void edits(void)
 		      asking("{\"model\":\"a\"}", "{\"model\":\"a\"}"));
 }
 
+/* Returns true if a body is refused for a reason that names this field. */
+static bool blames(const char *path, const char *text, const char *why, const char *field)
+{
+	struct request_body body;
+	const char *wrong = read_body(path, text, &body);
+
+	if (!wrong || !strstr(wrong, why) || strcmp(body.field, field) != 0)
+		printf("# %s: %s\n", wrong ? wrong : "it passes", wrong ? body.field : "");
+	return wrong && strstr(wrong, why) && strcmp(body.field, field) == 0;
+}
+
+static bool passes(const char *path, const char *text)
+{
+	struct request_body body;
+	const char *wrong = read_body(path, text, &body);
+
+	if (wrong)
+		printf("# %s\n", wrong);
+	return !wrong;
+}
+
+#define A_BODY(rest) "{\"model\":\"a\",\"max_tokens\":1," rest "}"
+#define G_PART(mime)                                                       \
+	"{\"contents\":[{\"parts\":[{\"inlineData\":{\"mimeType\":\"" mime \
+	"\",\"data\":\"AAAA\"}}]}]}"
+
+static void kinds(void)
+{
+	static const char gemini[] = "/v1beta/models/g:generateContent";
+
+	CHECK("Gemini's body may repeat the model of the path",
+	      passes(gemini, "{\"model\":\"g\"}") && passes(gemini, "{\"model\":\"models/g\"}") &&
+		      passes(gemini, "{\"model\":null}"));
+	CHECK("it may not name another one",
+	      blames(gemini, "{\"model\":\"h\"}", "not the one in the path", "model") &&
+		      blames(gemini, "{\"model\":\"g\\u0000h\"}", "not the one in the path",
+			     "model") &&
+		      blames(gemini, "{\"model\":5}", "not the one in the path", "model"));
+	CHECK("an object cannot be replaced by a value, which is named",
+	      blames("/v1/messages", A_BODY("\"thinking\":5"), "thinking must be an object",
+		     "thinking") &&
+		      blames("/v1/messages", A_BODY("\"tool_choice\":\"any\""),
+			     "tool_choice must be an object", "tool_choice") &&
+		      blames(gemini, "{\"contents\":[{\"parts\":[{\"inlineData\":\"x\"}]}]}",
+			     "must be an object", "contents.parts.inlineData") &&
+		      passes("/v1/messages", A_BODY("\"thinking\":null")));
+	CHECK("a list cannot be replaced by a value",
+	      blames("/v1/messages", A_BODY("\"tools\":{}"), "tools must be a list", "tools"));
+	CHECK("tiers are known by their names, with and without Gemini's prefix",
+	      passes(gemini, "{\"service_tier\":\"SERVICE_TIER_STANDARD\"}") &&
+		      passes(gemini, "{\"service_tier\":\"standard\"}") &&
+		      blames(gemini, "{\"service_tier\":\"SERVICE_TIER_X\"}", "no known price",
+			     "service_tier") &&
+		      blames("/v1/messages", A_BODY("\"service_tier\":\"batch\""), "no known price",
+			     "service_tier"));
+	CHECK("a key with a blank after it is another key",
+	      blames("/v1/messages", A_BODY("\"max_tokens \":2"), "", "max_tokens "));
+	CHECK("data has a type with a price of its own kind",
+	      passes(gemini, G_PART("image/png")) && passes(gemini, G_PART("text/x-c++src")) &&
+		      blames(gemini, G_PART("audio/wav"), "has another price",
+			     "contents.parts.inlineData.mimeType") &&
+		      blames(gemini, G_PART("text/plain;audio/wav"), "has another price",
+			     "contents.parts.inlineData.mimeType"));
+}
+
 int main(void)
 {
 	paths();
@@ -546,5 +611,6 @@ int main(void)
 	schemas();
 	brackets();
 	edits();
+	kinds();
 	return unit_failures > 0;
 }

@@ -170,6 +170,11 @@ static bool has_url_password(struct rest rest)
 	return false;
 }
 
+static bool is_key_character(char c)
+{
+	return isalnum((unsigned char)c) || is_one_of(c, "+=_-");
+}
+
 /* Returns the size of the word of a key's alphabet that the rest begins with, and whether it looks
  * random: long, with letters and digits, and not a checksum. */
 static size_t key_size(const struct rest *rest, bool *ret_random)
@@ -186,7 +191,7 @@ static size_t key_size(const struct rest *rest, bool *ret_random)
 		digits += isdigit((unsigned char)c) != 0;
 		letters += isalpha((unsigned char)c) != 0;
 		hex += isxdigit((unsigned char)c) != 0;
-		if (!isalnum((unsigned char)c) && !is_one_of(c, "+=_-"))
+		if (!is_key_character(c))
 			break;
 	}
 	*ret_random = size >= RANDOM && digits >= 4 && letters >= 4 &&
@@ -194,8 +199,16 @@ static size_t key_size(const struct rest *rest, bool *ret_random)
 	return size;
 }
 
-/* Returns whether a word begins as the tokens of well-known services do. */
-static bool is_token(const struct rest *rest, size_t size)
+/* Returns whether the characters between two places belong to a key. */
+static bool is_key(const struct rest *rest, size_t from, size_t to)
+{
+	while (from < to && from < rest->left && is_key_character(rest->at[from]))
+		from++;
+	return from >= to;
+}
+
+/* Returns whether the rest begins as the tokens of well-known services do. */
+static bool is_token(const struct rest *rest)
 {
 	static const char *const starts[] = { "npm_",  "ghp_", "gho_",        "ghu_",
 					      "ghs_",  "ghr_", "github_pat_", "glpat-",
@@ -203,9 +216,10 @@ static bool is_token(const struct rest *rest, size_t size)
 					      "xoxp-", "AIza", "sk-",         "hvs." };
 	enum { SHORTEST = 20 };
 
-	for (size_t i = 0; size >= SHORTEST && i < COUNT(starts); i++)
+	for (size_t i = 0; i < COUNT(starts); i++)
 		if (rest->left >= strlen(starts[i]) &&
-		    strncmp(rest->at, starts[i], strlen(starts[i])) == 0)
+		    strncmp(rest->at, starts[i], strlen(starts[i])) == 0 &&
+		    is_key(rest, strlen(starts[i]), SHORTEST))
 			return true;
 	return false;
 }
@@ -220,8 +234,7 @@ static bool has_credential(const char *text, size_t size)
 
 		if (word == 0)
 			word = key_size(&rest, &random);
-		if (random || is_token(&rest, word) || has_assignment(&rest) ||
-		    has_url_password(rest))
+		if (random || is_token(&rest) || has_assignment(&rest) || has_url_password(rest))
 			return true;
 		word -= word > 0;
 	}
