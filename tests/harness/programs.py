@@ -15,8 +15,8 @@ from .case import DEFAULT_TIMEOUT_S
 
 TIMEOUT_S = 300
 BUILD_TIMEOUT_S = 1800
-CHECKS = ("check-durable", "check-environment", "check-errors", "check-fuzz", "check-includes",
-          "check-paths", "check-protocols", "check-reference", "check-statics")
+CHECKS = ("check-durable", "check-environment", "check-errors", "check-filters", "check-fuzz",
+          "check-includes", "check-paths", "check-protocols", "check-reference", "check-statics")
 OUTPUT_LIMIT = 3000
 
 

@@ -5,6 +5,7 @@
 #include "unit.h"
 
 #include "fence/init/filter_pack.h"
+#include "util/arch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,11 +32,7 @@ struct call {
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
 
-#ifdef __x86_64__
-enum { NATIVE = (int)AUDIT_ARCH_X86_64 };
-#else
-enum { NATIVE = (int)AUDIT_ARCH_AARCH64 };
-#endif
+enum { NATIVE = (int)ARCH_AUDIT };
 
 /* The answer of a filter, as the kernel would run it. */
 static uint32_t run(const struct sock_filter *steps, size_t count, const struct seccomp_data *data)
@@ -235,6 +232,13 @@ int main(void)
 	CHECK("with the listener's answers, the noticing filter matches the plain one", noticing);
 	CHECK("with the listener's answers, the tracing filter matches the plain one", tracing);
 	CHECK("the filter asks about every call in the listener's list", all);
+
+	const struct seccomp_data native = { .nr = SYS_getpid, .arch = (uint32_t)NATIVE };
+
+	CHECK("all filters judge calls of the architecture that they are built for",
+	      RUN(filter_plain, &native) == SECCOMP_RET_ALLOW &&
+		      RUN(filter_noticing, &native) == SECCOMP_RET_ALLOW &&
+		      RUN(filter_tracing, &native) == SECCOMP_RET_ALLOW);
 
 	const struct seccomp_data foreign = { .nr = SYS_openat, .arch = AUDIT_ARCH_I386 };
 
