@@ -71,6 +71,16 @@ static void restart(void)
 	list_release(&arguments);
 }
 
+/* Makes room in a new scope for the groups of fences: a loop runs several processes beside them. */
+static void make_room(void)
+{
+	struct cgroup_place place;
+
+	cgroup_place_find(&place);
+	cgroup_vacate(&place);
+	cgroup_place_release(&place);
+}
+
 void fence_enter_scope(const struct fence_place *place, const struct fence_spec *spec)
 {
 	bool needed = needs_scope(spec);
@@ -79,6 +89,16 @@ void fence_enter_scope(const struct fence_place *place, const struct fence_spec 
 		scope_broker_ask(place->broker, needed);
 	else if (needed)
 		restart();
+	if (needed || env_get(SCOPE_MARK))
+		make_room();
+}
+
+void fence_try_scope(const struct fence_spec *spec)
+{
+	const struct fence_place nowhere = { 0 };
+
+	if (env_get(SCOPE_MARK) || (needs_scope(spec) && scope_works()))
+		fence_enter_scope(&nowhere, spec);
 }
 
 int fence_adopt(pid_t member, struct error *err)

@@ -331,7 +331,8 @@ def test_root_asks_systemd_for_a_group_that_the_owner_of_the_project_gets(t, lim
     group = os.path.join(version_2_folder(), f"ringfence-test-{os.getpid()}")
     log = os.path.join(t.outside, "log")
     fake = t.script("systemd-run", JOIN.format(log=log, group=group))
-    t.cleanups.append(lambda: os.path.isdir(group) and os.rmdir(group))
+    outside = os.path.join(group, "ringfence-outside")
+    t.cleanups.append(lambda: [os.rmdir(path) for path in (outside, group) if os.path.isdir(path)])
     os.chown(t.project, OTHER, OTHER)
     state = os.path.join(t.outside, "state")
     os.mkdir(state)
@@ -352,7 +353,8 @@ def test_root_asks_systemd_for_a_group_that_the_owner_of_the_project_gets(t, lim
             contains(lines[0], word, "what it was asked for")
         lacks(lines[0], "--user", "the manager is the system's")
         with open(f"/proc/{process.pid}/cgroup", encoding="utf-8") as file:
-            contains(file.read(), f"0::/{os.path.basename(group)}", "the group of ringfence")
+            contains(file.read(), f"0::/{os.path.basename(group)}/ringfence-outside\n",
+                     "the group of ringfence")
         for name in ("", "cgroup.procs", "cgroup.subtree_control"):
             equal(os.stat(os.path.join(group, name)).st_uid, OTHER, f"the owner of '{name}'")
         equal(os.stat(os.path.join(group, "cgroup.max.depth")).st_uid, 0, "the owner of all else")
@@ -363,8 +365,8 @@ def groups_of(pid):
     """The folders of the run that a process is in."""
     with open(f"/proc/{pid}/cgroup", encoding="utf-8") as file:
         lines = [line.rstrip("\n").split(":", 2) for line in file]
-    return [f"/sys/fs/cgroup/{names or 'unified'}{path}" for _, names, path in lines
-            if "/ringfence-" in path]
+    mounts = {names: f"/sys/fs/cgroup/{names}" if names else version_2_folder() for _, names, _ in lines}
+    return [mounts[names] + path for _, names, path in lines if "/ringfence-" in path]
 
 
 def members(process):

@@ -47,7 +47,7 @@ char *scope_command(struct list *arguments)
 		return NULL;
 	}
 	self[size] = '\0';
-	list_add(arguments, "systemd-run");
+	list_add(arguments, systemd_run);
 	if (geteuid() != 0)
 		list_add(arguments, "--user");
 	list_add(arguments, "--scope");
@@ -57,6 +57,22 @@ char *scope_command(struct list *arguments)
 	list_add(arguments, "--");
 	list_add(arguments, self);
 	return systemd_run;
+}
+
+bool scope_works(void)
+{
+	enum { MOST_MS = 10000 };
+	AUTO_BUFFER struct buffer output = BUFFER_INIT(4096);
+	struct list arguments = { 0 };
+	AUTO_FREE char *systemd_run = scope_manager_answers() ? scope_command(&arguments) : NULL;
+	bool result = false;
+
+	if (systemd_run) {
+		list_add(&arguments, "--version");
+		result = process_output(arguments.items, MOST_MS, &output) == 0;
+	}
+	list_release(&arguments);
+	return result;
 }
 
 /* Starts a process that runs `ringfence adopt MEMBER` in a new scope, and waits for it. */

@@ -24,6 +24,9 @@ bool scope_manager_answers(void);
  * Returns the path of systemd-run, which the caller frees, or NULL if that is not possible. */
 char *scope_command(struct list *arguments);
 
+/* Returns whether systemd provides scopes, after trying it. */
+bool scope_works(void);
+
 /* Starts the broker of this process, which must be root. It ends with the broker's owner. Returns
  * NULL if there is no systemd to ask. */
 struct scope_broker *scope_broker_new(void);
