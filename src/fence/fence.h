@@ -34,7 +34,7 @@ void fence_run(const struct fence_plan *plan, fence_notice_fn *notice,
  */
 void fence_enter_scope(const struct fence_place *place, const struct fence_spec *spec);
 
-/* The same before a place is found, and only if systemd proves in a trial that it provides scopes. */
+/* The same before a place is found, and only if a trial shows that systemd provides scopes. */
 void fence_try_scope(const struct fence_spec *spec);
 
 /* In a new scope, as root: see scope_adopt() in watch/scope.h. */

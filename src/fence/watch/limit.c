@@ -226,7 +226,7 @@ int limit_enter(const struct limit_set *limiter, struct error *err)
 {
 	uint64_t cpus = whole_cpus(enforced_by(limiter, FENCE_LIMIT_CPUS, FENCE_HOW_AFFINITY));
 
-	/* In this order: a group with the cpuset controller resets the affinity (before Linux 6.2). */
+	/* In this order: before Linux 6.2, a group with a cpuset resets the affinity. */
 	if (cgroup_join(&limiter->group, err) < 0)
 		return -1;
 	return cpus ? choose_cpus(cpus, err) : 0;
