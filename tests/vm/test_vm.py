@@ -13,7 +13,7 @@ from harness import Skip, cases, contains, equal, expect, root_only, timeout
 
 USER = "tester"  # has a passwd entry, a home and, when logged in, a user manager
 HOMES = {"root": "/root", USER: f"/home/{USER}"}
-# Who logs in, and whose project it is.
+# The user who logs in, and the owner of the project.
 LOGINS = (("root", "root"), ("root", USER), (USER, USER))
 SLOW_S = 300  # an emulated processor takes its time
 PART = "1.5"  # of the machine's two CPUs; with less, an emulated processor may start a fence too late
