@@ -91,7 +91,8 @@ static void ask_systemd(pid_t member)
 		execve(systemd_run, arguments.items, env_all());
 		_exit(127);
 	}
-	waitpid(child, NULL, 0); /* as long as it is in the scope, no limit can be set there */
+	if (child > 0) /* as long as it is in the scope, no limit can be set there */
+		waitpid(child, NULL, 0);
 }
 
 /* The broker: waits for the request, or for the end of the process that may make it. */
@@ -121,7 +122,8 @@ struct scope_broker *scope_broker_new(void)
 		_exit(0);
 	}
 	close(ends[1]);
-	waitpid(child, NULL, 0);
+	if (child > 0)
+		waitpid(child, NULL, 0);
 
 	struct scope_broker *broker = mem_zero(sizeof *broker);
 
