@@ -3,8 +3,9 @@
 
 PREFIX ?= /usr/local
 SECONDS ?= 60
+SUITE ?= trixie
 
-.PHONY: all demo test test-power test-soak coverage mutate test-agents test-matrix lint bench fuzz install clean help build
+.PHONY: all demo test test-power test-soak test-vm test-debian test-arm64 coverage mutate test-agents test-matrix lint bench fuzz install clean help build
 .NOTPARALLEL:
 
 all: ## build the programs into build/ (the default)
@@ -32,6 +33,19 @@ test-soak: ## kill processes of loops at random and count their cost; LOOPS=100
 	@scripts/setup test
 	@$(MAKE) --no-print-directory build
 	@RINGFENCE_TEST_LOOPS='$(LOOPS)' RINGFENCE_TEST_SEED='$(SEED)' tests/run.py -x tests/soak $(ARGS)
+
+test-vm: ## run tests about limits in a virtual machine with systemd and cgroup v2; needs root
+	@scripts/setup vm
+	@$(MAKE) --no-print-directory build
+	@tests/vm/run $(ARGS)
+
+test-debian: ## run the tests in another release of Debian: SUITE=trixie; needs root
+	@scripts/setup root
+	@scripts/test-debian '$(SUITE)' $(if $(K),K='$(K)') $(if $(ARGS),ARGS='$(ARGS)')
+
+test-arm64: ## cross-build for arm64, and check what was built; needs root
+	@scripts/setup root
+	@scripts/test-arm64
 
 coverage: ## measure which lines and branches the tests reach; takes a while
 	@scripts/setup coverage
@@ -75,8 +89,8 @@ clean: ## remove all build output
 	@rm -rf build build-*
 
 help: ## show this list
-	@sed -n 's/^\([a-z]*\):[^#]*## */\1\t/p' Makefile | while IFS='	' read -r name text; do \
-		printf '  make %-9s%s\n' "$$name" "$$text"; done
+	@sed -n 's/^\([a-z0-9-]*\):[^#]*## */\1\t/p' Makefile | while IFS='	' read -r name text; do \
+		printf '  make %-12s%s\n' "$$name" "$$text"; done
 
 build:
 	@test -x build/ringfence || echo 'building ...'

@@ -21,6 +21,9 @@ const struct cli_command *const cli_commands[] = {
 	&cmd_completions, &cmd_help,        NULL,
 };
 
+/* Only ringfence itself starts these, so they are not listed. */
+static const struct cli_command *const internal[] = { &cmd_adopt, &cmd_keep, NULL };
+
 static const char description[] =
 	"Runs commands in a fence they cannot leave: the project is writable, the rest of the system is "
 	"read-only, your home and keys are absent, and there is no network. ringfence run starts a "
@@ -43,8 +46,9 @@ const struct cli_command *cli_find(const char *name, struct error *err)
 	const char *best = NULL;
 	size_t distance = (size_t)-1;
 
-	if (strcmp(name, cmd_keep.name) == 0) /* internal, so not listed */
-		return &cmd_keep;
+	for (const struct cli_command *const *at = internal; *at; at++)
+		if (strcmp((*at)->name, name) == 0)
+			return *at;
 	for (const struct cli_command *const *at = cli_commands; *at; at++) {
 		if (strcmp((*at)->name, name) == 0)
 			return *at;

@@ -68,6 +68,7 @@ struct cli_command {
 };
 
 extern const struct cli_command cmd_abort;
+extern const struct cli_command cmd_adopt;
 extern const struct cli_command cmd_agents;
 extern const struct cli_command cmd_apply;
 extern const struct cli_command cmd_checkpoints;

@@ -418,6 +418,7 @@ void doctor_examine(struct doctor_findings *ret_findings)
 	*ret_findings = (struct doctor_findings){
 		.checks = mem_zero(count * sizeof *ret_findings->checks), .count = count, .ok = true
 	};
+	probe_enter_scope();
 	probe_fence(&probe);
 	for (size_t i = 0; i < count; i++) {
 		ret_findings->checks[i].name = checks[i].name;

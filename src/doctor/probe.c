@@ -21,6 +21,22 @@ static const uint64_t trial[FENCE_LIMIT_COUNT] = {
 	[FENCE_LIMIT_DISK] = 64 << 20,      [FENCE_LIMIT_TIME] = 5000,
 };
 
+static void set_limits(struct fence_spec *spec)
+{
+	for (int i = 0; i < FENCE_LIMIT_COUNT; i++) {
+		spec->limits[i] = trial[i];
+		spec->accepted_limits |= 1U << i;
+	}
+}
+
+void probe_enter_scope(void)
+{
+	struct fence_spec spec = { 0 };
+
+	set_limits(&spec);
+	fence_try_scope(&spec);
+}
+
 /* Needs its own process: a run takes over signals, the terminal and, for root, the identity. */
 static void run_trial(const char *project, struct probe *probe)
 {
@@ -29,11 +45,7 @@ static void run_trial(const char *project, struct probe *probe)
 	struct fenced run;
 	struct error err;
 
-	for (int i = 0; i < FENCE_LIMIT_COUNT; i++) {
-		spec.limits[i] = trial[i];
-		spec.accepted_limits |= 1U << i;
-	}
-
+	set_limits(&spec);
 	fenced_run(&(struct fenced_request){ .spec = &spec }, &run, &err);
 
 	const struct fence_result *result = &run.result;

@@ -17,6 +17,9 @@ struct probe {
 	char why[2048];
 };
 
+/* Restarts the program in a scope, as other commands do if they have limits (fence_try_scope()). */
+void probe_enter_scope(void);
+
 /* Takes a few milliseconds, at most the time limit for starting a fence (5 s). */
 void probe_fence(struct probe *ret_probe);
 

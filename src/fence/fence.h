@@ -12,6 +12,7 @@
 #ifndef FENCE_FENCE_H
 #define FENCE_FENCE_H
 
+#include "fence/fence_place.h"
 #include "fence/fence_plan.h"
 #include "fence/fence_result.h"
 
@@ -27,9 +28,16 @@ void fence_run(const struct fence_plan *plan, fence_notice_fn *notice,
 
 /*
  * If a requested limit can only be enforced by a cgroup that systemd owns, re-executes this program
- * with its arguments under `systemd-run --user --scope` and does not return. Returns without effect
- * if that is unnecessary or impossible.
+ * with its arguments under `systemd-run --user --scope` (as root without --user) and does not
+ * return. If root has become the project's owner, the place's broker moves this process to a scope
+ * instead, once. Returns without effect if a scope is unnecessary or impossible.
  */
-void fence_enter_scope(const struct fence_spec *spec);
+void fence_enter_scope(const struct fence_place *place, const struct fence_spec *spec);
+
+/* The same before a place is found, and only if a trial shows that systemd provides scopes. */
+void fence_try_scope(const struct fence_spec *spec);
+
+/* In a new scope, as root: see scope_adopt() in watch/scope.h. */
+int fence_adopt(pid_t member, struct error *err);
 
 #endif

@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+struct scope_broker;
+
 /* The user that the command runs as, and the user whose files it sees. */
 struct fence_identity {
 	uid_t uid; /* the same inside and outside, never 0 */
@@ -26,8 +28,9 @@ struct fence_identity {
 
 struct fence_place {
 	struct fence_identity identity;
-	char *project; /* a real path */
-	char *state;   /* Ringfence's state folder */
+	char *project;               /* a real path */
+	char *state;                 /* Ringfence's state folder */
+	struct scope_broker *broker; /* if root has switched: can ask systemd as root, or NULL */
 };
 
 /* Finds the place of a project (NULL: the current directory). From then on, files are read with

@@ -3,6 +3,7 @@
 
 #include "fence/plan/identity.h"
 #include "fence/plan/place.h"
+#include "fence/watch/scope.h"
 #include "util/file/path.h"
 #include "util/file/state_folder.h"
 #include "util/mem.h"
@@ -21,7 +22,7 @@ int fence_place_find(const char *project, struct fence_place *ret_place, struct 
 			err,
 			"find the current directory (was it deleted? cd to another one, or use --project)");
 	given = path_absolute(project && project[0] != '~' ? project : ".", base ? base : "/");
-	if (identity_assume(given, &place.identity, err) < 0)
+	if (identity_assume(given, &place.identity, &place.broker, err) < 0)
 		return -1;
 	if (project) {
 		free(given);
@@ -45,5 +46,6 @@ void fence_place_release(struct fence_place *place)
 	identity_release(&place->identity);
 	free(place->project);
 	free(place->state);
+	scope_broker_free(place->broker);
 	*place = (struct fence_place){ 0 };
 }

@@ -13,7 +13,7 @@ static enum op_status continue_loop(const struct op_resume_request *request,
 				    struct client_loop *loop, struct error *err)
 {
 	if (!loop->alive && request->before)
-		request->before(loop);
+		request->before(request->context, loop);
 	if (client_resume(request->target.state, loop, request->changes, err) < 0)
 		return op_status_of(err);
 	return OP_DONE;

@@ -10,7 +10,8 @@ struct op_resume_request {
 
 	/* Called before anything is locked or written, so that the program can move to the control
 	 * group that the loop's limits need. May be NULL. */
-	void (*before)(const struct client_loop *loop);
+	void (*before)(const void *context, const struct client_loop *loop);
+	const void *context;
 };
 
 struct op_resume_result {

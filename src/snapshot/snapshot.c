@@ -143,7 +143,8 @@ int snapshot_end(struct snapshot_job *job, json_t **ret_answer, struct error *er
 	if (why)
 		result = error_with(err, error_status_named(named), "%s", why);
 	else if (!json_is_object(answer))
-		result = error_with(err, ERROR_DIED, "ringfence-snapshot: %s", describe_exit(status));
+		result = error_with(err, ERROR_DIED, "ringfence-snapshot: %s",
+				    describe_exit(status));
 	if (result == 0)
 		*ret_answer = answer;
 	else

@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+import subprocess
 
 from harness import (Skip, cases, contains, equal, expect, lacks, refused_before_start, root_only,
                      timeout, user_only)
@@ -289,12 +290,19 @@ def test_a_bad_limit_is_refused(t, option, value):
     refused_before_start(t, option, value, says=value)
 
 
+def version_2_folder():
+    """Where the hierarchy of version 2 is mounted."""
+    with open("/proc/self/mountinfo", encoding="utf-8") as file:
+        mounts = [line.split() for line in file if " - cgroup2 " in line]
+    if not mounts:
+        raise Skip("no hierarchy of version 2 is mounted")
+    return mounts[0][4]
+
+
 @user_only
 def test_where_the_groups_are_systemds_it_is_asked_for_one(t):
     """By becoming systemd-run with this very command line, once."""
-    with open("/proc/self/mountinfo", encoding="utf-8") as file:
-        if " - cgroup2 " not in file.read():
-            raise Skip("no hierarchy of version 2 is mounted")
+    version_2_folder()
     log = os.path.join(t.outside, "log")
     fake = t.script("systemd-run", f"#!/bin/sh\necho \"$@\" >>{log}\n"
                     "while [ \"$1\" != -- ]; do shift; done\nshift\nexec \"$@\"\n")
@@ -311,12 +319,59 @@ def test_where_the_groups_are_systemds_it_is_asked_for_one(t):
     equal(len(t.read(log).splitlines()), 1, "without a limit it is not asked")
 
 
+OTHER = 12321
+JOIN = """#!/bin/sh
+echo "$@" >>{log}
+mkdir -p {group} && echo $$ >{group}/cgroup.procs || exit 1
+while [ "$1" != -- ]; do shift; done
+shift
+exec "$@"
+"""
+
+
+@root_only
+@cases("with a limit", "without")
+def test_root_asks_systemd_for_a_group_that_the_owner_of_the_project_gets(t, limit):
+    """Root has become the owner by the time it knows the limits, and the owner may have no manager."""
+    group = os.path.join(version_2_folder(), f"ringfence-test-{os.getpid()}")
+    log = os.path.join(t.outside, "log")
+    fake = t.script("systemd-run", JOIN.format(log=log, group=group))
+    outside = os.path.join(group, "ringfence-outside")
+    t.cleanups.append(lambda: [os.rmdir(path) for path in (outside, group) if os.path.isdir(path)])
+    os.chown(t.project, OTHER, OTHER)
+    state = os.path.join(t.outside, "state")
+    os.mkdir(state)
+    os.chown(state, OTHER, OTHER)
+    t.own_mounts()
+    t.tmpfs("/run")
+    t.serve("/run/systemd/private")
+    process = t.fence_start("sh", "-c", "echo ready; read line", stdin=subprocess.PIPE,
+                            opts=("--memory", "64M") if limit == "with a limit" else (),
+                            env=t.env(RINGFENCE_SYSTEMD_RUN=fake, RINGFENCE_STATE_DIR=state))
+    equal(process.stdout.readline(), b"ready\n", "the command")
+    if limit == "without":
+        expect(not os.path.exists(log), "without a limit it is not asked", log)
+    else:
+        lines = t.read(log).splitlines()
+        equal(len(lines), 1, "times that it was asked", lines)
+        for word in ("--scope", "Delegate=yes"):
+            contains(lines[0], word, "what it was asked for")
+        lacks(lines[0], "--user", "the manager is the system's")
+        with open(f"/proc/{process.pid}/cgroup", encoding="utf-8") as file:
+            contains(file.read(), f"0::/{os.path.basename(group)}/ringfence-outside\n",
+                     "the group of ringfence")
+        for name in ("", "cgroup.procs", "cgroup.subtree_control"):
+            equal(os.stat(os.path.join(group, name)).st_uid, OTHER, f"the owner of '{name}'")
+        equal(os.stat(os.path.join(group, "cgroup.max.depth")).st_uid, 0, "the owner of all else")
+    equal(t.finish(process, b"\n").code, 0, "exit status")
+
+
 def groups_of(pid):
     """The folders of the run that a process is in."""
     with open(f"/proc/{pid}/cgroup", encoding="utf-8") as file:
         lines = [line.rstrip("\n").split(":", 2) for line in file]
-    return [f"/sys/fs/cgroup/{names or 'unified'}{path}" for _, names, path in lines
-            if "/ringfence-" in path]
+    mounts = {names: f"/sys/fs/cgroup/{names}" if names else version_2_folder() for _, names, _ in lines}
+    return [mounts[names] + path for _, names, path in lines if "/ringfence-" in path]
 
 
 def members(process):

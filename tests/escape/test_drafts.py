@@ -118,7 +118,8 @@ def test_a_secret_stays_hidden_whatever_is_moved(t):
              "python3 -c \"import os; os.rename('conf', 'conf4')\"; cat conf4/.env", "cat conf*/.env .env plain", "rm -rf conf; ls -A conf; cat conf/.env"]
     t.sh("true", opts=("--draft",))
     for script in moves:
-        seen.append(t.sh(script, opts=("--in", draft_of(t))).out)
+        seen.append(t.sh("echo ran; " + script, opts=("--in", draft_of(t))).out)
+    contains("".join(seen), "ran\n", "what the commands print")
     lacks("".join(seen), "very-secret", "what the commands read")
     equal(t.read("conf/.env"), "very-secret\n", "the secret outside")
 
@@ -127,7 +128,8 @@ def test_the_layers_cannot_be_reached_from_inside(t):
     t.sh("true", opts=("--draft",))
     layers = os.path.join(t.state, "drafts", draft_of(t), "layers")
     expect(os.path.isdir(os.path.join(layers, "upper")), "the layers exist outside")
-    result = t.sh(f"ls {layers}; echo x >{layers}/upper/x; ls /proc/self/fd; cat /proc/self/mountinfo", opts=("--in", draft_of(t)))
+    result = t.sh(f"echo ran; ls {layers}; echo x >{layers}/upper/x; ls /proc/self/fd; cat /proc/self/mountinfo", opts=("--in", draft_of(t)))
+    contains(result.out, "ran\n", "what the command prints")
     lacks(result.out, "upper\n", "what the command lists")
     lacks(result.out, layers, "the mounts that the command sees")
     equal(os.listdir(os.path.join(layers, "upper")), [], "the upper layer")
@@ -136,6 +138,7 @@ def test_the_layers_cannot_be_reached_from_inside(t):
 def test_two_drafts_do_not_see_each_other(t):
     t.sh("echo one >one", opts=("--draft",))
     first = draft_of(t)
-    result = t.sh("ls -A; cat one", opts=("--draft",))
+    result = t.sh("echo ran; ls -A; cat one", opts=("--draft",))
+    contains(result.out, "ran\n", "what the second command prints")
     lacks(result.out, "one", "what the second draft shows")
     equal(t.sh("cat one", opts=("--in", first)).out, "one\n", "what the first draft shows")

@@ -28,7 +28,7 @@ def make():
     for number in itertools.count(1):
         with contextlib.suppress(FileExistsError):
             folder = os.path.join(tempfile.gettempdir(), f"{PREFIX}{os.getpid()}.{number}")
-            os.mkdir(folder, 0o711)
+            os.mkdir(folder, 0o755)  # bwrap 0.12 opens each folder above a mount for reading
             return folder
 
 

@@ -2,6 +2,8 @@
 #ifndef UNIT_BPF_H
 #define UNIT_BPF_H
 
+#include "util/arch.h"
+
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -13,11 +15,7 @@
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
 
-#ifdef __x86_64__
-enum { NATIVE = (int)AUDIT_ARCH_X86_64 };
-#else
-enum { NATIVE = (int)AUDIT_ARCH_AARCH64 };
-#endif
+enum { NATIVE = (int)ARCH_AUDIT };
 
 /* The answer of a filter, as the kernel would run it. */
 static inline uint32_t unit_bpf_run(const struct sock_filter *steps, size_t count,

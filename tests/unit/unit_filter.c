@@ -454,6 +454,13 @@ int main(void)
 	CHECK("with the listener's answers, the tracing filter matches the plain one", tracing);
 	CHECK("the filter asks about every call in the listener's list", all);
 
+	const struct seccomp_data native = { .nr = SYS_getpid, .arch = (uint32_t)NATIVE };
+
+	CHECK("all filters judge calls of the architecture that they are built for",
+	      RUN(filter_plain, &native) == SECCOMP_RET_ALLOW &&
+		      RUN(filter_noticing, &native) == SECCOMP_RET_ALLOW &&
+		      RUN(filter_tracing, &native) == SECCOMP_RET_ALLOW);
+
 	const struct seccomp_data foreign = { .nr = SYS_openat, .arch = AUDIT_ARCH_I386 };
 
 	CHECK("all filters kill a foreign architecture",

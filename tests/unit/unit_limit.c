@@ -11,6 +11,7 @@
 
 #include <fcntl.h>
 #include <ftw.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -83,6 +84,12 @@ static void places(void)
 	CHECK("the process's own v2 cgroup is found",
 	      is(place.v2, "/sys/fs/cgroup/user.slice/session-1.scope") &&
 		      !place.v1[CGROUP_MEMORY]);
+	cgroup_place_release(&place);
+
+	cgroup_place_read("25 1 0:23 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate\n",
+			  "0::/user.slice/run-1.scope/ringfence-outside\n", &place);
+	CHECK("of a vacated v2 cgroup, the one above is found",
+	      is(place.v2, "/sys/fs/cgroup/user.slice/run-1.scope"));
 	cgroup_place_release(&place);
 
 	cgroup_place_read("30 1 0:30 / /cg/cpu rw - cgroup cgroup rw,cpu,cpuacct\n"
@@ -197,6 +204,27 @@ static void version_2(void)
 	      !group.parts[CGROUP_MEMORY].version && group.parts[CGROUP_MEMORY].lock < 0);
 }
 
+static void vacating(void)
+{
+	AUTO_FREE char *own = folder("scope");
+	AUTO_FREE char *outside = path_join(own, "ringfence-outside");
+	struct cgroup_place place = { .v2 = own };
+	char pid[24];
+
+	snprintf(pid, sizeof pid, "%d\n", getpid());
+	put(own, "cgroup.controllers", "cpu pids\n");
+	put(own, "cgroup.procs", "1\n2\n");
+	cgroup_vacate(&place);
+	CHECK("a cgroup with other processes is not vacated", access(outside, F_OK) < 0);
+	put(own, "cgroup.procs", pid);
+	cgroup_vacate(&place);
+	CHECK("a process that is alone in its cgroup makes room there for limited ones",
+	      holds(outside, "cgroup.procs", "0") &&
+		      holds(own, "cgroup.subtree_control", "+cpu +pids"));
+	cgroup_recover(&place);
+	CHECK("the cgroup of the processes outside is never removed", access(outside, F_OK) == 0);
+}
+
 static void less_than_asked(void)
 {
 	AUTO_FREE char *own = folder("less");
@@ -254,6 +282,7 @@ int main(void)
 	if (!unit_temp(top))
 		return 1;
 	version_2();
+	vacating();
 	less_than_asked();
 	recovery();
 	nftw(top, remove_entry, 16, FTW_DEPTH | FTW_PHYS);

@@ -192,7 +192,7 @@ static int load_and_run(struct exec_options *opts, struct error *err)
 		return report_file_write_refused(&opts->report, code, err) < 0 ? cli_fail(err)
 									       : code;
 	}
-	fence_enter_scope(&effective->spec);
+	fence_enter_scope(&effective->place, &effective->spec);
 	if (effective->spec.net == FENCE_NET_LIST && model_access_is_set(&effective->spec.models) &&
 	    effective_models_ledger(effective, &ledger, &folder, &day, err) < 0)
 		return cli_fail(err);

@@ -83,14 +83,15 @@ static const struct cli_section sections[] = {
 };
 
 /* Moves to a systemd scope if the loop's limits need one; the program then starts again there. */
-static void enter_scope(const struct client_loop *loop)
+static void enter_scope(const void *context, const struct client_loop *loop)
 {
+	const struct fence_place *place = context;
 	struct fence_spec spec;
 	struct error ignored;
 
 	if (spec_json_read(loop->state.options.fence, &spec, &ignored) < 0)
 		return;
-	fence_enter_scope(&spec);
+	fence_enter_scope(place, &spec);
 	fence_spec_release(&spec);
 }
 
@@ -122,7 +123,8 @@ static enum op_status resume_one(const struct loops_options *opts, const struct 
 	const struct op_resume_request request = { .target = { .state = opts->place.state,
 							       .loop = loop->id },
 						   .changes = changes,
-						   .before = enter_scope };
+						   .before = enter_scope,
+						   .context = &opts->place };
 	enum op_status status = OP_FAILED;
 
 	*ret_result = (struct op_resume_result){ 0 };

@@ -237,7 +237,7 @@ static int load_and_run(struct run_options *opts, struct error *err)
 	if (effective_loop(&opts->effective, err) < 0)
 		return cli_fail_config(&opts->effective.config, err);
 	if (!opts->dry)
-		fence_enter_scope(&opts->effective.spec);
+		fence_enter_scope(&opts->effective.place, &opts->effective.spec);
 	notice_config(&opts->effective.config, NULL);
 	notice_part(&opts->effective);
 	loop_request_begin(&opts->request, &opts->effective, opts->apart);

@@ -1,6 +1,7 @@
 /* The user that runs the command: see identity.h. */
 #include "fence/plan/identity.h"
 
+#include "fence/watch/scope.h"
 #include "util/env.h"
 #include "util/file/fd.h"
 #include "util/mem.h"
@@ -71,13 +72,24 @@ static bool usable_name(const char *name)
 		       strlen(name);
 }
 
-int identity_assume(const char *project, struct fence_identity *ret_identity, struct error *err)
+/* Becomes the owner of a project, permanently. Returns 0, or -1 with err set. */
+static int switch_to(uid_t user, gid_t group, const char *project, struct error *err)
+{
+	if (setgroups(1, &group) < 0 || setresgid(group, group, group) < 0 ||
+	    setresuid(user, user, user) < 0)
+		return error_sys(err, "switch to the owner of '%s' (uid %u)", project, user);
+	return 0;
+}
+
+int identity_assume(const char *project, struct fence_identity *ret_identity,
+		    struct scope_broker **ret_broker, struct error *err)
 {
 	struct fence_identity identity = {
 		.uid = geteuid(), .gid = getegid(), .caller = geteuid(), .caller_group = getegid()
 	};
 	AUTO_FREE char *name = NULL;
 	AUTO_FREE char *home = NULL;
+	struct scope_broker *broker = NULL;
 	struct stat status;
 
 	if (is_real_root()) {
@@ -86,10 +98,11 @@ int identity_assume(const char *project, struct fence_identity *ret_identity, st
 		if (status.st_uid != 0) {
 			gid_t group = status.st_gid ? status.st_gid : status.st_uid;
 
-			if (setgroups(1, &group) < 0 || setresgid(group, group, group) < 0 ||
-			    setresuid(status.st_uid, status.st_uid, status.st_uid) < 0)
-				return error_sys(err, "switch to the owner of '%s' (uid %u)",
-						 project, status.st_uid);
+			broker = scope_broker_new();
+			if (switch_to(status.st_uid, group, project, err) < 0) {
+				scope_broker_free(broker);
+				return -1;
+			}
 			identity = (struct fence_identity){ .uid = status.st_uid,
 							    .gid = group,
 							    .caller = status.st_uid,
@@ -124,6 +137,7 @@ int identity_assume(const char *project, struct fence_identity *ret_identity, st
 	identity.name = name;
 	name = NULL;
 	*ret_identity = identity;
+	*ret_broker = broker;
 	return 0;
 }
 

@@ -14,9 +14,11 @@
 /* A uid outside the login, system and systemd's dynamic ranges, so that nobody has it. */
 enum { IDENTITY_NOBODY_ELSE = 60600 };
 
-/* Determines the identity and, for real root, switches to the project's owner. Returns 0, or -1
- * with err set. */
-int identity_assume(const char *project, struct fence_identity *ret_identity, struct error *err);
+/* Determines the identity and, for real root, switches to the project's owner. Then *ret_broker can
+ * still ask systemd for a scope; otherwise, and without systemd, it is NULL. Returns 0, or -1 with
+ * err set. */
+int identity_assume(const char *project, struct fence_identity *ret_identity,
+		    struct scope_broker **ret_broker, struct error *err);
 void identity_release(struct fence_identity *identity);
 
 /* In a child: switches permanently to the mapped uid. Returns 0, or -1 with err set. */

@@ -23,6 +23,9 @@
 #define GROUP_NAME  "ringfence-"
 #define GROUP_ASIDE ".outside"
 
+/* The group of all processes outside of fences, in a group that was vacated for fences. */
+#define GROUP_OUTSIDE "/" GROUP_NAME "outside"
+
 enum { PERIOD_US = 100000, MOST_BYTES = 1 << 20 };
 
 static const char *const controllers[CGROUP_CONTROLLERS] = { "memory", "cpu", "pids" };
@@ -101,6 +104,16 @@ static char *folder_of(const char *mount, const char *root, const char *own)
 	return mem_format("%s%s", mount, strcmp(own, "/") == 0 ? "" : own);
 }
 
+/* A vacated group is the one above the process's own. */
+static void leave_outside(char *folder)
+{
+	size_t size = folder ? strlen(folder) : 0;
+	size_t end = strlen(GROUP_OUTSIDE);
+
+	if (size > end && strcmp(folder + size - end, GROUP_OUTSIDE) == 0)
+		folder[size - end] = '\0';
+}
+
 static void parse_mount(char *line, const char *membership, struct cgroup_place *place)
 {
 	char *fields[5] = { 0 }; /* id parent major:minor root path ... - type source options */
@@ -120,6 +133,7 @@ static void parse_mount(char *line, const char *membership, struct cgroup_place 
 		AUTO_FREE char *own = membership_of(membership, NULL);
 
 		place->v2 = own ? folder_of(fields[4], fields[3], own) : NULL;
+		leave_outside(place->v2);
 	}
 	for (int i = 0; strcmp(type, "cgroup") == 0 && i < CGROUP_CONTROLLERS; i++) {
 		if (!place->v1[i] && has_word(rest, ",", controllers[i])) {
@@ -284,6 +298,25 @@ bool cgroup_likely(const struct cgroup_place *place, const uint64_t values[CGROU
 		if (values[i] && !v2 && (!place->v1[i] || access(place->v1[i], W_OK) < 0))
 			return false;
 	return true;
+}
+
+void cgroup_vacate(const struct cgroup_place *place)
+{
+	AUTO_BUFFER struct buffer there = BUFFER_INIT(MOST_BYTES);
+	AUTO_BUFFER struct buffer wanted = BUFFER_INIT(MOST_BYTES);
+	AUTO_FREE char *outside = place->v2 ? mem_format("%s" GROUP_OUTSIDE, place->v2) : NULL;
+
+	if (!outside || !alone_in(place->v2) || mkdir(outside, 0700) < 0)
+		return;
+	if (write_file(outside, "cgroup.procs", "0") < 0 ||
+	    read_file(place->v2, "cgroup.controllers", &there) < 0) {
+		rmdir(outside);
+		return;
+	}
+	for (int i = 0; i < CGROUP_CONTROLLERS; i++)
+		if (has_word(buffer_text(&there), " \n", controllers[i]))
+			buffer_printf(&wanted, "%s+%s", wanted.used ? " " : "", controllers[i]);
+	write_file(place->v2, "cgroup.subtree_control", buffer_text(&wanted));
 }
 
 /*

@@ -50,6 +50,13 @@ void cgroup_place_read(const char *mounts, const char *membership, struct cgroup
 void cgroup_place_find(struct cgroup_place *ret_place);
 void cgroup_place_release(struct cgroup_place *place);
 
+/*
+ * For a process that is alone in its group of version 2, such as a new scope: moves it to a group
+ * below, in which the processes that it starts are as well, and lets the group have limited groups.
+ * cgroup_place_find() still finds the group above. Without effect if that is not possible.
+ */
+void cgroup_vacate(const struct cgroup_place *place);
+
 /* Guesses whether groups for these limits can be made here; only cgroup_make() can tell. */
 bool cgroup_likely(const struct cgroup_place *place, const uint64_t values[CGROUP_CONTROLLERS]);
 

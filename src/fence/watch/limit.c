@@ -226,9 +226,10 @@ int limit_enter(const struct limit_set *limiter, struct error *err)
 {
 	uint64_t cpus = whole_cpus(enforced_by(limiter, FENCE_LIMIT_CPUS, FENCE_HOW_AFFINITY));
 
-	if (cpus && choose_cpus(cpus, err) < 0)
+	/* In this order: before Linux 6.2, a group with a cpuset resets the affinity. */
+	if (cgroup_join(&limiter->group, err) < 0)
 		return -1;
-	return cgroup_join(&limiter->group, err);
+	return cpus ? choose_cpus(cpus, err) : 0;
 }
 
 int limit_check(const struct limit_set *limiter, pid_t child, struct error *err)

@@ -79,6 +79,11 @@ static void on_socket(void *context, ares_socket_t fd, int readable, int writabl
 		socket->source.fd = -1; /* c-ares closes it */
 }
 
+/* Newer versions of c-ares keep answers unless they are told the longest time (0, as below). */
+#ifndef ARES_OPT_QUERY_CACHE
+#define ARES_OPT_QUERY_CACHE 0
+#endif
+
 static int make_channel(struct resolver *resolver, ares_channel *ret_channel)
 {
 	/* No search domains: only the exact name was checked. */
@@ -91,7 +96,8 @@ static int make_channel(struct resolver *resolver, ares_channel *ret_channel)
 
 	return ares_init_options(ret_channel, &options,
 				 ARES_OPT_FLAGS | ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES |
-					 ARES_OPT_DOMAINS | ARES_OPT_SOCK_STATE_CB);
+					 ARES_OPT_DOMAINS | ARES_OPT_SOCK_STATE_CB |
+					 ARES_OPT_QUERY_CACHE);
 }
 
 static struct timespec configuration_changed(void)

@@ -6,6 +6,7 @@
 #include "util/buffer.h"
 #include "util/mem.h"
 
+#include <git2/sys/email.h> /* where libgit2 1.9 declares git_email_create_from_diff() */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

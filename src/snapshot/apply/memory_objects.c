@@ -8,6 +8,9 @@
 #include <git2/sys/odb_backend.h>
 #include <stdlib.h>
 #include <string.h>
+#if __has_include(<git2/sys/errors.h>) /* newer than libgit2 1.5: git_error_set_str() */
+#include <git2/sys/errors.h>
+#endif
 
 /* A merge creates one object for each file that both sides changed, and the trees above. */
 enum { FIRST = 1000, MOST_BYTES = 1 << 30, SMALLEST = 64 };
