@@ -21,7 +21,27 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void kill_children(void)
+/* A number from /proc may belong to another PID namespace, where it is somebody else's. */
+static bool is_child(pid_t pid)
+{
+	siginfo_t info;
+
+	return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+}
+
+/* Returns whether /proc belongs to the PID namespace of this process. */
+static bool has_own_proc(void)
+{
+	char self[16];
+	ssize_t n = readlink("/proc/self", self, sizeof self - 1);
+
+	if (n < 0)
+		return false;
+	self[n] = '\0';
+	return strtol(self, NULL, 10) == getpid();
+}
+
+static void kill_listed(void)
 {
 	char text[16384];
 	AUTO_FD fd = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
@@ -32,6 +52,24 @@ static void kill_children(void)
 	text[n] = '\0';
 	for (char *at = text, *end; (end = strchr(at, ' ')); at = end + 1)
 		kill((pid_t)strtol(at, NULL, 10), SIGKILL);
+}
+
+/* Without a list, tries every number that a process can have. This takes less than a second. */
+static void kill_unlisted(void)
+{
+	enum { MOST = 1 << 22 };
+
+	for (pid_t pid = 1; pid <= MOST; pid++)
+		if (is_child(pid))
+			kill(pid, SIGKILL);
+}
+
+static void kill_children(void)
+{
+	if (has_own_proc())
+		kill_listed();
+	else
+		kill_unlisted();
 }
 
 void process_end_children(void)

@@ -9,6 +9,7 @@
 #include "util/file/path.h"
 #include "util/file/symlinks.h"
 #include "util/mem.h"
+#include "util/process.h"
 #include "util/text/base64.h"
 #include "util/text/consttime.h"
 #include "util/text/jsonget.h"
@@ -16,6 +17,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -445,9 +448,36 @@ static void zones(void)
 		      env_local_time(NULL, 0, &parts) == 0 && parts.tm_gmtoff == 3 * 3600);
 }
 
+/* Process 1 of a PID namespace that still has the /proc of the one around it. */
+static int end_own_child(void *unused)
+{
+	pid_t child = fork();
+
+	(void)unused;
+	if (child == 0)
+		for (;;)
+			pause();
+	process_end_children();
+	return kill(child, 0) == 0;
+}
+
+static void children(void)
+{
+	pid_t first = process_fork(end_own_child, NULL,
+				   CLONE_NEWPID | (geteuid() == 0 ? 0 : CLONE_NEWUSER));
+	int status = 0;
+
+	if (first < 0)
+		printf("# no PID namespace here: %s\n", strerror(errno));
+	else
+		CHECK("children end although /proc shows another PID namespace",
+		      waitpid(first, &status, 0) == first && status == 0);
+}
+
 int main(void)
 {
 	environment();
+	children();
 	settings_folder();
 	zones();
 	base64();
