@@ -254,13 +254,13 @@ def test_only_a_denial_that_comes_right_before_a_crash_explains_it(t, status, sc
 # An agent that repeats a request, whatever the answer is; it prints the statuses and ends well.
 REPEAT = ASK.replace("try:", "for i in range(14):\n  try:").replace("    u.urlopen(request).read()", "    print(u.urlopen(request).status)").replace(
     "except urllib.error.HTTPError:\n    sys.exit(1)", "  except urllib.error.HTTPError as error:\n    print(error.code)")
-TOO_LONG = refusal(400, "invalid_request_error", "prompt is too long: 300000 tokens > 200000 maximum")
+FAILING = refusal(400, "invalid_request_error", "messages: roles must alternate")
 
 
 @cases("plain", "events")
 def test_an_agent_that_repeats_a_failing_request_is_refused_after_ten(t, agent):
     """Whatever the agent says about its end."""
-    world = World(t, lambda request, _: TOO_LONG, agent)
+    world = World(t, lambda request, _: FAILING, agent)
     world.loop.write("ask.py", REPEAT)
     world.loop.write("script/all", "python3 ask.py; event final")
     result = world.run("-m", "1")
@@ -275,8 +275,8 @@ def test_an_agent_that_repeats_a_failing_request_is_refused_after_ten(t, agent):
 
 
 BETWEEN = {
-    "an answer": lambda n: message() if n % 9 == 0 else TOO_LONG,
-    "another error": lambda n: TOO_LONG if n % 2 else refusal(413, "request_too_large", "too large"),
+    "an answer": lambda n: message() if n % 9 == 0 else FAILING,
+    "another error": lambda n: FAILING if n % 2 else refusal(409, "conflict_error", "conflict"),
 }
 
 
@@ -307,7 +307,7 @@ while ask("work") != 402:
 
 
 def test_a_request_that_fails_ten_times_is_refused_whatever_is_answered_in_between(t):
-    world = World(t, lambda request, _: TOO_LONG if b"work" in request.body else message(), "plain")
+    world = World(t, lambda request, _: FAILING if b"work" in request.body else message(), "plain")
     world.loop.write("ask.py", SHORTEN)
     world.loop.write("script/all", "python3 ask.py")
     equal(world.run("-m", "1").code, 2, "exit status")

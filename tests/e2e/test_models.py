@@ -523,7 +523,7 @@ def test_an_estimate_is_called_so_at_the_end(t):
     ask_anyhow(models, body=body(stream=True))
     models.ledger(1)
     models.process.send_signal(signal.SIGINT)
-    contains(models.t.communicate(process)[1].decode(), " (estimated): 1 request", "the notice")
+    contains(models.t.communicate(models.process)[1].decode(), " (estimated): 1 request", "the notice")
 
 
 @cases("200 OK", "429 Too Many Requests")

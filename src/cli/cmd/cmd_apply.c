@@ -337,7 +337,7 @@ static int run_apply(const struct cli_command *command, char **argv)
 
 const struct cli_command cmd_apply = {
 	.name = "apply",
-	.args = "[--merge | --squash | --patch | --undo] [--dry-run] [--yes] [LOOP | DRAFT [-- PATH...]]",
+	.args = "[options] [LOOP | DRAFT [-- PATH...]]",
 	.max_args = CLI_ANY,
 	.options_anywhere = true,
 	.summary = "merge a loop's commits into your branch, or take over a draft",

@@ -35,10 +35,8 @@ static const struct cli_option options[] = {
 		    struct exec_options, effective.spec.cwd),
 	OPTION_TEXT("report", "FILE", "write a report of the run as JSON", struct exec_options,
 		    report_path),
-	OPTION_FLAG(
-		"draft",
-		"rehearse: keep all changes to the project as a draft, and list them afterwards",
-		struct exec_options, draft),
+	OPTION_FLAG("draft", "keep all changes to the project as a draft", struct exec_options,
+		    draft),
 	OPTION_TEXT("in", "DRAFT", "run in this draft", struct exec_options, in),
 	OPTION_FLAG("i-accept-no-fence", "run WITHOUT any fence", struct exec_options, no_fence),
 	{ 0 },
@@ -49,12 +47,9 @@ static const struct cli_section sections[] = {
 			 "  123  the command failed after it ran into a limit; the limit is named\n"
 			 "  124  the command ran out of time\n"
 			 "  125  refused, no fence, or the fence broke; the reason is printed\n"
-			 "  126, 127  the command is not executable, or was not found\n"
-			 "  128+N  the command was killed by signal N\n" },
-	{ "EXAMPLES", "  ringfence exec -- make test\n"
-		      "  ringfence exec --write src --hide fixtures/private -- sh\n"
-		      "  ringfence exec --draft -- npx some-codemod src\n"
-		      "  ringfence exec --read ~/.cargo/registry -- cargo test --offline\n" },
+			 "  126, 127, 128+N  not executable, not found, or killed by signal N\n" },
+	{ "EXAMPLES", "  ringfence exec --write src --hide fixtures/private -- sh\n"
+		      "  ringfence exec --draft -- npx some-codemod src\n" },
 	{ 0 },
 };
 
