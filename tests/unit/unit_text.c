@@ -415,8 +415,32 @@ static void programs(void)
 	CHECK("an empty line has no program", begins_with("", NULL) && begins_with(" A=1 ", NULL));
 }
 
+static bool prints(char *text, const char *wanted)
+{
+	AUTO_FREE char *owned = text;
+
+	return strcmp(owned, wanted) == 0;
+}
+
+static void readable(void)
+{
+	enum { MINUTE = 60000, HOUR = 60 * MINUTE, DAY = 24 * HOUR };
+
+	CHECK("sizes are printed in the largest unit that fits",
+	      prints(text_size(0), "0 KiB") && prints(text_size(1 << 20), "1 MiB") &&
+		      prints(text_size((1 << 20) - 1), "1023 KiB") &&
+		      prints(text_size(UINT64_C(3) << 29), "1.5 GiB"));
+	CHECK("ages are printed in minutes, hours and days",
+	      prints(text_age(MINUTE - 1), "just now") && prints(text_age(MINUTE), "1 min ago") &&
+		      prints(text_age(HOUR), "1 h ago") &&
+		      prints(text_age(2 * DAY), "2 days ago") &&
+		      prints(text_age(2 * DAY - 1), "47 h ago"));
+	CHECK("a time in the future is now", prints(text_age(-HOUR), "just now"));
+}
+
 int main(void)
 {
+	readable();
 	programs();
 	words();
 	json();
