@@ -35,11 +35,11 @@ static const struct cli_option options[] = {
 		    struct exec_options, effective.spec.cwd),
 	OPTION_TEXT("report", "FILE", "write a report of the run as JSON", struct exec_options,
 		    report_path),
-	OPTION_FLAG(
-		"draft",
-		"rehearse: keep all changes to the project as a draft, and list them afterwards",
-		struct exec_options, draft),
-	OPTION_TEXT("in", "DRAFT", "run in this draft", struct exec_options, in),
+	OPTION_FLAG("draft",
+		    "rehearse: keep all changes to the project in a new draft, and list them",
+		    struct exec_options, draft),
+	OPTION_TEXT("in", "DRAFT", "rehearse in a draft that exists, after its changes",
+		    struct exec_options, in),
 	OPTION_FLAG("i-accept-no-fence", "run WITHOUT any fence", struct exec_options, no_fence),
 	{ 0 },
 };
@@ -182,6 +182,7 @@ static int load_and_run(struct exec_options *opts, struct error *err)
 	struct ledger_options ledger = { 0 };
 	struct draft_record draft = { .lock = -1 };
 	bool in_draft = opts->draft || opts->in;
+	bool run_started;
 	struct fenced run;
 	int code;
 
@@ -206,8 +207,11 @@ static int load_and_run(struct exec_options *opts, struct error *err)
 					     .notice = notice },
 		   &run, err);
 	code = finish(&opts->report, &run, err);
+	run_started = run.planned;
 	fenced_release(&run);
-	if (in_draft)
+	if (in_draft && !run_started && !opts->in)
+		drafts_abandon(effective->place.state, &draft);
+	else if (in_draft)
 		code = drafts_leave(effective->place.state, &draft, code, err);
 	draft_record_release(&draft);
 	return code;
@@ -227,6 +231,11 @@ static int run_exec(const struct cli_command *command, char **argv)
 		error_set(
 			&err,
 			"exec needs a command: ringfence exec -- COMMAND (ringfence exec --help)");
+		code = cli_fail(&err);
+	} else if (rest && opts.draft && opts.in) {
+		error_set(&err,
+			  "use --draft or --in, not both: --draft makes a new draft, and --in "
+			  "continues one");
 		code = cli_fail(&err);
 	} else if (rest && opts.report_path &&
 		   report_file_open(&opts.report, opts.report_path, &err) < 0) {
