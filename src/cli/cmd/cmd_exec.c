@@ -35,8 +35,7 @@ static const struct cli_option options[] = {
 		    struct exec_options, effective.spec.cwd),
 	OPTION_TEXT("report", "FILE", "write a report of the run as JSON", struct exec_options,
 		    report_path),
-	OPTION_FLAG("draft",
-		    "rehearse: keep all changes to the project in a new draft, and list them",
+	OPTION_FLAG("draft", "rehearse: changes to the project go to a new draft",
 		    struct exec_options, draft),
 	OPTION_TEXT("in", "DRAFT", "rehearse in a draft that exists, after its changes",
 		    struct exec_options, in),
@@ -46,13 +45,10 @@ static const struct cli_option options[] = {
 
 static const struct cli_section sections[] = {
 	{ "EXIT STATUS", "  the command's own status, or\n"
-			 "  123  the command failed after it ran into a limit; the limit is named\n"
-			 "  124  the command ran out of time\n"
+			 "  123  failed at a limit, which is named; 124  ran out of time\n"
 			 "  125  refused, no fence, or the fence broke; the reason is printed\n"
-			 "  126, 127  the command is not executable, or was not found\n"
-			 "  128+N  the command was killed by signal N\n" },
+			 "  126, 127  not executable, or not found; 128+N  killed by signal N\n" },
 	{ "EXAMPLES", "  ringfence exec -- make test\n"
-		      "  ringfence exec --write src --hide fixtures/private -- sh\n"
 		      "  ringfence exec --draft -- npx some-codemod src\n"
 		      "  ringfence exec --read ~/.cargo/registry -- cargo test --offline\n" },
 	{ 0 },
