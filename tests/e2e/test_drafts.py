@@ -403,6 +403,16 @@ def test_a_new_draft_in_an_old_one_is_refused(t):
     contains(run(t, "exec", "--draft", "--in", draft, "--", "true", code=125).err, "--draft or --in")
 
 
+def test_a_command_that_is_refused_leaves_no_draft(t):
+    run(t, "exec", "--draft", "--cwd", "nope", "--", "true", code=125)
+    equal(drafts(t), [], "the drafts")
+    draft, _ = rehearse(t, "echo 1 >x")
+    run(t, "exec", "--in", draft, "--cwd", "nope", "--", "true", code=125)
+    equal([entry["id"] for entry in drafts(t)], [draft], "a draft that was there before")
+    apply(t, draft)
+    equal(t.read("x"), "1\n", "its change")
+
+
 def test_a_project_that_has_gone_is_named(t):
     other = os.path.join(t.home, "other")
     os.mkdir(other)
