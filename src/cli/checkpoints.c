@@ -46,7 +46,11 @@ int checkpoints_check_number(const char *text, struct error *err)
 
 char *checkpoints_path(const struct loops_options *opts, const char *given, struct error *err)
 {
-	const char *project = opts->loop.state.options.project;
+	return checkpoints_path_in(opts->loop.state.options.project, given, err);
+}
+
+char *checkpoints_path_in(const char *project, const char *given, struct error *err)
+{
 	AUTO_FREE char *here = getcwd(NULL, 0);
 	AUTO_FREE char *path = path_absolute(given,
 					     here && path_within(here, project) ? here : project);

@@ -19,9 +19,11 @@ int checkpoints_begin(struct loops_options *opts, const char *name, struct snaps
 /* Checks that text can be a checkpoint's number. Returns 0, or -1 with err set. */
 int checkpoints_check_number(const char *text, struct error *err);
 
-/* Converts a path from the command line to one relative to the project. Returns NULL with err set
- * if it is outside the project. The caller frees the result. */
+/* Converts a path from the command line to one relative to the project: the loop's, or
+ * the given one. "" is the project itself. Returns NULL with err set if it is outside the project.
+ * The caller frees the result. */
 char *checkpoints_path(const struct loops_options *opts, const char *given, struct error *err);
+char *checkpoints_path_in(const char *project, const char *given, struct error *err);
 
 /* Runs the request with its output on stdout, through the pager on a terminal. Returns the exit
  * status. */

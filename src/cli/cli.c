@@ -315,7 +315,7 @@ int cli_print_help(const struct cli_command *command)
 	}
 	if (command->set)
 		print_settings(command);
-	for (const struct cli_section *at = command->sections; at->title; at++)
+	for (const struct cli_section *at = command->sections; at && at->title; at++)
 		printf("\n%s\n%s", at->title, at->text);
 	return cli_flush();
 }
@@ -400,7 +400,7 @@ int cli_print_man(const struct cli_command *command)
 		return cli_flush();
 	}
 	print_man_options(command);
-	for (const struct cli_section *at = command->sections; at->title; at++) {
+	for (const struct cli_section *at = command->sections; at && at->title; at++) {
 		printf(".SH ");
 		print_roff(at->title);
 		printf("\n.nf\n");

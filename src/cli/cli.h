@@ -62,7 +62,7 @@ struct cli_command {
 		   struct error *err);
 	/* Selects the settings that are options. NULL selects those that are not only for loops. */
 	bool (*has_setting)(const struct setting *setting);
-	const struct cli_section *sections; /* ends with a NULL title */
+	const struct cli_section *sections; /* NULL, or ends with a NULL title */
 	/* Runs the command. argv[0] is its name. Returns the exit status. */
 	int (*run)(const struct cli_command *command, char **argv);
 };

@@ -1,6 +1,7 @@
 /* Shared by the commands for drafts: see drafts.h. */
 #include "cli/drafts.h"
 
+#include "cli/checkpoints.h"
 #include "cli/confirm.h"
 #include "cli/view/notice.h"
 #include "draft/draft.h"
@@ -48,10 +49,19 @@ int drafts_enter(const char *id, struct fence_spec *spec, struct draft_record *r
 		spec->draft = true;
 		return 0;
 	}
-	if (!id)
-		draft_record_remove(ret_record, &(uint64_t){ 0 }, &(struct error){ 0 });
-	draft_record_release(ret_record);
+	if (id)
+		draft_record_release(ret_record);
+	else
+		drafts_abandon(place->state, ret_record);
 	return -1;
+}
+
+void drafts_abandon(const char *state, struct draft_record *record)
+{
+	AUTO_FREE char *id = mem_dup(record->id);
+
+	draft_record_release(record); /* op_draft_discard() locks it itself */
+	op_draft_discard(state, id, &(uint64_t){ 0 }, &(struct error){ 0 });
 }
 
 /* Returns the letter of a change, as git prints it. */
@@ -86,7 +96,8 @@ static void notice_changes(const json_t *changes)
 	if (count > SHOWN)
 		notice_format("  %zu paths in all", count);
 	if (executed)
-		notice_format("%zu of them need a yes when you apply the draft", executed);
+		notice_format("%zu of them need%s a yes when you apply the draft", executed,
+			      executed == 1 ? "s" : "");
 }
 
 int drafts_leave(const char *state, struct draft_record *record, int code, struct error *err)
@@ -189,8 +200,11 @@ static int report(const struct loops_options *opts, const struct op_draft_apply_
 	if (opts->json) {
 		loops_print(json_incref(result->details));
 	} else if (!count) {
-		printf("nothing to do: the project already has %s\n",
-		       opts->undo ? "its earlier state" : "these changes");
+		printf("nothing to do: %s\n",
+		       opts->undo      ? "the project already has its earlier state"
+		       : opts->rest[1] ? "the draft changes nothing at the given paths, or the "
+					 "project already has it"
+				       : "the project already has these changes");
 	} else if (opts->dry) {
 		printf("%zu path%s would change:\n", count, count == 1 ? "" : "s");
 		print_paths(changes, "path");
@@ -224,22 +238,27 @@ static int ask(const struct loops_options *opts, const struct op_draft_apply_res
 	return CONFLICT;
 }
 
-/* Converts the paths to ones relative to the project. Returns 0, or -1 with err set. */
+/* Converts the paths to ones relative to the draft's project. Returns 0, or -1 with err set. */
 static int read_paths(const struct loops_options *opts, struct list *paths, struct error *err)
 {
-	const char *project = opts->place.project;
-	AUTO_FREE char *here = getcwd(NULL, 0);
+	struct draft_record record;
+	int result = 0;
+	bool all = false;
 
-	for (char **given = opts->rest + 1; *given; given++) {
-		AUTO_FREE char *path =
-			path_absolute(*given, here && path_within(here, project) ? here : project);
+	if (draft_record_find(opts->place.state, opts->rest[0], &record, err) < 0)
+		return -1;
+	for (char **given = opts->rest + 1; *given && result == 0; given++) {
+		AUTO_FREE char *path = checkpoints_path_in(record.project, *given, err);
 
-		if (!path_within(path, project) || strcmp(path, project) == 0)
-			return error_set(err, "'%s' is not a path in the project '%s'", *given,
-					 project);
-		list_add(paths, path + strlen(project) + 1);
+		result = path ? 0 : -1;
+		all = all || (path && !*path);
+		if (path)
+			list_add(paths, path);
 	}
-	return 0;
+	if (all) /* the project itself was given */
+		list_release(paths);
+	draft_record_release(&record);
+	return result;
 }
 
 static int apply_paths(const struct loops_options *opts, const struct list *paths,

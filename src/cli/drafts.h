@@ -15,6 +15,9 @@ int drafts_enter(const char *id, struct fence_spec *spec, struct draft_record *r
  * go on. Returns the exit status: the command's, or that of a failure. */
 int drafts_leave(const char *state, struct draft_record *record, int code, struct error *err);
 
+/* Removes a new draft in which no command has run, and releases its record. */
+void drafts_abandon(const char *state, struct draft_record *record);
+
 /* Returns whether there is a draft with this id. */
 bool drafts_exists(const struct loops_options *opts, const char *id);
 

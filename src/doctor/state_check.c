@@ -47,7 +47,7 @@ static void look_in(struct finding *finding, const struct kind *kind, const char
 	for (struct dirent *entry; dir && (entry = readdir(dir));) {
 		AUTO_FREE char *path = path_join(folder, entry->d_name);
 
-		if (entry->d_name[0] != '.') /* drafts of killed processes may be empty */
+		if (entry->d_name[0] != '.') /* temporary files of killed processes may be empty */
 			look_at(finding, kind, path);
 	}
 	if (dir)

@@ -25,7 +25,7 @@
 #define RECORD "record.json"
 #define GONE   ".removed-"
 
-enum { VERSION = 1, MOST_BYTES = 1 << 20, TRIES = 100 };
+enum { VERSION = 1, MOST_BYTES = 1 << 20 };
 
 static int open_folder(const char *path, struct error *err)
 {
@@ -129,13 +129,18 @@ static int take_lock(const char *folder)
 	return fd_steal(&lock);
 }
 
+static int fail_busy(const struct draft_record *record, struct error *err)
+{
+	return error_with(err, ERROR_BUSY, "a command is running in draft %s", record->id);
+}
+
 int draft_record_lock(struct draft_record *record, struct error *err)
 {
 	record->lock = take_lock(record->folder);
 	if (record->lock >= 0)
 		return 0;
 	if (errno == EWOULDBLOCK)
-		return error_with(err, ERROR_BUSY, "a command is running in draft %s", record->id);
+		return fail_busy(record, err);
 	return error_sys(err, "lock the draft '%s'", record->folder);
 }
 
@@ -144,6 +149,18 @@ bool draft_record_is_busy(const struct draft_record *record)
 	AUTO_FD lock = take_lock(record->folder);
 
 	return lock < 0 && errno == EWOULDBLOCK;
+}
+
+int draft_record_check_result(const struct draft_record *record, struct error *err)
+{
+	if (record->result != DRAFT_RECORD_NONE)
+		return 0;
+	if (record->lock < 0 && draft_record_is_busy(record))
+		return fail_busy(record, err);
+	return error_with(err, ERROR_INVALID,
+			  "draft %s has no result: its command was interrupted (to continue: "
+			  "ringfence exec --in %s -- COMMAND)",
+			  record->id, record->id);
 }
 
 /* ---- folders ---- */
@@ -258,9 +275,14 @@ static void add_record(void *context, int drafts, const char *name)
 	records->items[records->count++] = record;
 }
 
-static int by_id(const void *a, const void *b)
+/* Ids of the same second are in no order. */
+static int by_age(const void *a, const void *b)
 {
-	return strcmp(((const struct draft_record *)a)->id, ((const struct draft_record *)b)->id);
+	const struct draft_record *one = a, *other = b;
+
+	if (one->began_ms != other->began_ms)
+		return one->began_ms < other->began_ms ? -1 : 1;
+	return strcmp(one->id, other->id);
 }
 
 int draft_record_list(const char *state, struct draft_records *ret_records, struct error *err)
@@ -275,7 +297,7 @@ int draft_record_list(const char *state, struct draft_records *ret_records, stru
 		each_entry(drafts, add_record, &listing);
 	if (listing.records.count)
 		qsort(listing.records.items, listing.records.count, sizeof *listing.records.items,
-		      by_id);
+		      by_age);
 	*ret_records = listing.records;
 	return 0;
 }

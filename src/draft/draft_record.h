@@ -50,6 +50,9 @@ int draft_record_list(const char *state, struct draft_records *ret_records, stru
 int draft_record_lock(struct draft_record *record, struct error *err);
 bool draft_record_is_busy(const struct draft_record *record);
 
+/* Checks that the draft has a result to show or apply. Returns 0, or -1 with the reason in err. */
+int draft_record_check_result(const struct draft_record *record, struct error *err);
+
 /* Stores the record, which must be locked. Returns 0, or -1 with err set. */
 int draft_record_write(const struct draft_record *record, struct error *err);
 

@@ -1,6 +1,7 @@
-/* Removing loops: see op_clean.h. */
+/* Removing loops and drafts: see op_clean.h. */
 #include "ops/op_clean.h"
 
+#include "ops/op_draft.h"
 #include "ops/op_worktree.h"
 #include "snapshot/snapshot.h"
 #include "util/file/fd.h"
@@ -9,6 +10,29 @@
 
 #include <stdlib.h>
 #include <string.h>
+
+struct candidates {
+	struct client_loops loops;
+	struct draft_records drafts;
+};
+
+char *op_clean_count(size_t loops, size_t drafts)
+{
+	AUTO_FREE char *of_loops = mem_format("%zu loop%s", loops, loops == 1 ? "" : "s");
+	AUTO_FREE char *of_drafts = mem_format("%zu draft%s", drafts, drafts == 1 ? "" : "s");
+
+	if (!drafts)
+		return mem_dup(of_loops);
+	return loops ? mem_format("%s and %s", of_loops, of_drafts) : mem_dup(of_drafts);
+}
+
+static bool is_selected_draft(const struct op_clean_request *request,
+			      const struct draft_record *draft)
+{
+	return !request->loop && (!request->project || !strcmp(draft->project, request->project)) &&
+	       request->now_ms - draft->began_ms >= request->older_ms &&
+	       !draft_record_is_busy(draft);
+}
 
 static bool is_selected(const struct op_clean_request *request, const struct client_loop *loop)
 {
@@ -19,11 +43,11 @@ static bool is_selected(const struct op_clean_request *request, const struct cli
 	       request->now_ms - loop->state.created_ms >= request->older_ms;
 }
 
-static void make_question(const struct op_clean_request *request, const struct client_loops *all,
-			  struct op_question *question)
+static void add_loops(const struct op_clean_request *request, const struct client_loops *loops,
+		      struct op_question *question)
 {
-	for (size_t i = 0; i < all->count; i++) {
-		const struct client_loop *loop = &all->items[i];
+	for (size_t i = 0; i < loops->count; i++) {
+		const struct client_loop *loop = &loops->items[i];
 		const struct op_item item = { .name = loop->id,
 					      .value = (char *)client_status(loop),
 					      .where = (char *)loop->state.options.project };
@@ -31,9 +55,34 @@ static void make_question(const struct op_clean_request *request, const struct c
 		if (is_selected(request, loop))
 			op_question_add(question, &item);
 	}
+}
+
+static void add_drafts(const struct op_clean_request *request, const struct draft_records *drafts,
+		       struct op_question *question)
+{
+	for (size_t i = 0; i < drafts->count; i++) {
+		const struct draft_record *draft = &drafts->items[i];
+		const struct op_item item = { .name = draft->id,
+					      .value = (char *)"draft",
+					      .where = draft->project };
+
+		if (is_selected_draft(request, draft))
+			op_question_add(question, &item);
+	}
+}
+
+static void make_question(const struct op_clean_request *request, const struct candidates *all,
+			  struct op_question *question)
+{
+	AUTO_FREE char *what = NULL;
+	size_t loops;
+
+	add_loops(request, &all->loops, question);
+	loops = question->count;
+	add_drafts(request, &all->drafts, question);
+	what = op_clean_count(loops, question->count - loops);
 	op_question_set(question, OP_QUESTION_REMOVE,
-			mem_format("Remove %zu loop%s with logs and checkpoints?", question->count,
-				   question->count == 1 ? "" : "s"));
+			mem_format("Remove %s with logs and checkpoints?", what));
 }
 
 /* A loop with its own work tree also has its own checkpoint store, which drop_branch() removes. */
@@ -100,15 +149,34 @@ static enum op_status clean_one(const struct op_clean_request *request,
 	return OP_DONE;
 }
 
+static enum op_status clean_draft(const struct op_clean_request *request,
+				  const struct draft_record *draft, struct op_clean_result *result,
+				  struct error *err)
+{
+	enum op_status status = op_draft_discard(request->state, draft->id, &result->freed_bytes,
+						 err);
+
+	if (status == OP_DONE) {
+		list_add(&result->removed, draft->id);
+		result->drafts++;
+	}
+	return status;
+}
+
 static enum op_status clean_all(const struct op_clean_request *request,
-				const struct client_loops *all, struct op_clean_result *result,
+				const struct candidates *all, struct op_clean_result *result,
 				struct error *err)
 {
+	const struct client_loops *loops = &all->loops;
+	const struct draft_records *drafts = &all->drafts;
 	enum op_status status = OP_DONE;
 
-	for (size_t i = 0; i < all->count && status == OP_DONE; i++)
-		if (is_selected(request, &all->items[i]))
-			status = clean_one(request, &all->items[i], result, err);
+	for (size_t i = 0; i < loops->count && status == OP_DONE; i++)
+		if (is_selected(request, &loops->items[i]))
+			status = clean_one(request, &loops->items[i], result, err);
+	for (size_t i = 0; i < drafts->count && status == OP_DONE; i++)
+		if (is_selected_draft(request, &drafts->items[i]))
+			status = clean_draft(request, &drafts->items[i], result, err);
 	return status;
 }
 
@@ -130,25 +198,44 @@ static int list_loops(const struct op_clean_request *request, struct client_loop
 	return -1;
 }
 
+/* Explains why a loop was not found. err: set. */
+static enum op_status fail_to_find(const struct op_clean_request *request, struct error *err)
+{
+	struct draft_record draft;
+	struct error unused;
+
+	if (draft_record_find(request->state, request->loop, &draft, &unused) < 0)
+		return op_status_of(err); /* there is no such loop */
+	error_set(err, "%s is a draft (to remove it: ringfence discard %s)", draft.id, draft.id);
+	draft_record_release(&draft);
+	return OP_NOT_FOUND;
+}
+
+static enum op_status clean(const struct op_clean_request *request, const struct candidates *all,
+			    struct op_clean_result *result, struct error *err)
+{
+	make_question(request, all, &result->question);
+	if (!result->question.count)
+		return OP_UNCHANGED;
+	if (!op_agreed(&request->answer, &result->question))
+		return OP_ASKS;
+	return clean_all(request, all, result, err);
+}
+
 enum op_status op_clean(const struct op_clean_request *request, struct op_clean_result *ret_result,
 			struct error *err)
 {
-	struct client_loops all;
-	enum op_status status;
+	struct candidates all = { 0 };
+	enum op_status status = OP_FAILED;
 
 	*ret_result = (struct op_clean_result){ 0 };
 	op_worktree_sweep(request->state);
-	if (list_loops(request, &all, err) < 0)
-		return op_status_of(err);
-	make_question(request, &all, &ret_result->question);
-	if (!ret_result->question.count) {
-		status = OP_UNCHANGED;
-	} else if (!op_agreed(&request->answer, &ret_result->question)) {
-		status = OP_ASKS;
-	} else {
-		status = clean_all(request, &all, ret_result, err);
-	}
-	client_loops_release(&all);
+	if (list_loops(request, &all.loops, err) < 0)
+		return request->loop ? fail_to_find(request, err) : op_status_of(err);
+	if (draft_record_list(request->state, &all.drafts, err) == 0)
+		status = clean(request, &all, ret_result, err);
+	draft_records_release(&all.drafts);
+	client_loops_release(&all.loops);
 	return status;
 }
 

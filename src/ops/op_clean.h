@@ -1,4 +1,4 @@
-/* Removes stopped loops with their logs, checkpoints and work trees. */
+/* Removes stopped loops with their logs, checkpoints and work trees, and old drafts. */
 #ifndef OPS_OP_CLEAN_H
 #define OPS_OP_CLEAN_H
 
@@ -7,11 +7,11 @@
 
 #include <stdint.h>
 
-/* One loop, or all loops that began at least older_ms ago. */
+/* One loop, or all loops and drafts that began at least older_ms ago. */
 struct op_clean_request {
 	const char *state;   /* Ringfence's state folder */
 	const char *loop;    /* an id, or NULL to select by age */
-	const char *project; /* by age: only loops of this project, or NULL for all */
+	const char *project; /* by age: only those of this project, or NULL for all */
 	int64_t older_ms;
 	int64_t now_ms; /* since 1970 */
 	bool branches;  /* also remove a branch whose commits no other branch has */
@@ -19,16 +19,20 @@ struct op_clean_request {
 };
 
 struct op_clean_result {
-	struct op_question question; /* the selected loops */
+	struct op_question question; /* the selected loops and drafts */
 	struct list removed;         /* ids */
+	size_t drafts;               /* how many of them are drafts */
 	struct list kept_branches;   /* ids of loops whose branch was kept */
 	uint64_t freed_bytes;
 };
 
-/* Returns OP_UNCHANGED if no loop is old enough, or OP_RUNNING if the loop is running. On failure,
- * `removed` lists the loops that were removed before. */
+/* Returns OP_UNCHANGED if nothing is old enough, or OP_RUNNING if the loop is running. On failure,
+ * `removed` lists what was removed before. */
 enum op_status op_clean(const struct op_clean_request *request, struct op_clean_result *ret_result,
 			struct error *err);
 void op_clean_release(struct op_clean_result *result);
+
+/* Returns a phrase such as "2 loops and 1 draft". The caller frees it. */
+char *op_clean_count(size_t loops, size_t drafts);
 
 #endif

@@ -11,6 +11,10 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#define APPLY   "apply"
+#define UNAPPLY "unapply"
 
 enum { MOST_COMMAND = 1 << 16 };
 
@@ -133,45 +137,67 @@ struct way {
 	int64_t from, to;
 };
 
-/* The last apply saved the project before and after it, as two consecutive checkpoints. */
-static int find_last_apply(const struct op_draft_apply_request *request,
-			   const struct draft_record *record, struct way *ret_way,
-			   struct error *err)
+/* Returns the number of the last apply that was not taken back, or 0. Each undo takes back the last
+ * one that is left. */
+static int64_t last_apply(const json_t *checkpoints)
+{
+	size_t undone = 0;
+
+	for (size_t i = json_array_size(checkpoints); i-- > 0;) {
+		const json_t *item = json_array_get(checkpoints, i);
+		const char *kind = jsonget_text(item, "kind");
+
+		if (strcmp(kind, UNAPPLY) == 0)
+			undone++;
+		else if (strcmp(kind, APPLY) == 0 && undone-- == 0)
+			return jsonget_number(item, "number");
+	}
+	return 0;
+}
+
+int op_draft_find_apply(const char *state, const struct draft_record *record, int64_t *ret_number,
+			struct error *err)
 {
 	struct snapshot_work work;
 	json_t *answer = NULL;
-	json_t *item;
-	size_t index;
 	int result;
 
-	snapshot_begin(&work, "list", request->state, record->project, record->id);
+	snapshot_begin(&work, "list", state, record->project, record->id);
 	result = snapshot_run(&work, -1, &answer, err);
 	snapshot_release(&work);
-	*ret_way = (struct way){ 0 };
-	json_array_foreach(json_object_get(answer, "checkpoints"), index, item)
-	{
-		if (strcmp(jsonget_text(item, "kind"), "apply") == 0)
-			ret_way->from = jsonget_number(item, "number");
-	}
+	if (result == 0)
+		*ret_number = last_apply(json_object_get(answer, "checkpoints"));
 	json_decref(answer);
-	ret_way->to = ret_way->from - 1;
-	if (result == 0 && !ret_way->from)
-		result = error_with(err, ERROR_INVALID, "draft %s was not applied", record->id);
 	return result;
+}
+
+/* An apply saves the project before and after it, as two consecutive checkpoints. */
+static int find_way_back(const struct op_draft_apply_request *request,
+			 const struct draft_record *record, struct way *ret_way, struct error *err)
+{
+	int64_t number;
+
+	if (op_draft_find_apply(request->state, record, &number, err) < 0)
+		return -1;
+	if (!number)
+		return error_with(
+			err, ERROR_INVALID,
+			"nothing to undo: draft %s is not applied (see: ringfence drafts)",
+			record->id);
+	*ret_way = (struct way){ number, number - 1 };
+	return 0;
 }
 
 static int find_way(const struct op_draft_apply_request *request, const struct draft_record *record,
 		    struct way *ret_way, struct error *err)
 {
+	if (access(record->project, F_OK) < 0)
+		return error_sys(err, "find the project '%s' of draft %s", record->project,
+				 record->id);
 	if (request->undo)
-		return find_last_apply(request, record, ret_way, err);
+		return find_way_back(request, record, ret_way, err);
 	*ret_way = (struct way){ 0, record->result };
-	if (record->result != DRAFT_RECORD_NONE)
-		return 0;
-	return error_with(err, ERROR_INVALID,
-			  "draft %s has no result: its command was interrupted (to continue: "
-			  "ringfence exec --in %s -- COMMAND)",
-			  record->id, record->id);
+	return draft_record_check_result(record, err);
 }
 
 static int cross(const struct op_draft_apply_request *request, const struct draft_record *record,
@@ -181,6 +207,7 @@ static int cross(const struct op_draft_apply_request *request, const struct draf
 	int result;
 
 	snapshot_begin(&work, "cross", request->state, record->project, record->id);
+	snapshot_tell(&work, "kind", request->undo ? UNAPPLY : APPLY);
 	snapshot_tell_number(&work, "from", way->from);
 	snapshot_tell_number(&work, "to", way->to);
 	for (size_t i = 0; i < request->paths->count; i++)
@@ -269,28 +296,38 @@ void op_draft_apply_release(struct op_draft_apply_result *result)
 
 /* ---- discarding ---- */
 
+static int drop_checkpoints(const char *state, const struct draft_record *record, uint64_t *bytes,
+			    struct error *err)
+{
+	struct snapshot_work work;
+	json_t *answer = NULL;
+	json_int_t before, after;
+	int result;
+
+	snapshot_begin(&work, "prune", state, record->project, record->id);
+	snapshot_tell(&work, "drop", record->id);
+	result = snapshot_run(&work, -1, &answer, err);
+	snapshot_release(&work);
+	before = jsonget_number(answer, "bytes_before");
+	after = jsonget_number(answer, "bytes_after");
+	*bytes += before > after ? (uint64_t)(before - after) : 0;
+	json_decref(answer);
+	return result;
+}
+
 enum op_status op_draft_discard(const char *state, const char *id, uint64_t *bytes,
 				struct error *err)
 {
 	struct draft_record record;
-	struct snapshot_work work;
-	json_t *answer = NULL;
 	int result;
 
 	if (draft_record_find(state, id, &record, err) < 0)
 		return op_status_of(err);
-	result = draft_record_lock(&record, err) < 0 || draft_record_remove(&record, bytes, err) < 0
+	result = draft_record_lock(&record, err) < 0 ||
+				 draft_record_remove(&record, bytes, err) < 0 ||
+				 drop_checkpoints(state, &record, bytes, err) < 0
 			 ? -1
 			 : 0;
-	if (result == 0) {
-		snapshot_begin(&work, "prune", state, record.project, record.id);
-		snapshot_tell(&work, "drop", record.id);
-		result = snapshot_run(&work, -1, &answer, err);
-		snapshot_release(&work);
-		*bytes += (uint64_t)(jsonget_number(answer, "bytes_before") -
-				     jsonget_number(answer, "bytes_after"));
-		json_decref(answer);
-	}
 	draft_record_release(&record);
 	return result < 0 ? op_status_of(err) : OP_DONE;
 }

@@ -35,7 +35,7 @@ struct op_draft_apply_request {
 	const char *state;
 	const char *id;
 	const struct list *paths; /* only these, relative to the project; empty: everything */
-	bool undo;                /* take the last apply back instead */
+	bool undo;                /* take back the last apply that is left */
 	bool dry;                 /* change nothing */
 	struct op_answer answer;
 };
@@ -51,6 +51,11 @@ struct op_draft_apply_result {
 enum op_status op_draft_apply(const struct op_draft_apply_request *request,
 			      struct op_draft_apply_result *ret_result, struct error *err);
 void op_draft_apply_release(struct op_draft_apply_result *result);
+
+/* Finds the checkpoint of the last apply that was not taken back: 0 if the draft is not applied.
+ * Returns 0, or -1 with err set. */
+int op_draft_find_apply(const char *state, const struct draft_record *record, int64_t *ret_number,
+			struct error *err);
 
 /* Removes a draft with its checkpoints, and adds the freed bytes. */
 enum op_status op_draft_discard(const char *state, const char *id, uint64_t *bytes,

@@ -193,7 +193,7 @@ def test_a_diff_shows_what_a_draft_changes(t):
     for line in ("-one", "+two", "+b"):
         contains(result.out, line, "the diff")
     result = t.run([t.ringfence, "diff", "--draft", draft, "--name-only", "--", "b"])
-    equal(result.out, "b\n", "the diff of one path")
+    equal((result.out, result.code), ("b\n", 0), "the diff of one path")
 
 
 def test_lines_of_both_sides_are_merged(t):
@@ -239,7 +239,7 @@ def test_only_the_named_paths_cross(t):
     equal((t.exists("a/b/one"), t.exists("a/two"), t.exists("c"), t.exists("a/gone")), (True, False, False, True), "after a/b")
     apply(t, draft, "--", "a", "c/three")
     equal((t.read("a/two"), t.read("c/three"), t.exists("a/gone")), ("2\n", "3\n", False), "after the rest")
-    contains(apply(t, draft, "--", "../x", code=125).err, "not a path in the project")
+    contains(apply(t, draft, "--", "../x", code=125).err, "is not in the project")
 
 
 def test_ignored_files_do_not_cross(t):
@@ -283,6 +283,176 @@ def test_a_damaged_record_is_an_error_and_not_a_loop(t):
             equal(result.code, 125, f"exit status of {words}", result)
             contains(result.err, draft, f"the error of {words}")
         equal(drafts(t), [], "the drafts that can be read")
+
+
+# As a newcomer meets it
+
+def run(t, *words, code=0, cwd=None):
+    result = t.run([t.ringfence, *words], **({"cwd": cwd} if cwd else {}))
+    equal(result.code, code, f"exit status of {words}", result)
+    return result
+
+
+def start_waiting(t):
+    """Starts a command in a new draft that waits. Returns its process and the draft's id."""
+    process = t.fence_start("sh", "-c", "echo x >x; echo ready; read end", opts=("--draft",), stdin=subprocess.PIPE)
+    equal(process.stdout.readline(), b"ready\n", "the command's first line")
+    return process, drafts(t)[-1]["id"]
+
+
+def make_older(t, draft, days):
+    path = os.path.join(t.state, "drafts", draft, "record.json")
+    with open(path, encoding="utf-8") as file:
+        record = json.load(file)
+    record["began_ms"] -= days * 86400 * 1000
+    t.write(path, json.dumps(record))
+
+
+def test_the_list_shows_age_size_and_whether_a_draft_was_applied(t):
+    first, _ = rehearse(t, "head -c 300000 /dev/zero >big; echo x >other")
+    second, _ = rehearse(t, "echo y >y")
+    make_older(t, first, 3)
+    lines = run(t, "drafts").out.splitlines()
+    expect(lines[0].startswith(first) and "3 days ago" in lines[0] and "finished" in lines[0], "the first line", lines)
+    expect(lines[1].startswith(second) and "just now" in lines[1], "the second line", lines)
+    contains(lines[0], " KiB ", "the size")
+    expect(drafts(t)[0]["bytes"] >= 300000, "the size in JSON", drafts(t)[0])
+    equal([entry["applied"] for entry in drafts(t)], [False, False], "applied, before")
+    apply(t, first, "--", "big")
+    equal([entry["applied"] for entry in drafts(t)], [True, False], "applied, afterwards")
+    contains(run(t, "drafts").out.splitlines()[0], "applied", "the line")
+    apply(t, first, "--undo")
+    equal([entry["applied"] for entry in drafts(t)], [False, False], "applied, after --undo")
+
+
+def test_each_undo_takes_back_one_more_apply_and_then_there_is_none(t):
+    draft, _ = rehearse(t, "echo a >a; echo b >b")
+    apply(t, draft, "--", "a")
+    apply(t, draft, "--", "b")
+    apply(t, draft, "--undo")
+    equal((t.exists("a"), t.exists("b")), (True, False), "a and b after one --undo")
+    apply(t, draft, "--undo")
+    equal((t.exists("a"), t.exists("b")), (False, False), "a and b after two")
+    contains(apply(t, draft, "--undo", code=125).err, "nothing to undo", "the error of the third")
+    apply(t, draft)
+    apply(t, draft, "--undo")
+    equal((t.exists("a"), t.exists("b")), (False, False), "a and b after another apply and --undo")
+
+
+def test_an_apply_or_undo_that_changes_nothing_is_not_recorded(t):
+    draft, _ = rehearse(t, "echo a >a")
+    apply(t, draft)
+    contains(apply(t, draft).out, "nothing to do", "the second apply")
+    apply(t, draft, "--undo")
+    expect(not t.exists("a"), "--undo takes the first apply back")
+
+
+def test_a_diff_of_a_draft_names_a_path_that_neither_side_has(t):
+    t.write("old", "old\n")
+    draft, _ = rehearse(t, "echo b >b; rm old")
+    run(t, "diff", "--draft", draft, "--", "b", "old")
+    contains(run(t, "diff", "--draft", draft, "--", "nope", code=125).err, "neither the draft nor its base has the path 'nope'")
+
+
+def test_a_diff_of_a_draft_takes_no_checkpoint_and_no_loop(t):
+    draft, _ = rehearse(t, "echo b >b")
+    contains(run(t, "diff", "--draft", draft, "0", code=125).err, "has no checkpoints to choose from")
+    contains(run(t, "diff", "--draft", draft, "--loop", "x", code=125).err, "--loop or --draft")
+    contains(run(t, "diff", draft, code=125).err, f"ringfence diff --draft {draft}")
+
+
+def test_a_draft_without_a_result_says_why_and_how_to_go_on(t):
+    process, draft = start_waiting(t)
+    contains(run(t, "diff", "--draft", draft, code=125).err, "a command is running in draft")
+    t.leftover_runs = True
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    t.all_gone()
+    contains(run(t, "diff", "--draft", draft, code=125).err, f"ringfence exec --in {draft}")
+
+
+def test_paths_are_relative_to_the_current_folder_of_the_drafts_project(t):
+    t.write("sub/keep", "keep\n")
+    draft, _ = rehearse(t, "echo 1 >x; echo 2 >sub/x; echo 3 >y")
+    run(t, "apply", draft, "--", "x", cwd=t.path("sub"))
+    equal((t.exists("x"), t.exists("sub/x")), (False, True), "x and sub/x")
+    run(t, "apply", draft, "--", "../x", cwd=t.path("sub"))
+    equal(t.read("x"), "1\n", "x")
+    run(t, "apply", draft, "--", "y", cwd=t.home)
+    equal(t.read("y"), "3\n", "y, applied from outside the project")
+
+
+def test_a_path_that_a_draft_does_not_change_is_named(t):
+    t.write("same", "same\n")
+    draft, _ = rehearse(t, "echo 1 >x")
+    contains(apply(t, draft, "--", "same").out, "the draft changes nothing at the given paths, or the project already has it")
+
+
+def test_an_id_that_is_neither_a_loop_nor_a_draft_is_called_so(t):
+    contains(run(t, "apply", "nope", code=125).err, "there is no loop or draft 'nope'")
+
+
+def test_a_draft_is_not_mistaken_for_a_loop(t):
+    draft, _ = rehearse(t, "echo 1 >x")
+    contains(run(t, "clean", draft, code=125).err, f"ringfence discard {draft}")
+    contains(run(t, "apply", code=125).err, "ringfence drafts")
+
+
+def test_a_new_draft_in_an_old_one_is_refused(t):
+    draft, _ = rehearse(t, "echo 1 >x")
+    contains(run(t, "exec", "--draft", "--in", draft, "--", "true", code=125).err, "--draft or --in")
+
+
+def test_a_command_that_is_refused_leaves_no_draft(t):
+    run(t, "exec", "--draft", "--cwd", "nope", "--", "true", code=125)
+    equal(drafts(t), [], "the drafts")
+    draft, _ = rehearse(t, "echo 1 >x")
+    run(t, "exec", "--in", draft, "--cwd", "nope", "--", "true", code=125)
+    equal([entry["id"] for entry in drafts(t)], [draft], "a draft that was there before")
+    apply(t, draft)
+    equal(t.read("x"), "1\n", "its change")
+
+
+def test_a_project_that_has_gone_is_named(t):
+    other = os.path.join(t.home, "other")
+    os.mkdir(other)
+    run(t, "exec", "--draft", "--", "touch", "x", cwd=other)
+    draft = drafts(t, "--all")[-1]["id"]
+    os.rename(other, other + "-moved")
+    contains(run(t, "apply", draft, code=125).err, f"the project '{other}' of draft {draft}")
+    run(t, "discard", draft)
+
+
+def test_discard_answers_in_json(t):
+    draft, _ = rehearse(t, "echo 1 >x")
+    answer = json.loads(run(t, "discard", draft, "--json").out)
+    equal(answer["removed"], [draft], "removed")
+    expect(answer["freed_bytes"] > 0, "freed bytes", answer)
+
+
+def test_clean_removes_old_drafts_and_names_them_first(t):
+    old, _ = rehearse(t, "echo 1 >x")
+    new, _ = rehearse(t, "echo 1 >x")
+    make_older(t, old, 3)
+    other = os.path.join(t.home, "other")
+    os.mkdir(other)
+    run(t, "exec", "--draft", "--", "touch", "x", cwd=other)
+    foreign = drafts(t, "--all")[-1]["id"]
+    make_older(t, foreign, 3)
+    run(t, "clean", "--older", "2d", code=125)  # it cannot ask here
+    equal([entry["id"] for entry in drafts(t)], [old, new], "the drafts before")
+    contains(run(t, "clean", "--older", "2d", "--yes").out, "1 draft removed")
+    equal([entry["id"] for entry in drafts(t, "--all")], [foreign, new], "the drafts of all projects")
+    answer = json.loads(run(t, "clean", "--older", "2d", "--all", "--yes", "--json").out)
+    equal(answer["removed"], [foreign], "removed with --all")
+
+
+def test_clean_leaves_a_draft_in_use_alone(t):
+    process, draft = start_waiting(t)
+    make_older(t, draft, 3)
+    equal(json.loads(run(t, "clean", "--older", "2d", "--yes", "--json").out)["removed"], [], "removed")
+    equal(t.finish(process, b"end\n").code, 0, "exit status of the command")
+    equal([entry["id"] for entry in drafts(t)], [draft], "the drafts")
 
 
 # Random edits

@@ -585,7 +585,7 @@ def test_kill_9_at_any_point_of_an_import_leaves_the_old_or_the_new(t):
         equal(set(repo.refs("refs/heads/ringfence", "refs/ringfence").values()), {new}, "running it again")
         left = [name for base, _, files in os.walk(repo.folder) for name in files
                 if name.endswith(".lock") or name.startswith("ringfence-")]
-        equal(left, [], "lock files and drafts")
+        equal(left, [], "lock files and temporary files")
         packs = os.listdir(os.path.join(repo.folder, "objects/pack"))
         equal(sorted(name[:-5] for name in packs if name.endswith(".pack")),
               sorted(name[:-4] for name in packs if name.endswith(".idx")), "packs have their indexes")
@@ -594,21 +594,21 @@ def test_kill_9_at_any_point_of_an_import_leaves_the_old_or_the_new(t):
 
 
 @needs("git")
-def test_a_draft_that_a_kill_has_left_goes_with_its_loop(t):
+def test_a_temporary_pack_that_a_kill_has_left_goes_with_its_loop(t):
     repo = Repository(t, os.path.join(t.home, "repo")).filled()
     private = Private(t, repo)
     private.open()
     private.commit()
 
-    def drafts():
+    def temporary():
         return [name for name in os.listdir(os.path.join(repo.folder, "objects/pack")) if not name.startswith("pack-")]
 
     for point in range(1, 60):
         equal(private.ask("git-import", fault=point)[0], -9, "it is killed")
-        if drafts():
+        if temporary():
             break
     code, answer = private.snapshots.ask("forget")
-    equal((code, drafts()), (0, []), "exit status, and what is left", answer)
+    equal((code, temporary()), (0, []), "exit status, and what is left", answer)
 
 
 @needs("git")

@@ -96,7 +96,7 @@ def test_a_file_that_is_there_is_kept_unless_forced(t):
     equal(t.read("ringfence.yml"), "net: none\n", "the file")
     equal(init(t, "--force").code, 0, "exit status")
     contains(t.read("ringfence.yml"), "# Rules for commands", "the file")
-    equal([name for name in os.listdir(t.project) if name.startswith(".ringfence")], [], "drafts left")
+    equal([name for name in os.listdir(t.project) if name.startswith(".ringfence")], [], "temporary files left")
 
 
 def test_a_symlink_is_not_followed(t):

@@ -189,11 +189,25 @@ def test_what_is_said_to_be_wrong_is_escaped_once(t):
         contains(t.run([t.ringfence, *words], cwd=t.project).err, r"a\\b", f"stderr of {words}")
 
 
-def test_every_help_fits_into_80_columns(t):
+def commands(t):
     names = [line.split()[0] for line in t.run([t.ringfence, "--help"]).out.splitlines() if re.match("  [a-z]", line)]
     expect(len(names) > 20, "the commands are found", names)
+    return names
+
+
+def test_every_command_has_a_man_page(t):
+    for name in commands(t):
+        page = t.run([t.ringfence, "help", "--man", *([] if name == "ringfence" else [name])])
+        equal((page.code, page.err), (0, ""), f"the man page of {name}", page)
+        contains(page.out, ".SH SYNOPSIS", f"the man page of {name}")
+
+
+def test_every_help_fits_into_80_columns(t):
+    names = commands(t)
     for name in names:
-        lines = t.run([t.ringfence, *([] if name == "ringfence" else [name]), "--help"]).out.splitlines()
+        result = t.run([t.ringfence, *([] if name == "ringfence" else [name]), "--help"])
+        equal((result.code, result.err), (0, ""), f"{name} --help", result)
+        lines = result.out.splitlines()
         equal([line for line in lines if len(line) > 80], [], f"lines of {name} --help that are too long")
 
 

@@ -4,7 +4,6 @@
  */
 #include "fence/fence_spec.h"
 #include "journal/journal.h"
-#include "loop/run/disk_usage.h"
 #include "loop/run/prompt.h"
 #include "loop/run/sink.h"
 #include "loop/run/survey.h"
@@ -17,6 +16,7 @@
 #include "loop/supervise/control.h"
 #include "loop/supervise/supervisor.h"
 #include "unit.h"
+#include "util/file/disk_usage.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
 #include "util/mem.h"

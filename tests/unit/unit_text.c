@@ -304,20 +304,21 @@ static void files(void)
 	      symlinkat("f", folder, "link") == 0 &&
 		      fd_replace_file(folder, "link", "x", 1, 0600) == 0 &&
 		      file_is(folder, "link", "x") && file_is(folder, "f", "two"));
-	CHECK("a durable file replaces, and leaves no draft",
+	CHECK("a durable file replaces, and leaves no temporary file",
 	      durable_replace(folder, "f", "2", 1, 0600) == 0 && file_is(folder, "f", "2") &&
 		      durable_replace(folder, "f", "two", 3, 0600) == 0 &&
 		      file_is(folder, "f", "two") && faccessat(folder, mine, F_OK, 0) < 0);
-	CHECK("a draft of an earlier process with this number does not matter",
+	CHECK("a temporary file of an earlier process with this number does not matter",
 	      mknodat(folder, mine, S_IFREG | 0600, 0) == 0 &&
 		      durable_replace(folder, "f", "two", 3, 0600) == 0 &&
 		      faccessat(folder, mine, F_OK, 0) < 0);
 	CHECK("a finished folder gets its name, unless that is taken",
-	      mkdirat(folder, "draft", 0700) == 0 && mkdirat(folder, "draft/in", 0700) == 0 &&
-		      durable_name_folder(folder, "draft", "made") == 0 &&
+	      mkdirat(folder, "temporary", 0700) == 0 &&
+		      mkdirat(folder, "temporary/in", 0700) == 0 &&
+		      durable_name_folder(folder, "temporary", "made") == 0 &&
 		      faccessat(folder, "made/in", F_OK, 0) == 0 &&
-		      mkdirat(folder, "draft", 0700) == 0 &&
-		      durable_name_folder(folder, "draft", "made") < 0 &&
+		      mkdirat(folder, "temporary", 0700) == 0 &&
+		      durable_name_folder(folder, "temporary", "made") < 0 &&
 		      (errno == EEXIST || errno == ENOTEMPTY) &&
 		      durable_remove(folder, "none") < 0);
 	CHECK("a file is read",
@@ -336,8 +337,8 @@ static void files(void)
 	unlinkat(folder, "pipe", 0);
 	unlinkat(folder, "made/in", AT_REMOVEDIR);
 	unlinkat(folder, "made", AT_REMOVEDIR);
-	unlinkat(folder, "draft", AT_REMOVEDIR);
-	CHECK("no draft is left behind", rmdir(path) == 0);
+	unlinkat(folder, "temporary", AT_REMOVEDIR);
+	CHECK("no temporary file is left behind", rmdir(path) == 0);
 }
 
 static bool begins_with(const char *line, const char *program)
@@ -447,8 +448,32 @@ static void words_in_lines(void)
 	CHECK("the last word ends the line", word_take(&line, &size) && !word_take(&line, &size));
 }
 
+static bool prints(char *text, const char *wanted)
+{
+	AUTO_FREE char *owned = text;
+
+	return strcmp(owned, wanted) == 0;
+}
+
+static void readable(void)
+{
+	enum { MINUTE = 60000, HOUR = 60 * MINUTE, DAY = 24 * HOUR };
+
+	CHECK("sizes are printed in the largest unit that fits",
+	      prints(text_size(0), "0 KiB") && prints(text_size(1 << 20), "1 MiB") &&
+		      prints(text_size((1 << 20) - 1), "1023 KiB") &&
+		      prints(text_size(UINT64_C(3) << 29), "1.5 GiB"));
+	CHECK("ages are printed in minutes, hours and days",
+	      prints(text_age(MINUTE - 1), "just now") && prints(text_age(MINUTE), "1 min ago") &&
+		      prints(text_age(HOUR), "1 h ago") &&
+		      prints(text_age(2 * DAY), "2 days ago") &&
+		      prints(text_age(2 * DAY - 1), "47 h ago"));
+	CHECK("a time in the future is now", prints(text_age(-HOUR), "just now"));
+}
+
 int main(void)
 {
+	readable();
 	programs();
 	words();
 	json();

@@ -1,4 +1,4 @@
-/* ringfence apply: merge a loop's commits into the user's branch. */
+/* ringfence apply: merge a loop's commits into the user's branch, or take over a draft. */
 #include "cli/confirm.h"
 #include "cli/drafts.h"
 #include "cli/loops.h"
@@ -30,21 +30,23 @@ static const struct cli_option options[] = {
 	OPTION_FLAG("yes",
 		    "also apply files that this machine executes, or reads as settings, unasked",
 		    struct loops_options, yes),
-	OPTION_FLAG("undo", "take the last apply of a draft back", struct loops_options, undo),
+	OPTION_FLAG("undo", "take back the last apply of a draft", struct loops_options, undo),
 	LOOPS_JSON,
 	LOOPS_PROJECT,
 	{ 0 },
 };
 
 static const struct cli_section sections[] = {
-	{ "EXIT STATUS", "  0    applied, or your branch already has everything\n"
+	{ "EXIT STATUS", "  0    applied, or nothing to do\n"
 			 "  1    conflicts, or you declined; nothing was changed\n"
 			 "  125  refused; the reason is printed, and nothing was changed\n" },
 	{ "EXAMPLES", "  ringfence apply --dry-run\n"
 		      "  ringfence apply\n"
 		      "  ringfence apply 20260102-030405-abcd --squash\n"
-		      "  ringfence apply 20260102-030405-efgh -- src docs\n"
-		      "  ringfence apply --patch >loop.mbox; git am loop.mbox\n" },
+		      "  ringfence apply --patch >loop.mbox; git am loop.mbox\n"
+		      "\n"
+		      "  ringfence apply 20260102-030405-efgh -- src docs   two paths of a draft\n"
+		      "  ringfence apply --undo 20260102-030405-efgh\n" },
 	{ 0 },
 };
 
@@ -263,6 +265,22 @@ static int ask(const struct loops_options *opts, const struct op_apply_result *r
 	return CONFLICT;
 }
 
+/* Reports that there is no such loop, or none at all, where a draft may have been meant. */
+static int report_missing(const struct loops_options *opts, struct error *err)
+{
+	if (opts->rest[0])
+		error_set(err,
+			  "there is no loop or draft '%.100s' (see: ringfence status --all, "
+			  "ringfence drafts --all)",
+			  opts->rest[0]);
+	else
+		error_set(err,
+			  "there is no loop of the project '%s' (see: ringfence status --all); a "
+			  "draft is applied by its id (see: ringfence drafts)",
+			  opts->place.project);
+	return cli_fail(err);
+}
+
 /* Applies the result, after asking where the user has to agree first. */
 static int apply_and_report(const struct loops_options *opts, struct op_apply_request *request,
 			    struct error *err)
@@ -280,6 +298,8 @@ static int apply_and_report(const struct loops_options *opts, struct op_apply_re
 			show_executed(&result.question);
 		if (status == OP_ASKS)
 			code = ask(opts, &result, err);
+		else if (status == OP_NOT_FOUND && !result.loop.id)
+			code = report_missing(opts, err);
 		else
 			code = op_failed(status) ? report_refusal(opts, &result, err)
 						 : report(opts, &result);

@@ -1,4 +1,4 @@
-/* ringfence clean: remove loops with their logs, checkpoints and work trees. */
+/* ringfence clean: remove loops with their logs, checkpoints and work trees, and old drafts. */
 #include "cli/confirm.h"
 #include "cli/loops.h"
 #include "cli/view/notice.h"
@@ -10,10 +10,11 @@
 #include <time.h>
 
 static const struct cli_option options[] = {
-	OPTION_TEXT("older", "TIME",
-		    "remove all loops of this project that began this long ago, such as 30d",
-		    struct loops_options, from),
-	OPTION_FLAG("all", "with --older: remove loops of every project", struct loops_options,
+	OPTION_TEXT(
+		"older", "TIME",
+		"remove all loops and drafts of this project that began this long ago, such as 30d",
+		struct loops_options, from),
+	OPTION_FLAG("all", "with --older: remove those of every project", struct loops_options,
 		    all),
 	OPTION_FLAG("branches",
 		    "also remove a branch ringfence/LOOP whose commits no other branch has",
@@ -30,7 +31,7 @@ static const struct cli_section sections[] = {
 	{ 0 },
 };
 
-static void print_loops(const struct op_question *question)
+static void print_selected(const struct op_question *question)
 {
 	for (size_t i = 0; i < question->count; i++) {
 		const struct op_item *item = &question->items[i];
@@ -51,15 +52,15 @@ static json_t *list_json(const struct list *list)
 
 static int print_result(const struct loops_options *opts, const struct op_clean_result *result)
 {
-	unsigned long long bytes = result->freed_bytes;
-	size_t count = result->removed.count;
+	AUTO_FREE char *size = text_size(result->freed_bytes);
+	AUTO_FREE char *what = op_clean_count(result->removed.count - result->drafts,
+					      result->drafts);
 
 	if (opts->json)
 		loops_print(json_pack("{s:o, s:I}", "removed", list_json(&result->removed),
-				      "freed_bytes", (json_int_t)bytes));
+				      "freed_bytes", (json_int_t)result->freed_bytes));
 	else
-		printf("%zu loop%s removed, %llu %s freed\n", count, count == 1 ? "" : "s",
-		       bytes >> 20 ? bytes >> 20 : bytes >> 10, bytes >> 20 ? "MiB" : "KiB");
+		printf("%s removed, %s freed\n", what, size);
 	return cli_flush();
 }
 
@@ -77,7 +78,7 @@ static int finish(const struct loops_options *opts, enum op_status status,
 	return op_failed(status) ? cli_fail(err) : print_result(opts, result);
 }
 
-/* Shows the selected loops, asks, and removes exactly those. */
+/* Shows what is selected, asks, and removes exactly those. */
 static int ask(const struct loops_options *opts, struct op_clean_request *request,
 	       const struct op_question *question, struct error *err)
 {
@@ -87,7 +88,7 @@ static int ask(const struct loops_options *opts, struct op_clean_request *reques
 
 	if (!confirm_possible("use --yes", err))
 		return cli_fail(err);
-	print_loops(question);
+	print_selected(question);
 	if (!confirm(question)) {
 		puts("nothing was removed");
 		return 1;
@@ -143,10 +144,10 @@ const struct cli_command cmd_clean = {
 	.args = "[--yes] [--branches] [LOOP | --older TIME [--all]]",
 	.max_args = 1,
 	.options_anywhere = true,
-	.summary = "remove loops with their logs, checkpoints and work trees",
+	.summary = "remove loops with their logs, checkpoints and work trees, and old drafts",
 	.description =
-		"Removes a stopped loop, or all loops older than TIME, with logs, checkpoints and work "
-		"trees, and prints how much space that frees. Afterwards their changes can no longer be "
+		"Removes a stopped loop, or all loops and drafts older than TIME, with logs, checkpoints "
+		"and work trees, and prints how much space that frees. Afterwards their changes can no longer be "
 		"undone. The branch ringfence/LOOP is removed only if another branch has its commits. The "
 		"project itself is not changed.",
 	.options = options,

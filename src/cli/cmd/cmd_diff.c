@@ -1,7 +1,7 @@
 /* ringfence diff and ringfence show: compare checkpoints, and print files from them. */
 #include "cli/checkpoints.h"
 
-#include "draft/draft_record.h"
+#include "cli/drafts.h"
 #include "snapshot/snapshot.h"
 #include "util/file/path.h"
 #include "util/mem.h"
@@ -28,7 +28,8 @@ static const struct cli_section diff_sections[] = {
 		      "  ringfence diff 3               from checkpoint 3 to now\n"
 		      "  ringfence diff 3 4 --stat\n"
 		      "  ringfence diff 0 -- src        one folder; write a file named 7 as ./7\n"
-		      "  ringfence diff > loop.patch    a patch for git apply\n" },
+		      "  ringfence diff > loop.patch    a patch for git apply\n"
+		      "  ringfence diff --draft 20260102-030405-efgh -- src\n" },
 	{ 0 },
 };
 
@@ -86,12 +87,23 @@ static bool exists(const struct loops_options *opts, const char *path)
 	return faccessat(AT_FDCWD, whole, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* Fails for a path that neither side of the comparison has: it is probably misspelled. */
-static int check_paths(const struct loops_options *opts, struct error *err)
+static int fail_missing(const struct loops_options *opts, const char *path, const char *from,
+			const char *to, struct error *err)
+{
+	if (opts->draft_id)
+		return error_with(err, ERROR_NOT_FOUND,
+				  "neither the draft nor its base has the path '%s'", path);
+	return error_with(err, ERROR_NOT_FOUND, "'%s': no such path in checkpoint %s or %s%s", path,
+			  from, to ? "checkpoint " : "now", to ? to : "");
+}
+
+/* Fails for a path that neither side of the comparison has: it is probably misspelled. `result` is
+ * the checkpoint with a draft's result, or NULL. */
+static int check_paths(const struct loops_options *opts, const char *result, struct error *err)
 {
 	char **rest = opts->rest;
 	const char *from = *rest && is_number(*rest) ? *rest++ : "0";
-	const char *to = rest > opts->rest && *rest && is_number(*rest) ? *rest++ : NULL;
+	const char *to = rest > opts->rest && *rest && is_number(*rest) ? *rest++ : result;
 
 	for (; *rest; rest++) {
 		AUTO_FREE char *path = checkpoints_path(opts, *rest, err);
@@ -100,36 +112,66 @@ static int check_paths(const struct loops_options *opts, struct error *err)
 			return -1;
 		if (*path && !(to ? holds(opts, to, path) : exists(opts, path)) &&
 		    !holds(opts, from, path))
-			return error_with(err, ERROR_NOT_FOUND,
-					  "'%s': no such path in checkpoint %s or %s%s", path, from,
-					  to ? "checkpoint " : "now", to ? to : "");
+			return fail_missing(opts, path, from, to, err);
 	}
 	return 0;
 }
 
-/* Finds the draft, as if it were a loop with two checkpoints. */
-static int begin_draft(struct loops_options *opts, struct snapshot_work *work, struct error *err)
+static int check_draft_options(const struct loops_options *opts, struct error *err)
+{
+	const char *first = opts->rest[0];
+
+	if (opts->loop_id)
+		return error_set(err, "use --loop or --draft, not both");
+	if (first && is_number(first))
+		return error_set(err,
+				 "a draft has no checkpoints to choose from (write a file named %s "
+				 "as ./%s)",
+				 first, first);
+	return 0;
+}
+
+/* Finds the draft, as if it were a loop with two checkpoints. *ret_to is the second one. */
+static int begin_draft(struct loops_options *opts, struct snapshot_work *work, char **ret_to,
+		       struct error *err)
 {
 	struct draft_record record;
+	int result;
 
-	if (draft_record_find(opts->place.state, opts->draft_id, &record, err) < 0)
+	if (check_draft_options(opts, err) < 0 ||
+	    draft_record_find(opts->place.state, opts->draft_id, &record, err) < 0)
 		return -1;
-	opts->loop.id = mem_dup(record.id);
-	opts->loop.state.options.project = mem_dup(record.project);
-	snapshot_begin(work, "diff", opts->place.state, record.project, record.id);
-	snapshot_tell_number(work, "to", record.result);
+	result = draft_record_check_result(&record, err);
+	if (result == 0) {
+		opts->loop.id = mem_dup(record.id);
+		opts->loop.state.options.project = mem_dup(record.project);
+		*ret_to = mem_format("%lld", (long long)record.result);
+		snapshot_begin(work, "diff", opts->place.state, record.project, record.id);
+		snapshot_tell(work, "to", *ret_to);
+	}
 	draft_record_release(&record);
-	return 0;
+	return result;
+}
+
+static int begin_loop(struct loops_options *opts, struct snapshot_work *work, struct error *err)
+{
+	const char *first = opts->rest[0];
+
+	if (first && drafts_exists(opts, first))
+		return error_set(err, "%s is a draft (see its changes: ringfence diff --draft %s)",
+				 first, first);
+	return checkpoints_begin(opts, "diff", work, err);
 }
 
 static int diff(struct loops_options *opts, struct error *err)
 {
 	struct snapshot_work work = { 0 };
 	AUTO_FREE char *running = NULL;
+	AUTO_FREE char *result = NULL;
 	int code;
 
-	if ((opts->draft_id ? begin_draft(opts, &work, err)
-			    : checkpoints_begin(opts, "diff", &work, err)) < 0 ||
+	if ((opts->draft_id ? begin_draft(opts, &work, &result, err)
+			    : begin_loop(opts, &work, err)) < 0 ||
 	    add_diff_arguments(opts, &work, err) < 0) {
 		snapshot_release(&work);
 		return cli_fail(err);
@@ -138,7 +180,7 @@ static int diff(struct loops_options *opts, struct error *err)
 	snapshot_tell_number(&work, "live", running != NULL);
 	code = checkpoints_print(&work, !opts->json, err);
 	snapshot_release(&work);
-	return code || check_paths(opts, err) == 0 ? code : cli_fail(err);
+	return code || check_paths(opts, result, err) == 0 ? code : cli_fail(err);
 }
 
 static int run_diff(const struct cli_command *command, char **argv)
@@ -148,13 +190,13 @@ static int run_diff(const struct cli_command *command, char **argv)
 
 const struct cli_command cmd_diff = {
 	.name = "diff",
-	.args = "[--stat|--name-only|--json] [A [B]] [-- PATH...]",
+	.args = "[options] [A [B] | --draft DRAFT] [-- PATH...]",
 	.max_args = CLI_ANY,
 	.options_anywhere = true,
-	.summary = "show changes between two checkpoints, or since one",
+	.summary = "show changes between two checkpoints, since one, or of a draft",
 	.description =
 		"Compares checkpoint A (default: 0, the state before the loop) with checkpoint B (default: "
-		"the project as it is now). Attributes, filters and git configuration of the project are "
+		"the project as it is now), or a draft with the project when it began. Attributes, filters and git configuration of the project are "
 		"ignored.",
 	.options = diff_options,
 	.sections = diff_sections,

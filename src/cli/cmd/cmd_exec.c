@@ -35,21 +35,22 @@ static const struct cli_option options[] = {
 		    struct exec_options, effective.spec.cwd),
 	OPTION_TEXT("report", "FILE", "write a report of the run as JSON", struct exec_options,
 		    report_path),
-	OPTION_FLAG("draft", "keep all changes to the project as a draft", struct exec_options,
-		    draft),
-	OPTION_TEXT("in", "DRAFT", "run in this draft", struct exec_options, in),
+	OPTION_FLAG("draft", "rehearse: changes to the project go to a new draft",
+		    struct exec_options, draft),
+	OPTION_TEXT("in", "DRAFT", "rehearse in a draft that exists, after its changes",
+		    struct exec_options, in),
 	OPTION_FLAG("i-accept-no-fence", "run WITHOUT any fence", struct exec_options, no_fence),
 	{ 0 },
 };
 
 static const struct cli_section sections[] = {
 	{ "EXIT STATUS", "  the command's own status, or\n"
-			 "  123  the command failed after it ran into a limit; the limit is named\n"
-			 "  124  the command ran out of time\n"
+			 "  123  failed at a limit, which is named; 124  ran out of time\n"
 			 "  125  refused, no fence, or the fence broke; the reason is printed\n"
-			 "  126, 127, 128+N  not executable, not found, or killed by signal N\n" },
-	{ "EXAMPLES", "  ringfence exec --write src --hide fixtures/private -- sh\n"
-		      "  ringfence exec --draft -- npx some-codemod src\n" },
+			 "  126, 127  not executable, or not found; 128+N  killed by signal N\n" },
+	{ "EXAMPLES", "  ringfence exec -- make test\n"
+		      "  ringfence exec --draft -- npx some-codemod src\n"
+		      "  ringfence exec --read ~/.cargo/registry -- cargo test --offline\n" },
 	{ 0 },
 };
 
@@ -177,6 +178,7 @@ static int load_and_run(struct exec_options *opts, struct error *err)
 	struct ledger_options ledger = { 0 };
 	struct draft_record draft = { .lock = -1 };
 	bool in_draft = opts->draft || opts->in;
+	bool run_started;
 	struct fenced run;
 	int code;
 
@@ -201,8 +203,11 @@ static int load_and_run(struct exec_options *opts, struct error *err)
 					     .notice = notice },
 		   &run, err);
 	code = finish(&opts->report, &run, err);
+	run_started = run.planned;
 	fenced_release(&run);
-	if (in_draft)
+	if (in_draft && !run_started && !opts->in)
+		drafts_abandon(effective->place.state, &draft);
+	else if (in_draft)
 		code = drafts_leave(effective->place.state, &draft, code, err);
 	draft_record_release(&draft);
 	return code;
@@ -222,6 +227,11 @@ static int run_exec(const struct cli_command *command, char **argv)
 		error_set(
 			&err,
 			"exec needs a command: ringfence exec -- COMMAND (ringfence exec --help)");
+		code = cli_fail(&err);
+	} else if (rest && opts.draft && opts.in) {
+		error_set(&err,
+			  "use --draft or --in, not both: --draft makes a new draft, and --in "
+			  "continues one");
 		code = cli_fail(&err);
 	} else if (rest && opts.report_path &&
 		   report_file_open(&opts.report, opts.report_path, &err) < 0) {

@@ -54,19 +54,6 @@ static char *shorten(const char *objective)
 	return mem_format("%.*s%s", (int)size, objective, whole ? "" : " ...");
 }
 
-/* Returns the age of a loop, such as "2 h ago". The caller frees it. */
-static char *age_of(const struct loop_state *state)
-{
-	int64_t age_s = (int64_t)time(NULL) - state->created_ms / 1000;
-
-	if (age_s < 60)
-		return mem_dup("just now");
-	if (age_s < 3600)
-		return mem_format("%d min ago", (int)(age_s / 60));
-	return age_s < 2 * 86400 ? mem_format("%d h ago", (int)(age_s / 3600))
-				 : mem_format("%lld days ago", (long long)age_s / 86400);
-}
-
 /* Returns what a running loop is doing, or NULL if its status already says it. */
 static const char *activity(const struct client_loop *loop)
 {
@@ -135,7 +122,7 @@ static void print_loop(const struct client_loop *loop, bool with_project)
 	AUTO_FREE char *reason = client_reason(loop);
 	AUTO_FREE char *objective = shorten(state->options.objective ? state->options.objective
 								     : "");
-	AUTO_FREE char *age = age_of(state);
+	AUTO_FREE char *age = text_age((int64_t)time(NULL) * 1000 - state->created_ms);
 	AUTO_FREE char *most = state->options.limits.iterations
 				       ? mem_format(" of %u", state->options.limits.iterations)
 				       : mem_dup("");

@@ -82,22 +82,22 @@ static char *new_id(void)
 
 /*
  * Opens an unnamed file, so that nothing is left behind if this process is killed now; if the file
- * system does not support that, a file with the draft's name. *ret_named reports which.
+ * system does not support that, a file with the temporary name. *ret_named reports which.
  */
-static int open_draft(const char *folder, const char *draft, bool *ret_named)
+static int open_temporary(const char *folder, const char *temporary, bool *ret_named)
 {
 	int fd = open(folder, O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
 
 	*ret_named = fd < 0;
-	return fd >= 0 ? fd : open(draft, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	return fd >= 0 ? fd : open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 }
 
-static int publish(int fd, bool named, const char *draft, const char *path)
+static int publish(int fd, bool named, const char *temporary, const char *path)
 {
 	char link[64];
 
 	if (named)
-		return rename(draft, path);
+		return rename(temporary, path);
 	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
 	return linkat(AT_FDCWD, link, AT_FDCWD, path, AT_SYMLINK_FOLLOW);
 }
@@ -146,22 +146,22 @@ static int write_record(const struct fence_plan *plan, struct run_record *ret_ru
 	AUTO_FREE char *id = new_id();
 	AUTO_FREE char *runs = path_join(plan->state, "runs");
 	AUTO_FREE char *path = path_join(runs, id);
-	AUTO_FREE char *draft = mem_format("%s/.%s", runs, id);
+	AUTO_FREE char *temporary = mem_format("%s/.%s", runs, id);
 	AUTO_FREE char *quarantine = quarantine_path(plan->state, id);
 	AUTO_FD lock = -1;
 	bool named = false;
 
-	lock = open_draft(runs, draft, &named);
+	lock = open_temporary(runs, temporary, &named);
 	if (lock < 0 || (mkdir(quarantine, 0700) < 0 && state_folder_make(quarantine, 0700) < 0))
 		return error_sys(err, "write the run's record '%s'", path);
 	if (buffer_overflowed(record))
 		errno = EFBIG;
 	if (buffer_overflowed(record) || flock(lock, LOCK_EX | LOCK_NB) < 0 ||
 	    fd_write_all(lock, record->data, record->used) < 0 ||
-	    publish(lock, named, draft, path) < 0) {
+	    publish(lock, named, temporary, path) < 0) {
 		error_sys(err, "write the run's record '%s'", path);
 		if (named)
-			unlink(draft);
+			unlink(temporary);
 		rmdir(quarantine);
 		return -1;
 	}
@@ -379,7 +379,7 @@ static int recover_one(struct fence_plan *plan, int folder, const char *name, st
 	if (lock < 0 || flock(lock, LOCK_EX | LOCK_NB) < 0 || fstat(lock, &status) < 0 ||
 	    status.st_nlink == 0)
 		return 0;     /* alive, or removed in the meantime */
-	if (name[0] == '.') { /* a draft, perhaps still being written: its run never started */
+	if (name[0] == '.') { /* temporary, perhaps still being written: its run never started */
 		if (time(NULL) - status.st_mtime > 60)
 			unlinkat(folder, name, 0);
 		return 0;
@@ -472,7 +472,7 @@ static int inherit_one(struct fence_plan *plan, int folder, const char *name, st
 	if (name[0] == '.' || list_has(&plan->ended, name) ||
 	    fd_read_file(folder, name, &record) < 0 ||
 	    baseline_read(record.data, record.used, &other, &damaged) < 0)
-		return 0; /* a draft; or gone; or damaged, which recovery has reported */
+		return 0; /* temporary; or gone; or damaged, which recovery has reported */
 	if (!other.foreign)
 		keep_vouched(plan, &other);
 	else if (baseline_overlaps(&other, plan->project))

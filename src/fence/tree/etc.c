@@ -21,8 +21,8 @@
 #include <unistd.h>
 
 /* More depth and bytes than any folder of configuration needs; ages after which copies and
- * unfinished drafts are removed. */
-enum { MOST_DEPTH = 6, MOST_BYTES = 4 << 20, KEPT_S = 30 * 86400, DRAFT_S = 600 };
+ * unfinished temporary ones are removed. */
+enum { MOST_DEPTH = 6, MOST_BYTES = 4 << 20, KEPT_S = 30 * 86400, TEMPORARY_S = 600 };
 
 /* The stamp is an FNV-1a hash; a collision would only mean a stale copy. */
 static void mix(uint64_t *stamp, const void *data, size_t size)
@@ -219,7 +219,8 @@ static void remove_tree(const char *path)
 	nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/* Removes copies that no fence has used for a long time, and drafts of killed processes. */
+/* Removes copies that no fence has used for a long time, and temporary ones of killed
+ * processes. */
 static void prune(const char *shelf)
 {
 	DIR *dir = opendir(shelf);
@@ -230,14 +231,15 @@ static void prune(const char *shelf)
 
 		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
 		    lstat(path, &status) == 0 &&
-		    time(NULL) - status.st_mtime > (entry->d_name[0] == '.' ? DRAFT_S : KEPT_S))
+		    time(NULL) - status.st_mtime > (entry->d_name[0] == '.' ? TEMPORARY_S : KEPT_S))
 			remove_tree(path);
 	}
 	if (dir)
 		closedir(dir);
 }
 
-/* Keeps apart the drafts of processes that make the same copy at once, even in other namespaces. */
+/* Keeps apart the temporary copies of processes that make the same copy at once, even in other
+ * namespaces. */
 static unsigned long random_number(void)
 {
 	unsigned long number = (unsigned long)getpid();
@@ -293,21 +295,22 @@ static bool is_whole(const char *path, size_t users_size)
 	return stat(users, &status) == 0 && (size_t)status.st_size == users_size;
 }
 
-/* Gives the draft its name. The caller removes whatever is left at the draft's own name. */
-static int place_copy(const char *shelf, const char *draft, const char *path, size_t users_size)
+/* Gives the temporary copy its name. The caller removes whatever is left at the temporary name. */
+static int place_copy(const char *shelf, const char *temporary, const char *path, size_t users_size)
 {
 	AUTO_FD above = open(shelf, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	if (above < 0)
 		return -1;
-	if (durable_name_folder(above, path_name(draft), path_name(path)) == 0)
+	if (durable_name_folder(above, path_name(temporary), path_name(path)) == 0)
 		return 0;
 	/* Another process made the same copy first, or there is a damaged one. */
 	if (errno != EEXIST && errno != ENOTEMPTY)
 		return -1;
 	if (is_whole(path, users_size))
 		return 0;
-	return renameat2(AT_FDCWD, draft, AT_FDCWD, path, RENAME_EXCHANGE) < 0 ? -1 : fsync(above);
+	return renameat2(AT_FDCWD, temporary, AT_FDCWD, path, RENAME_EXCHANGE) < 0 ? -1
+										   : fsync(above);
 }
 
 /* Makes the copy at SHELF/STAMP, which `path` names. */
@@ -317,17 +320,18 @@ static int make_copy(const struct fence_plan *plan, const char *users, const str
 	const struct fence_identity *identity = &plan->identity;
 	AUTO_FREE char *groups = mem_format("root:x:0:\n%s:x:%u:\nnogroup:x:65534:\n",
 					    identity->name, identity->gid);
-	AUTO_FREE char *draft = mem_format("%s/.%s-%016lx", shelf, path_name(path),
-					   random_number());
+	AUTO_FREE char *temporary = mem_format("%s/.%s-%016lx", shelf, path_name(path),
+					       random_number());
 	int result;
 
-	if (state_folder_make(shelf, 0700) < 0 || mkdir(draft, 0755) < 0 || chmod(draft, 0755) < 0)
-		result = error_sys(err, "create '%s'", draft);
+	if (state_folder_make(shelf, 0700) < 0 || mkdir(temporary, 0755) < 0 ||
+	    chmod(temporary, 0755) < 0)
+		result = error_sys(err, "create '%s'", temporary);
 	else
-		result = fill(draft, plan, users, groups, folders, err);
-	if (result == 0 && place_copy(shelf, draft, path, strlen(users)) < 0)
+		result = fill(temporary, plan, users, groups, folders, err);
+	if (result == 0 && place_copy(shelf, temporary, path, strlen(users)) < 0)
 		result = error_sys(err, "create '%s'", path);
-	remove_tree(draft);
+	remove_tree(temporary);
 	prune(shelf);
 	return result;
 }

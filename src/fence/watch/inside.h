@@ -26,7 +26,7 @@ struct inside {
 	size_t count; /* folders ever remembered; the next one takes the place of the oldest */
 };
 
-/* The target of a path. */
+/* The file that a path leads to. */
 struct inside_entry {
 	bool there;
 	bool folder; /* its parent folder exists */

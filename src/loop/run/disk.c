@@ -1,10 +1,10 @@
 /* Watching the disk: see disk.h. */
 #include "loop/run/disk.h"
 
-#include "loop/run/disk_usage.h"
 #include "loop/run/room.h"
 #include "loop/state/loop_folder.h"
 #include "util/buffer.h"
+#include "util/file/disk_usage.h"
 #include "util/file/path.h"
 #include "util/mem.h"
 #include "util/text/text.h"

@@ -10,12 +10,9 @@
 
 void room_add_size(struct buffer *out, uint64_t bytes)
 {
-	if (bytes >> 30)
-		buffer_printf(out, "%.1f GiB", (double)bytes / (1 << 30));
-	else if (bytes >> 20)
-		buffer_printf(out, "%llu MiB", (unsigned long long)bytes >> 20);
-	else
-		buffer_printf(out, "%llu KiB", (unsigned long long)bytes >> 10);
+	AUTO_FREE char *size = text_size(bytes);
+
+	buffer_printf(out, "%s", size);
 }
 
 char *room_trouble(const char *path, int64_t least)

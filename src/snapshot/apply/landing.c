@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define TEMPORARY LANDING_NOTE ".draft"
+#define TEMPORARY LANDING_NOTE ".temporary"
 #define GONE      "gone" /* a name in the stage */
 
 enum { NOTE_BYTES = 1 << 16, INDEX_BYTES = 1 << 30 };

@@ -21,7 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define TEMPORARY "git.draft"
+#define TEMPORARY "git.temporary"
 #define DAMAGED   "git.damaged"
 
 enum { REFS_BYTES = 128 << 20, IMPORTED_BYTES = 16 << 20 };
@@ -325,8 +325,8 @@ static int make_way(int above, struct error *err)
 }
 
 /* Makes the directory at its temporary name. */
-static int draft(const struct private_git_options *options, const struct borrow *borrow, int above,
-		 struct error *err)
+static int make_temporary(const struct private_git_options *options, const struct borrow *borrow,
+			  int above, struct error *err)
 {
 	const char *folder = options->folder;
 	struct beginning from = { 0 };
@@ -364,7 +364,7 @@ int private_git_make(const struct private_git_options *options, const struct bor
 		if (!*ret_again)
 			return make_modules(borrow, above, err);
 	}
-	if (make_way(above, err) < 0 || draft(options, borrow, above, err) < 0)
+	if (make_way(above, err) < 0 || make_temporary(options, borrow, above, err) < 0)
 		return -1;
 	fault_point();
 	if (durable_name_folder(above, TEMPORARY, "git") < 0)

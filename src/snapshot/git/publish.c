@@ -254,7 +254,7 @@ static int write_note(const struct publish *publish, const char *name, struct bu
 {
 	if (buffer_overflowed(text))
 		return error_set(err, "'%s' of the private git directory is too large", name);
-	return note_write(publish->own, "draft", publish->own, name, text->data, text->used) < 0
+	return note_write(publish->own, "temporary", publish->own, name, text->data, text->used) < 0
 		       ? error_sys(err, "write '%s' of the private git directory", name)
 		       : 0;
 }

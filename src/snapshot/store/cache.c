@@ -15,7 +15,7 @@
 #include <zlib.h>
 
 #define NAME      "cache"
-#define TEMPORARY "cache.draft"
+#define TEMPORARY "cache.temporary"
 
 static const char magic[8] = "RFCACHE1";
 

@@ -302,7 +302,7 @@ int checkpoint_repo_number(struct checkpoint_repo *repo, const char *loop, int64
 int checkpoint_repo_write(struct checkpoint_repo *repo, int folder, const char *name,
 			  const char *bytes, size_t size, struct error *err)
 {
-	return note_write(repo->folder, "draft", folder, name, bytes, size) < 0
+	return note_write(repo->folder, "temporary", folder, name, bytes, size) < 0
 		       ? error_sys(err, "write '%s' in the checkpoint repository", name)
 		       : 0;
 }

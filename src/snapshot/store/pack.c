@@ -18,7 +18,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#define TEMPORARY "ringfence-draft" /* prefix of the temporary files of checkpoints */
+#define TEMPORARY "ringfence-temporary" /* prefix of the temporary files of checkpoints */
 
 enum { BLOCK = 1 << 16, MOST_OBJECTS = 1 << 24, PACK_VERSION = 2, HEADER = 12 };
 

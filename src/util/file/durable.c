@@ -12,15 +12,16 @@
 #include <string.h>
 #include <unistd.h>
 
-int durable_name(int fd, int draft_folder, const char *draft, int folder, const char *name)
+int durable_name(int fd, int temporary_folder, const char *temporary, int folder, const char *name)
 {
-	return fsync(fd) < 0 || renameat(draft_folder, draft, folder, name) < 0 ? -1
-										: fsync(folder);
+	return fsync(fd) < 0 || renameat(temporary_folder, temporary, folder, name) < 0
+		       ? -1
+		       : fsync(folder);
 }
 
-int durable_name_folder(int above, const char *draft, const char *name)
+int durable_name_folder(int above, const char *temporary, const char *name)
 {
-	return syncfs(above) < 0 || renameat(above, draft, above, name) < 0 ? -1 : fsync(above);
+	return syncfs(above) < 0 || renameat(above, temporary, above, name) < 0 ? -1 : fsync(above);
 }
 
 int durable_sync_name(const char *path)
@@ -37,16 +38,16 @@ int durable_remove(int folder, const char *name)
 }
 
 /* As durable_name(), unless the name exists. */
-static int name_new(int fd, int folder, const char *draft, const char *name)
+static int name_new(int fd, int folder, const char *temporary, const char *name)
 {
-	return fsync(fd) < 0 || linkat(folder, draft, folder, name, 0) < 0 ? -1 : fsync(folder);
+	return fsync(fd) < 0 || linkat(folder, temporary, folder, name, 0) < 0 ? -1 : fsync(folder);
 }
 
 static int write_file(int folder, const char *name, const void *bytes, size_t size, mode_t mode,
 		      bool replace)
 {
-	AUTO_FREE char *draft = NULL;
-	AUTO_FD fd = fd_open_draft(folder, name, mode, &draft);
+	AUTO_FREE char *temporary = NULL;
+	AUTO_FD fd = fd_open_temporary(folder, name, mode, &temporary);
 	int result;
 	int saved;
 
@@ -54,11 +55,11 @@ static int write_file(int folder, const char *name, const void *bytes, size_t si
 		return -1;
 	result = fd_write_all(fd, bytes, size);
 	if (result == 0)
-		result = replace ? durable_name(fd, folder, draft, folder, name)
-				 : name_new(fd, folder, draft, name);
+		result = replace ? durable_name(fd, folder, temporary, folder, name)
+				 : name_new(fd, folder, temporary, name);
 	saved = errno;
 	if (result < 0 || !replace)
-		unlinkat(folder, draft, 0);
+		unlinkat(folder, temporary, 0);
 	errno = saved;
 	return result;
 }

@@ -21,17 +21,17 @@ int durable_replace(int folder, const char *name, const void *bytes, size_t size
 int durable_create(int folder, const char *name, const void *bytes, size_t size, mode_t mode);
 
 /*
- * Gives a written file, which is open as fd, its name: renames `draft` in draft_folder to `name` in
- * `folder`. Returns 0, or -1 with errno.
+ * Gives a written file, which is open as fd, its name: renames `temporary`, which is in
+ * temporary_folder, to `name` in `folder`. Returns 0, or -1 with errno.
  */
-int durable_name(int fd, int draft_folder, const char *draft, int folder, const char *name);
+int durable_name(int fd, int temporary_folder, const char *temporary, int folder, const char *name);
 
 /*
- * Gives a finished folder its name, with everything below it: renames `draft` to `name`, both in
- * `above`. Syncs the whole file system, so it is for folders that are made rarely. Returns 0, or -1
- * with errno (EEXIST or ENOTEMPTY: the name is in use).
+ * Gives a finished folder its name, with everything below it: renames `temporary` to `name`, both
+ * in `above`. Syncs the whole file system, so it is for folders that are made rarely. Returns 0, or
+ * -1 with errno (EEXIST or ENOTEMPTY: the name is in use).
  */
-int durable_name_folder(int above, const char *draft, const char *name);
+int durable_name_folder(int above, const char *temporary, const char *name);
 
 /* Syncs the folder of an absolute path, so that a new file or folder keeps its name. Returns 0, or
  * -1 with errno. */

@@ -137,35 +137,35 @@ int fd_read_path(const char *path, struct buffer *buffer)
 	return read_regular(AT_FDCWD, path, 0, buffer);
 }
 
-int fd_open_draft(int folder, const char *name, mode_t mode, char **ret_draft)
+int fd_open_temporary(int folder, const char *name, mode_t mode, char **ret_temporary)
 {
-	char *draft = mem_format(".%.200s.%d", name, getpid());
+	char *temporary = mem_format(".%.200s.%d", name, getpid());
 	int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-	int fd = openat(folder, draft, flags, mode);
+	int fd = openat(folder, temporary, flags, mode);
 
 	/* A killed process with this number left it, perhaps before a reboot. */
-	if (fd < 0 && errno == EEXIST && unlinkat(folder, draft, 0) == 0)
-		fd = openat(folder, draft, flags, mode);
+	if (fd < 0 && errno == EEXIST && unlinkat(folder, temporary, 0) == 0)
+		fd = openat(folder, temporary, flags, mode);
 	if (fd < 0) {
-		free(draft);
+		free(temporary);
 		return -1;
 	}
-	*ret_draft = draft;
+	*ret_temporary = temporary;
 	return fd;
 }
 
 int fd_replace_file(int folder, const char *name, const void *bytes, size_t size, mode_t mode)
 {
-	AUTO_FREE char *draft = NULL;
-	AUTO_FD fd = fd_open_draft(folder, name, mode, &draft);
+	AUTO_FREE char *temporary = NULL;
+	AUTO_FD fd = fd_open_temporary(folder, name, mode, &temporary);
 	int saved;
 
 	if (fd < 0)
 		return -1;
-	if (fd_write_all(fd, bytes, size) == 0 && renameat(folder, draft, folder, name) == 0)
+	if (fd_write_all(fd, bytes, size) == 0 && renameat(folder, temporary, folder, name) == 0)
 		return 0;
 	saved = errno;
-	unlinkat(folder, draft, 0);
+	unlinkat(folder, temporary, 0);
 	errno = saved;
 	return -1;
 }

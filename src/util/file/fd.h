@@ -50,9 +50,9 @@ int fd_read_file(int folder, const char *name, struct buffer *buffer);
  * write, or whose contents can only add protection. */
 int fd_read_path(const char *path, struct buffer *buffer);
 
-/* Opens a new file in a folder that is to become `name`. The caller frees *ret_draft, its own name.
+/* Opens a new file in a folder that is to become `name`. The caller frees *ret_temporary, its name.
  * Returns a descriptor, or -1 with errno. */
-int fd_open_draft(int folder, const char *name, mode_t mode, char **ret_draft);
+int fd_open_temporary(int folder, const char *name, mode_t mode, char **ret_temporary);
 
 /*
  * Writes a file in a folder; readers find the old one or the new one. If the name exists, even as a

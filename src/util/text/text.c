@@ -327,3 +327,23 @@ size_t text_distance(const char *a, const char *b)
 	return CELL(rows - 1, columns - 1);
 #undef CELL
 }
+
+char *text_size(uint64_t bytes)
+{
+	if (bytes >> 30)
+		return mem_format("%.1f GiB", (double)bytes / (1 << 30));
+	return mem_format("%llu %s", (unsigned long long)(bytes >> 20 ? bytes >> 20 : bytes >> 10),
+			  bytes >> 20 ? "MiB" : "KiB");
+}
+
+char *text_age(int64_t age_ms)
+{
+	long long age_s = age_ms / 1000;
+
+	if (age_s < 60)
+		return mem_dup("just now");
+	if (age_s < 3600)
+		return mem_format("%lld min ago", age_s / 60);
+	return age_s < 2 * 86400 ? mem_format("%lld h ago", age_s / 3600)
+				 : mem_format("%lld days ago", age_s / 86400);
+}

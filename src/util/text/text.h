@@ -48,6 +48,12 @@ int text_duration_ms(const char *text, uint64_t *ret_ms);
  * is malformed, zero, or above 2^60. */
 int text_bytes(const char *text, uint64_t *ret_bytes);
 
+/* Returns a size as people read it, such as "12 MiB". The caller frees it. */
+char *text_size(uint64_t bytes);
+
+/* Returns how long ago something was, such as "2 h ago". The caller frees it. */
+char *text_age(int64_t age_ms);
+
 /* Parses a number such as "64". Returns 0, or -1 if the text is malformed, zero, or above 2^31 -
  * 1. */
 int text_count(const char *text, uint64_t *ret_count);

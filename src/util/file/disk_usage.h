@@ -1,9 +1,9 @@
 /*
- * The disk usage of a folder and everything in it, at any depth: the agent chooses the depth.
+ * The disk usage of a folder and everything in it, at any depth: a fenced command chooses it.
  * Folders may be missed while something moves them, which does not happen between runs.
  */
-#ifndef LOOP_RUN_DISK_USAGE_H
-#define LOOP_RUN_DISK_USAGE_H
+#ifndef UTIL_FILE_DISK_USAGE_H
+#define UTIL_FILE_DISK_USAGE_H
 
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
 /* Disk usage of a folder: see disk_usage.h. */
-#include "loop/run/disk_usage.h"
+#include "util/file/disk_usage.h"
 
 #include "util/file/dirwalk.h"
 #include "util/file/fd.h"
