@@ -146,6 +146,11 @@ bool draft_record_is_busy(const struct draft_record *record)
 	return lock < 0 && errno == EWOULDBLOCK;
 }
 
+bool draft_record_is_interrupted(const struct draft_record *record)
+{
+	return record->code == DRAFT_RECORD_NONE || record->result == DRAFT_RECORD_NONE;
+}
+
 /* ---- folders ---- */
 
 /* Calls `use` for each entry of the folder that may be a draft. */
@@ -169,7 +174,8 @@ static void remove_leftover(void *context, int drafts, const char *name)
 	AUTO_FREE char *record = path_join(name, RECORD);
 
 	(void)context;
-	if (strncmp(name, GONE, strlen(GONE)) == 0 || faccessat(drafts, record, F_OK, 0) < 0)
+	if (strncmp(name, GONE, strlen(GONE)) == 0 ||
+	    (faccessat(drafts, record, F_OK, 0) < 0 && errno == ENOENT))
 		dirwalk_remove(drafts, name, NULL);
 }
 

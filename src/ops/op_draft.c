@@ -167,12 +167,13 @@ static int find_way(const struct op_draft_apply_request *request, const struct d
 	if (request->undo)
 		return find_last_apply(request, record, ret_way, err);
 	*ret_way = (struct way){ 0, record->result };
-	if (record->result != DRAFT_RECORD_NONE)
+	if (!draft_record_is_interrupted(record))
 		return 0;
-	return error_with(err, ERROR_INVALID,
-			  "draft %s has no result: its command was interrupted (to continue: "
-			  "ringfence exec --in %s -- COMMAND)",
-			  record->id, record->id);
+	return error_with(
+		err, ERROR_INVALID,
+		"draft %s has no result of its last command, which was interrupted (to continue: "
+		"ringfence exec --in %s -- COMMAND)",
+		record->id, record->id);
 }
 
 static int cross(const struct op_draft_apply_request *request, const struct draft_record *record,
@@ -182,6 +183,7 @@ static int cross(const struct op_draft_apply_request *request, const struct draf
 	int result;
 
 	snapshot_begin(&work, "cross", request->state, record->project, record->id);
+	snapshot_tell(&work, "kind", request->undo ? "undone" : "apply");
 	snapshot_tell_number(&work, "from", way->from);
 	snapshot_tell_number(&work, "to", way->to);
 	for (size_t i = 0; i < request->paths->count; i++)

@@ -22,6 +22,7 @@
 
 struct crossing {
 	struct snapshot_request *request;
+	const char *kind; /* of the merged checkpoint */
 	struct node base, draft;
 	struct look present;
 	struct checkpoint_repo_item before; /* the project as it is now */
@@ -297,7 +298,7 @@ static int store(struct crossing *at, struct error *err)
 
 	if (request->apply.dry || at->merge.conflicts.count)
 		return pack_finish(at->wanted.pack, err);
-	request->save.kind = "apply";
+	request->save.kind = at->kind;
 	if (save_checkpoint(&request->repo, &request->look, &at->wanted, &request->save, &made,
 			    &same, err) < 0)
 		return -1;
@@ -320,7 +321,8 @@ static int run(struct crossing *at, struct error *err)
 
 int gate_cross(struct snapshot_request *request, struct error *err)
 {
-	struct crossing at = { .request = request };
+	struct crossing at = { .request = request,
+			       .kind = request->save.kind ? request->save.kind : "apply" };
 	int result = run(&at, err);
 
 	crossing_release(&at);

@@ -201,6 +201,31 @@ def test_a_killed_rehearsal_leaves_an_interrupted_draft_and_nothing_else(t):
     equal(t.read("x"), "x\n", "the project")
 
 
+def test_a_draft_whose_second_command_was_killed_is_not_applied_without_its_changes(t):
+    draft, _ = rehearse(t, "echo one >one")
+    t.leftover_runs = True
+    process = t.fence_start("sh", "-c", "echo two >two; echo ready; read end", opts=("--in", draft), stdin=subprocess.PIPE)
+    equal(process.stdout.readline(), b"ready\n", "the command's first line")
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    t.all_gone()
+    equal(drafts(t)[-1]["state"], "interrupted", "the state")
+    contains(apply(t, draft, code=125).err, f"exec --in {draft}", "the error of apply")
+    t.works("true", opts=("--in", draft))
+    apply(t, draft)
+    equal((t.read("one"), t.read("two")), ("one\n", "two\n"), "the project")
+
+
+def test_a_draft_that_cannot_be_read_is_not_taken_for_a_leftover(t):
+    draft, _ = rehearse(t, "echo x >x")
+    folder = os.path.join(t.state, "drafts", draft)
+    os.chmod(folder, 0)
+    t.sh("true", opts=("--draft",))
+    os.chmod(folder, 0o700)
+    apply(t, draft)
+    equal(t.read("x"), "x\n", "the project")
+
+
 # The gate
 
 def test_apply_and_undo_bring_everything_over_and_back(t):
@@ -217,6 +242,20 @@ def test_apply_and_undo_bring_everything_over_and_back(t):
     expect(not t.exists("folder") and t.exists("empty") and os.path.islink(t.path("link")), "folders and links")
     contains(apply(t, draft, "--undo").out, "taken back")
     equal(difference(before, listing(t.project)), "", "the project after --undo")
+
+
+def test_a_second_undo_does_not_apply_the_draft_again(t):
+    before = listing(t.project)
+    draft, _ = rehearse(t, "echo a >a; echo b >b")
+    apply(t, draft)
+    apply(t, draft, "--undo", "--", "a")
+    equal((t.exists("a"), t.exists("b")), (False, True), "after --undo of a")
+    apply(t, draft, "--undo", "--", "b")
+    contains(apply(t, draft, "--undo").out, "nothing to do")
+    equal(difference(before, listing(t.project)), "", "the project after --undo")
+    apply(t, draft)
+    apply(t, draft, "--undo")
+    equal(difference(before, listing(t.project)), "", "the project after another apply and --undo")
 
 
 def test_a_diff_shows_what_a_draft_changes(t):

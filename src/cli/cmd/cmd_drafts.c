@@ -20,7 +20,7 @@ static const char *state_of(const struct draft_record *record)
 {
 	if (draft_record_is_busy(record))
 		return "running";
-	return record->result == DRAFT_RECORD_NONE ? "interrupted" : "finished";
+	return draft_record_is_interrupted(record) ? "interrupted" : "finished";
 }
 
 static json_t *record_json(const struct draft_record *record)
