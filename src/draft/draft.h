@@ -33,7 +33,4 @@ int draft_create(const char *project, const char *folder, struct error *err);
  * refer to the project itself. Returns 0, or -1 with err set; this process has then not moved. */
 int draft_enter(const struct draft_view *view, struct error *err);
 
-/* Checks whether views work here, for a draft in this folder. Returns 0, or -1 with the reason in
- * err. */
-
 #endif

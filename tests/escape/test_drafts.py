@@ -135,6 +135,13 @@ def test_the_layers_cannot_be_reached_from_inside(t):
     equal(os.listdir(os.path.join(layers, "upper")), [], "the upper layer")
 
 
+def test_the_layers_follow_no_redirects_whatever_the_kernel_defaults_to(t):
+    """A renamed folder would take a secret to a path that no pattern hides, and the gate would not find it."""
+    result = t.sh("grep ' overlay ' /proc/self/mountinfo", opts=("--draft",))
+    contains(result.out, "redirect_dir=nofollow", "the overlay's options")
+    lacks(result.out, "metacopy=on", "the overlay's options")
+
+
 def test_two_drafts_do_not_see_each_other(t):
     t.sh("echo one >one", opts=("--draft",))
     first = draft_of(t)
