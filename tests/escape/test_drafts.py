@@ -9,7 +9,7 @@ import struct
 import subprocess
 import threading
 
-from harness import cases, contains, equal, expect, lacks
+from harness import cases, contains, equal, expect, kernel, lacks, root_only
 from harness.edits import difference, listing
 
 IN_CHANGES = 0x2 | 0x4 | 0x8 | 0x40 | 0x80 | 0x100 | 0x200 | 0x400 | 0x800  # writes, modes, names, deletions
@@ -277,3 +277,48 @@ def test_what_is_planted_while_a_rehearsal_ends_is_swept(t):
     equal(t.finish(rehearsal, b"end\n").code, 0, "exit status of the rehearsal")
     result = t.finish(planter, b"end\n")
     expect(not t.exists(".envrc"), "it must not stay", result)
+
+
+# Root with a project of another user
+
+def give_away(t):
+    """Gives the project to another user. Returns the environment with a state folder of that user."""
+    state = os.path.join(t.outside, "state")
+    os.mkdir(state)
+    for base, folders, files in os.walk(t.project):
+        for name in [base, *(os.path.join(base, n) for n in folders + files)]:
+            os.chown(name, 12321, 12321, follow_symlinks=False)
+    os.chown(state, 12321, 12321)
+    return t.env(RINGFENCE_STATE_DIR=state, ROOTS_OWN="the secret", PASSED="yes")
+
+
+@root_only
+def test_root_rehearses_and_applies_as_the_owner_of_the_project(t):
+    t.write("old", "1\n")
+    t.write(".env", "very-secret\n")
+    env = give_away(t)
+    result = t.sh("id -u; echo 2 >old; echo new >new; cat .env", opts=("--draft",), env=env)
+    equal(result.out, "12321\n", "what the command wrote", result)
+    equal((t.read("old"), t.exists("new")), ("1\n", False), "the project before apply")
+    draft = json.loads(t.run([t.ringfence, "drafts", "--json"], env=env).out)["drafts"][-1]["id"]
+    result = t.run([t.ringfence, "apply", draft], env=env)
+    equal(result.code, 0, "exit status of apply", result)
+    equal((t.read("old"), t.read("new")), ("2\n", "new\n"), "the project after apply")
+    for name in ("old", "new"):
+        equal(os.stat(t.path(name)).st_uid, 12321, f"the owner of {name}")
+
+
+@root_only
+def test_the_owner_of_a_draft_that_root_rehearses_cannot_look_into_ringfence(t):
+    """The view is in a user namespace of that user, who has all capabilities over it."""
+    env = give_away(t)
+    process = t.fence_start("sh", "-c", "echo $PASSED; read line", opts=("--draft", "--env", "PASSED"), stdin=subprocess.PIPE, env=env)
+    equal(process.stdout.readline(), b"yes\n", "the command")
+    become = ["setpriv", "--reuid", "12321", "--regid", "12321", "--clear-groups"]
+    for name in ("environ", "maps", "fd"):
+        look = ["ls" if name == "fd" else "cat", f"/proc/{process.pid}/{name}"]
+        equal(t.run(look).code, 0, f"root's look at {name}")
+        contains(t.run([*become, *look]).err, "Permission denied", f"what that user sees of {name}")
+    for pid, command in kernel.descendants_of(process.pid):
+        lacks(t.run(["cat", f"/proc/{pid}/environ"]).out, "the secret", f"the environment of {command}")
+    process.communicate(b"\n", timeout=60)
