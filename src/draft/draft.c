@@ -263,7 +263,8 @@ static int drop_capabilities(struct error *err)
 	return syscall(SYS_capset, &header, none) < 0 ? error_sys(err, "drop capabilities") : 0;
 }
 
-/* Joins the namespaces of the maker. The current directory would be the one below the mount. */
+/* Joins the namespaces of the maker. The current directory would be the one below the mount; the
+ * draft may have lost it. */
 static int join(const struct draft_view *view, pid_t maker, struct error *err)
 {
 	AUTO_FREE char *current = getcwd(NULL, 0);
@@ -273,7 +274,9 @@ static int join(const struct draft_view *view, pid_t maker, struct error *err)
 		return error_sys(err, "enter the draft");
 	if (!view->root && drop_capabilities(err) < 0)
 		return -1;
-	return current && chdir(current) < 0 ? error_sys(err, "return to '%s'", current) : 0;
+	if ((!current || chdir(current) < 0) && chdir(view->project) < 0)
+		return error_sys(err, "enter '%s'", view->project);
+	return 0;
 }
 
 int draft_enter(const struct draft_view *view, struct error *err)

@@ -94,6 +94,13 @@ def test_a_command_can_run_in_the_draft_again(t):
     equal((t.read("one"), t.read("two"), t.exists("old")), ("one\n", "two\n", False), "the project")
 
 
+def test_a_command_starts_in_the_project_if_the_draft_lost_the_current_folder(t):
+    t.write("sub/file", "1\n")
+    draft, _ = rehearse(t, "rm -r sub")
+    result = t.run([t.ringfence, "exec", "--project", t.project, "--in", draft, "--", "pwd"], cwd=t.path("sub"))
+    equal((result.code, result.out), (0, t.project + "\n"), "where the command starts", result)
+
+
 def test_a_draft_of_another_project_or_none_is_refused(t):
     draft, _ = rehearse(t, "echo x >x")
     other = os.path.join(t.home, "other")
