@@ -33,7 +33,8 @@ static struct draft_view view_of(const struct fence_place *place, const char *fo
 				    .lent_gid = identity->mapped ? identity->gid : 0 };
 }
 
-int drafts_enter(const char *id, struct fence_spec *spec, struct draft_record *ret_record,
+/* Opens the draft and its view. */
+static int enter(const char *id, const struct fence_spec *spec, struct draft_record *record,
 		 struct error *err)
 {
 	const struct fence_place *place = spec->place;
@@ -42,17 +43,15 @@ int drafts_enter(const char *id, struct fence_spec *spec, struct draft_record *r
 	};
 	struct draft_view view;
 
-	if (op_failed(op_draft_begin(&request, ret_record, err)))
+	if (op_failed(op_draft_begin(&request, record, err)))
 		return -1;
-	view = view_of(place, ret_record->layers);
-	if (draft_enter(&view, err) == 0) {
-		spec->draft = true;
+	view = view_of(place, record->layers);
+	if (draft_enter(&view, err) == 0)
 		return 0;
-	}
 	if (id)
-		draft_record_release(ret_record);
+		draft_record_release(record);
 	else
-		drafts_abandon(place->state, ret_record);
+		drafts_abandon(place->state, record);
 	return -1;
 }
 
@@ -62,6 +61,27 @@ void drafts_abandon(const char *state, struct draft_record *record)
 
 	draft_record_release(record); /* op_draft_discard() locks it itself */
 	op_draft_discard(state, id, &(uint64_t){ 0 }, &(struct error){ 0 });
+}
+
+int drafts_enter(const char *id, struct fence_spec *spec, struct drafts_stay *ret_stay,
+		 struct error *err)
+{
+	spec->draft = true;
+	if (fence_plan_make(spec, &ret_stay->before, err) < 0)
+		return -1;
+	notice_found(&ret_stay->before.recovered, ret_stay->before.project);
+	if (enter(id, spec, &ret_stay->record, err) < 0) {
+		fence_plan_release(&ret_stay->before);
+		return -1;
+	}
+	spec->before = &ret_stay->before;
+	return 0;
+}
+
+void drafts_release(struct drafts_stay *stay)
+{
+	draft_record_release(&stay->record);
+	fence_plan_release(&stay->before);
 }
 
 /* Returns the letter of a change, as git prints it. */

@@ -4,12 +4,20 @@
 
 #include "cli/loops.h"
 #include "draft/draft_record.h"
+#include "fence/fence_plan.h"
+
+/* A command's stay in a draft. */
+struct drafts_stay {
+	struct draft_record record;
+	struct fence_plan before; /* for the project itself */
+};
 
 /* Opens the draft with this id, or a new one if id is NULL, and moves this process to its writable
- * view, so that `spec` runs there. The caller releases the record. Returns 0, or -1 with err
+ * view, so that `spec` runs there. Returns 0 with a stay that the caller releases, or -1 with err
  * set. */
-int drafts_enter(const char *id, struct fence_spec *spec, struct draft_record *ret_record,
+int drafts_enter(const char *id, struct fence_spec *spec, struct drafts_stay *ret_stay,
 		 struct error *err);
+void drafts_release(struct drafts_stay *stay);
 
 /* Saves the result of a command that ended with this status, and prints what it changed and how to
  * go on. Returns the exit status: the command's, or that of a failure. */

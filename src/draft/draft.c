@@ -100,6 +100,18 @@ static int set_layers(int context, int project, int folder, bool writable, struc
 		       : set_layer(context, "workdir", work, err);
 }
 
+/* Sets how changes are marked. A rename of a folder must not be a mark, as it may be by default for
+ * root: the files below would be at a new path without being in the upper layer. Without
+ * privileges, overlayfs refuses such marks by itself. */
+static int set_marks(int context, bool root, struct error *err)
+{
+	if (!root)
+		return set_layer(context, "userxattr", NULL, err);
+	return set_layer(context, "redirect_dir", "nofollow", err) < 0
+		       ? -1
+		       : set_layer(context, "metacopy", "off", err);
+}
+
 /* Returns a new overlay of the layers that is not mounted yet, or -1 with err set. */
 static int make_overlay(const struct draft_view *view, int project, struct error *err)
 {
@@ -113,7 +125,7 @@ static int make_overlay(const struct draft_view *view, int project, struct error
 	if (context < 0)
 		return error_sys(err, "use overlayfs");
 	if (set_layers(context, project, folder, view->writable, err) < 0 ||
-	    (!view->root && set_layer(context, "userxattr", NULL, err) < 0))
+	    set_marks(context, view->root, err) < 0)
 		return -1;
 
 	AUTO_FD overlay = syscall(SYS_fsconfig, context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0
@@ -251,7 +263,8 @@ static int drop_capabilities(struct error *err)
 	return syscall(SYS_capset, &header, none) < 0 ? error_sys(err, "drop capabilities") : 0;
 }
 
-/* Joins the namespaces of the maker. The current directory would be the one below the mount. */
+/* Joins the namespaces of the maker. The current directory would be the one below the mount; the
+ * draft may have lost it. */
 static int join(const struct draft_view *view, pid_t maker, struct error *err)
 {
 	AUTO_FREE char *current = getcwd(NULL, 0);
@@ -261,7 +274,9 @@ static int join(const struct draft_view *view, pid_t maker, struct error *err)
 		return error_sys(err, "enter the draft");
 	if (!view->root && drop_capabilities(err) < 0)
 		return -1;
-	return current && chdir(current) < 0 ? error_sys(err, "return to '%s'", current) : 0;
+	if ((!current || chdir(current) < 0) && chdir(view->project) < 0)
+		return error_sys(err, "enter '%s'", view->project);
+	return 0;
 }
 
 int draft_enter(const struct draft_view *view, struct error *err)

@@ -151,15 +151,20 @@ bool draft_record_is_busy(const struct draft_record *record)
 	return lock < 0 && errno == EWOULDBLOCK;
 }
 
+bool draft_record_is_interrupted(const struct draft_record *record)
+{
+	return record->code == DRAFT_RECORD_NONE || record->result == DRAFT_RECORD_NONE;
+}
+
 int draft_record_check_result(const struct draft_record *record, struct error *err)
 {
-	if (record->result != DRAFT_RECORD_NONE)
+	if (!draft_record_is_interrupted(record))
 		return 0;
 	if (record->lock < 0 && draft_record_is_busy(record))
 		return fail_busy(record, err);
 	return error_with(err, ERROR_INVALID,
-			  "draft %s has no result: its command was interrupted (to continue: "
-			  "ringfence exec --in %s -- COMMAND)",
+			  "draft %s has no result of its last command, which was interrupted (to "
+			  "continue: ringfence exec --in %s -- COMMAND)",
 			  record->id, record->id);
 }
 
@@ -186,7 +191,8 @@ static void remove_leftover(void *context, int drafts, const char *name)
 	AUTO_FREE char *record = path_join(name, RECORD);
 
 	(void)context;
-	if (strncmp(name, GONE, strlen(GONE)) == 0 || faccessat(drafts, record, F_OK, 0) < 0)
+	if (strncmp(name, GONE, strlen(GONE)) == 0 ||
+	    (faccessat(drafts, record, F_OK, 0) < 0 && errno == ENOENT))
 		dirwalk_remove(drafts, name, NULL);
 }
 

@@ -26,7 +26,7 @@ struct draft_record {
 	char *command; /* the last one, as a line for a shell */
 	int64_t began_ms;
 	int64_t code;   /* the exit status of the last command; NONE if it was interrupted */
-	int64_t result; /* the checkpoint that holds the result, or NONE */
+	int64_t result; /* the checkpoint that holds the last result, or NONE */
 	int lock;       /* while this process uses the draft, or -1 */
 };
 
@@ -49,6 +49,9 @@ int draft_record_list(const char *state, struct draft_records *ret_records, stru
 /* Waits for nobody: fails with ERROR_BUSY if another process uses the draft. */
 int draft_record_lock(struct draft_record *record, struct error *err);
 bool draft_record_is_busy(const struct draft_record *record);
+
+/* Returns whether the last command was interrupted, so that the result lacks its changes. */
+bool draft_record_is_interrupted(const struct draft_record *record);
 
 /* Checks that the draft has a result to show or apply. Returns 0, or -1 with the reason in err. */
 int draft_record_check_result(const struct draft_record *record, struct error *err);

@@ -393,6 +393,8 @@ static int make_rules(struct fence_plan *plan, struct error *err)
 
 	if (scan_roots(plan, err) < 0)
 		return -1;
+	if (plan->spec->before)
+		protection_add_original(plan, plan->spec->before);
 	ruleset_drop_weak(plan);
 	if (cover_add(plan, err) < 0)
 		return -1;
@@ -420,8 +422,9 @@ static int make(struct fence_plan *plan, struct error *err)
 		return -1;
 	add_builtin(plan, &names);
 
-	/* Quarantine what a killed run left before the scan records which files already exist. */
-	if (run_record_recover(plan, err) < 0 || make_rules(plan, err) < 0)
+	/* Quarantine what a killed run left before the scan records which files already exist; in
+	 * the project itself, not in a draft's view. */
+	if ((!plan->spec->before && run_record_recover(plan, err) < 0) || make_rules(plan, err) < 0)
 		return -1;
 	if (find_cwd(plan, base ? base : "/", err) < 0 || ruleset_refuse_too_many(plan, err) < 0)
 		return -1;

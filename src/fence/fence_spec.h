@@ -72,6 +72,8 @@ struct fence_covers {
 
 struct fence_place;
 
+struct fence_plan;
+
 struct fence_spec {
 	const char *mechanism; /* "auto", or a name */
 	const char *project;   /* NULL: the current directory */
@@ -81,8 +83,11 @@ struct fence_spec {
 	struct fence_covers covers; /* a user's rule for the same path wins */
 	struct fence_patterns patterns;
 	struct list env;
-	bool draft; /* the process is in a view of a draft (draft/draft.h): the host sees nothing of
-		       what the command does to the project */
+	bool draft; /* the command runs in a view of a draft (draft/draft.h): the host sees nothing
+		       of what it does to the project */
+	const struct fence_plan
+		*before; /* the plan made before this process entered the view, which
+					    says what the project itself protects; NULL outside */
 	bool read_only;
 	const char *read_only_origin; /* the option or file and line that set read_only, or NULL */
 	bool denials;                 /* report and explain denials */

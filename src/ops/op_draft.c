@@ -236,6 +236,16 @@ static enum op_status check_quiet(const struct op_draft_apply_request *request,
 	return OP_DONE;
 }
 
+static int check_project(const struct draft_record *record, struct error *err)
+{
+	if (access(record->project, F_OK) == 0)
+		return 0;
+	return error_with(err, ERROR_REFUSED,
+			  "the project '%s' of draft %s is gone: move it back, or run ringfence "
+			  "discard %s",
+			  record->project, record->id, record->id);
+}
+
 /* Shows what would change. Returns OP_DONE if it may be done. */
 static enum op_status preview(const struct op_draft_apply_request *request, const struct way *way,
 			      struct op_draft_apply_result *result, struct error *err)
@@ -278,7 +288,8 @@ enum op_status op_draft_apply(const struct op_draft_apply_request *request,
 
 	*ret_result = (struct op_draft_apply_result){ .record.lock = -1 };
 	if (draft_record_find(request->state, request->id, record, err) < 0 ||
-	    draft_record_lock(record, err) < 0 || find_way(request, record, &way, err) < 0)
+	    draft_record_lock(record, err) < 0 || check_project(record, err) < 0 ||
+	    find_way(request, record, &way, err) < 0)
 		return op_status_of(err);
 	status = check_quiet(request, record, err);
 	if (status == OP_DONE)

@@ -8,6 +8,7 @@
 #include "snapshot/undo/changes.h"
 #include "snapshot/undo/restore.h"
 #include "snapshot/undo/restore_stage.h"
+#include "snapshot/undo/tree_layer.h"
 #include "snapshot/undo/tree_merge.h"
 #include "util/file/fd.h"
 #include "util/mem.h"
@@ -17,7 +18,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
 struct crossing {
@@ -112,91 +112,21 @@ static int merge(struct crossing *at, struct error *err)
 
 /* ---- saving a result ---- */
 
-/* Returns whether a folder of the upper layer hides the one below. */
-static bool is_opaque(int folder)
-{
-	static const char *const names[] = { "user.overlay.opaque", "trusted.overlay.opaque" };
-	char value;
-
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if (fgetxattr(folder, names[i], &value, 1) == 1 && value == 'y')
-			return true;
-	return false;
-}
-
-/* Returns whether the draft has its own version of a path: the upper layer has an entry there, or a
- * file, a mark for a deleted one or an opaque folder above. */
-static bool is_in_upper(int upper, const char *path)
-{
-	AUTO_FREE char *way = mem_dup(path);
-	AUTO_FD at = fcntl(upper, F_DUPFD_CLOEXEC, 3);
-	char *rest = way;
-
-	for (char *name; (name = strsep(&rest, "/"));) {
-		int next = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-
-		if (next < 0 && (errno == ENOTDIR || errno == ELOOP))
-			return true;
-		if (next < 0)
-			return errno != ENOENT; /* if in doubt */
-		fd_close(&at);
-		at = next;
-		if (is_opaque(at))
-			return true;
-	}
-	return true;
-}
-
-/* Collects the paths that the draft itself changed. Returns whether these are all. */
-static bool find_own(const struct changes *changes, int upper, struct list *own)
-{
-	bool all = true;
-
-	for (size_t i = 0; i < changes->count; i++) {
-		const char *const paths[] = { changes->items[i].path, changes->items[i].from };
-
-		for (size_t k = 0; k < 2 && paths[k]; k++)
-			if (is_in_upper(upper, paths[k]))
-				list_add(own, paths[k]);
-			else
-				all = false;
-	}
-	return all;
-}
-
-/* Saves the scan itself, or the base with only the draft's own changes. */
+/* Saves the base with the draft's own changes. */
 static int save_own(struct crossing *at, int upper, struct checkpoint_repo_item *ret_made,
 		    struct error *err)
 {
 	struct snapshot_request *request = at->request;
 	struct checkpoint_repo *repo = &request->repo;
-	const struct list everything = { 0 };
-	struct list own = { 0 };
-	bool all;
 	bool same;
-	int result = 0;
 
-	changes_find(&at->base, &at->present.walk.root, &everything, &at->changes);
-	all = find_own(&at->changes, upper, &own);
-	at->merge = (struct tree_merge){ .base = &at->base,
-					 .draft = &at->present.walk.root,
-					 .present = &at->base,
-					 .paths = &own };
-	if (!own.count)
-		list_add(&own, "."); /* nothing has this path */
-	if (!all) {
-		begin_wanted(repo, &at->wanted);
-		result = look_finish(repo, &at->present, err) < 0 ||
-					 tree_merge(&at->merge, repo, at->wanted.pack, err) < 0 ||
-					 set_wanted(&at->wanted, &at->merge, err) < 0
-				 ? -1
-				 : 0;
-	}
-	list_release(&own);
-	if (result < 0)
+	begin_wanted(repo, &at->wanted);
+	tree_layer(&at->base, &at->present.walk.root, upper, &at->merge.result);
+	if (look_finish(repo, &at->present, err) < 0 ||
+	    set_wanted(&at->wanted, &at->merge, err) < 0)
 		return -1;
-	return save_checkpoint(repo, &request->look, all ? &at->present : &at->wanted,
-			       &request->save, ret_made, &same, err);
+	return save_checkpoint(repo, &request->look, &at->wanted, &request->save, ret_made, &same,
+			       err);
 }
 
 static void crossing_release(struct crossing *at)

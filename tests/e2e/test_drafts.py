@@ -94,6 +94,13 @@ def test_a_command_can_run_in_the_draft_again(t):
     equal((t.read("one"), t.read("two"), t.exists("old")), ("one\n", "two\n", False), "the project")
 
 
+def test_a_command_starts_in_the_project_if_the_draft_lost_the_current_folder(t):
+    t.write("sub/file", "1\n")
+    draft, _ = rehearse(t, "rm -r sub")
+    result = t.run([t.ringfence, "exec", "--project", t.project, "--in", draft, "--", "pwd"], cwd=t.path("sub"))
+    equal((result.code, result.out), (0, t.project + "\n"), "where the command starts", result)
+
+
 def test_a_draft_of_another_project_or_none_is_refused(t):
     draft, _ = rehearse(t, "echo x >x")
     other = os.path.join(t.home, "other")
@@ -150,6 +157,40 @@ def test_what_the_user_changes_meanwhile_is_not_part_of_the_draft(t):
     equal((t.read("mine"), t.read("its"), t.read("added")), ("3\n", "2\n", "by the user\n"), "the project")
 
 
+@cases("chmod 700 folder", "echo 2 >folder/its", "mkdir folder/new; echo 2 >folder/new/its")
+def test_what_the_user_changes_meanwhile_in_a_folder_of_the_draft_is_not_part_of_it(t, script):
+    """If it were, apply would bring back what the user has undone since."""
+    for name in ("mine", "gone", "its"):
+        t.write(f"folder/{name}", "1\n")
+    process = t.fence_start("sh", "-c", f"{script}; echo ready; read end", opts=("--draft",), stdin=subprocess.PIPE)
+    equal(process.stdout.readline(), b"ready\n", "the command's first line")
+    t.write("folder/mine", "2\n")
+    t.write("folder/added", "by the user\n")
+    os.unlink(t.path("folder/gone"))
+    result = t.finish(process, b"end\n")
+    for name in ("mine", "added", "gone"):
+        lacks(result.err, f"folder/{name}", "notices")
+    t.write("folder/mine", "1\n")
+    t.write("folder/gone", "1\n")
+    os.unlink(t.path("folder/added"))
+    before = {name: t.read(f"folder/{name}") for name in ("mine", "gone")}
+    apply(t, drafts(t)[-1]["id"])
+    equal({name: t.read(f"folder/{name}") for name in ("mine", "gone")}, before, "the user's files")
+    expect(not t.exists("folder/added"), "what the user removed stays removed")
+
+
+@cases("rm -r folder", "rm -r folder; echo x >folder", "rm -r folder; ln -s x folder", "rm -r folder; mkdir folder; echo x >folder/x")
+def test_a_folder_that_the_draft_replaced_is_replaced_whatever_the_user_changes_elsewhere(t, script):
+    t.write("folder/inner/file", "1\n")
+    process = t.fence_start("sh", "-c", f"{script}; echo ready; read end", opts=("--draft",), stdin=subprocess.PIPE)
+    equal(process.stdout.readline(), b"ready\n", "the command's first line")
+    t.write("mine", "1\n")
+    t.finish(process, b"end\n")
+    apply(t, drafts(t)[-1]["id"])
+    equal((t.exists("folder/inner"), os.path.lexists(t.path("folder"))), (False, script != "rm -r folder"), "the folder")
+    equal(t.read("mine"), "1\n", "the user's file")
+
+
 def test_a_killed_rehearsal_leaves_an_interrupted_draft_and_nothing_else(t):
     before = listing(t.project)
     t.leftover_runs = True
@@ -164,6 +205,31 @@ def test_a_killed_rehearsal_leaves_an_interrupted_draft_and_nothing_else(t):
     equal(difference(before, listing(t.project)), "", "changes in the project")
     equal(t.works("cat", "x", opts=("--in", entry["id"])), "x\n", "what the draft has")
     apply(t, entry["id"])
+    equal(t.read("x"), "x\n", "the project")
+
+
+def test_a_draft_whose_second_command_was_killed_is_not_applied_without_its_changes(t):
+    draft, _ = rehearse(t, "echo one >one")
+    t.leftover_runs = True
+    process = t.fence_start("sh", "-c", "echo two >two; echo ready; read end", opts=("--in", draft), stdin=subprocess.PIPE)
+    equal(process.stdout.readline(), b"ready\n", "the command's first line")
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    t.all_gone()
+    equal(drafts(t)[-1]["state"], "interrupted", "the state")
+    contains(apply(t, draft, code=125).err, f"exec --in {draft}", "the error of apply")
+    t.works("true", opts=("--in", draft))
+    apply(t, draft)
+    equal((t.read("one"), t.read("two")), ("one\n", "two\n"), "the project")
+
+
+def test_a_draft_that_cannot_be_read_is_not_taken_for_a_leftover(t):
+    draft, _ = rehearse(t, "echo x >x")
+    folder = os.path.join(t.state, "drafts", draft)
+    os.chmod(folder, 0)
+    t.sh("true", opts=("--draft",))
+    os.chmod(folder, 0o700)
+    apply(t, draft)
     equal(t.read("x"), "x\n", "the project")
 
 
@@ -183,6 +249,20 @@ def test_apply_and_undo_bring_everything_over_and_back(t):
     expect(not t.exists("folder") and t.exists("empty") and os.path.islink(t.path("link")), "folders and links")
     contains(apply(t, draft, "--undo").out, "taken back")
     equal(difference(before, listing(t.project)), "", "the project after --undo")
+
+
+def test_a_second_undo_does_not_apply_the_draft_again(t):
+    before = listing(t.project)
+    draft, _ = rehearse(t, "echo a >a; echo b >b")
+    apply(t, draft)
+    apply(t, draft, "--undo", "--", "a")
+    equal((t.exists("a"), t.exists("b")), (False, True), "after --undo of a")
+    apply(t, draft, "--undo", "--", "b")
+    contains(apply(t, draft, "--undo").out, "nothing to do")
+    equal(difference(before, listing(t.project)), "", "the project after --undo")
+    apply(t, draft)
+    apply(t, draft, "--undo")
+    equal(difference(before, listing(t.project)), "", "the project after another apply and --undo")
 
 
 def test_a_diff_shows_what_a_draft_changes(t):
@@ -240,6 +320,26 @@ def test_only_the_named_paths_cross(t):
     apply(t, draft, "--", "a", "c/three")
     equal((t.read("a/two"), t.read("c/three"), t.exists("a/gone")), ("2\n", "3\n", False), "after the rest")
     contains(apply(t, draft, "--", "../x", code=125).err, "is not in the project")
+
+
+def test_only_the_named_path_crosses_into_a_new_folder(t):
+    t.write("a", "file\n")
+    draft, _ = rehearse(t, "rm a; mkdir a; echo 1 >a/one; echo 2 >a/two")
+    apply(t, draft, "--", "a/one")
+    equal(os.listdir(t.path("a")), ["one"], "the folder that replaced a file")
+    apply(t, draft)
+    equal(sorted(os.listdir(t.path("a"))), ["one", "two"], "the folder after the rest")
+
+
+def test_a_draft_whose_project_is_gone_is_refused_and_can_be_discarded(t):
+    draft, _ = rehearse(t, "echo x >x")
+    os.rename(t.project, t.project + ".moved")
+    for words in ((draft,), ("--undo", draft)):
+        result = t.run([t.ringfence, "apply", *words], cwd=t.home)
+        equal(result.code, 125, f"exit status of apply {words}", result)
+        contains(result.err, f"the project '{t.project}' of draft {draft} is gone", "the error")
+    equal(t.run([t.ringfence, "discard", draft], cwd=t.home).code, 0, "exit status of discard")
+    os.rename(t.project + ".moved", t.project)
 
 
 def test_ignored_files_do_not_cross(t):

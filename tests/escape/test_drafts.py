@@ -4,10 +4,12 @@ import ctypes
 import json
 import os
 import select
+import signal
 import struct
+import subprocess
 import threading
 
-from harness import cases, contains, equal, expect, lacks
+from harness import cases, contains, equal, expect, kernel, lacks, root_only
 from harness.edits import difference, listing
 
 IN_CHANGES = 0x2 | 0x4 | 0x8 | 0x40 | 0x80 | 0x100 | 0x200 | 0x400 | 0x800  # writes, modes, names, deletions
@@ -135,6 +137,13 @@ def test_the_layers_cannot_be_reached_from_inside(t):
     equal(os.listdir(os.path.join(layers, "upper")), [], "the upper layer")
 
 
+def test_the_layers_follow_no_redirects_whatever_the_kernel_defaults_to(t):
+    """A renamed folder would take a secret to a path that no pattern hides, and the gate would not find it."""
+    result = t.sh("grep ' overlay ' /proc/self/mountinfo", opts=("--draft",))
+    contains(result.out, "redirect_dir=nofollow", "the overlay's options")
+    lacks(result.out, "metacopy=on", "the overlay's options")
+
+
 def test_two_drafts_do_not_see_each_other(t):
     t.sh("echo one >one", opts=("--draft",))
     first = draft_of(t)
@@ -142,3 +151,177 @@ def test_two_drafts_do_not_see_each_other(t):
     contains(result.out, "ran\n", "what the second command prints")
     lacks(result.out, "one", "what the second draft shows")
     equal(t.sh("cat one", opts=("--in", first)).out, "one\n", "what the first draft shows")
+
+
+# Outside the draft, everything is protected as always
+
+def folder_outside(t):
+    """A folder that the command may write, with a file that nothing leads to."""
+    folder = os.path.join(t.home, "data")
+    os.makedirs(os.path.join(folder, "inner"))
+    for name in ("target", "inner/file", "plain"):
+        t.write(os.path.join(folder, name), "[user]\n")
+    return folder
+
+
+def git_config(t, key, value, cwd=None):
+    t.run(["git", "init", "-q"], cwd=cwd or t.project)
+    equal(t.run(["git", "config", key, value], cwd=cwd or t.project).code, 0, "git config")
+
+
+def link(t, target, name):
+    os.makedirs(os.path.dirname(t.path(name)), exist_ok=True)
+    os.symlink(target, t.path(name))
+
+
+LEADS = {
+    "the hooks of the repository": ("inner/file", lambda t, folder: git_config(t, "core.hooksPath", folder + "/inner")),
+    "a file that the git configuration includes": ("target", lambda t, folder: git_config(t, "include.path", folder + "/target")),
+    "the hooks of a repository above": ("inner/file", lambda t, folder: git_config(t, "core.hooksPath", folder + "/inner", cwd=t.home)),
+    "the hooks of a repository below": (
+        "inner/file", lambda t, folder: (os.mkdir(t.path("sub")), git_config(t, "core.hooksPath", folder + "/inner", cwd=t.path("sub")))),
+    "a symlink to a folder": ("inner/file", lambda t, folder: link(t, folder + "/inner", ".vscode")),
+    "a symlink in a folder": ("target", lambda t, folder: link(t, folder + "/target", ".vscode/tasks.json")),
+    "a symlink to a file": ("target", lambda t, folder: link(t, folder + "/target", ".husky/pre-commit")),
+}
+
+
+@cases(*LEADS)
+def test_what_the_project_makes_the_host_execute_elsewhere_is_read_only(t, case):
+    """The draft holds back what changes in the project. A folder outside changes at once."""
+    folder = folder_outside(t)
+    name, lead = LEADS[case]
+    lead(t, folder)
+    t.sh(f"echo evil >>{folder}/{name}; echo new >>{folder}/plain", opts=("--draft", "--write", folder))
+    equal(t.read(os.path.join(folder, name)), "[user]\n", "what the host executes")
+    contains(t.read(os.path.join(folder, "plain")), "new", "a file that nothing leads to")
+
+
+@cases(*LEADS)
+def test_it_stays_read_only_after_the_draft_lost_what_leads_there(t, case):
+    """The host still obeys the project itself."""
+    folder = folder_outside(t)
+    name, lead = LEADS[case]
+    lead(t, folder)
+    t.sh("rm -rf .git sub .vscode .husky; git init -q", opts=("--draft",))
+    t.sh(f"echo evil >>{folder}/{name}; echo new >>{folder}/plain", opts=("--in", draft_of(t), "--write", folder))
+    equal(t.read(os.path.join(folder, name)), "[user]\n", "what the host executes")
+    contains(t.read(os.path.join(folder, "plain")), "new", "a file that nothing leads to")
+
+
+def test_a_new_hook_outside_is_swept_after_the_draft_lost_what_leads_there(t):
+    folder = folder_outside(t)
+    git_config(t, "core.hooksPath", folder + "/missing")
+    t.sh("git config --unset core.hooksPath", opts=("--draft",))
+    hook = os.path.join(folder, "missing/pre-commit")
+    result = t.sh(f"mkdir {folder}/missing; echo evil >{hook}; cat {hook}", opts=("--in", draft_of(t), "--write", folder))
+    equal(result.out, "evil\n", "what the command did", result)
+    expect(not os.path.exists(hook), "the hook must not stay", result)
+
+
+def test_a_secret_stays_hidden_after_the_draft_lost_its_symlink(t):
+    t.write("conf/real", "very-secret\n")
+    t.write("conf/other", "other\n")
+    os.symlink("conf/real", t.path(".env"))
+    t.sh("rm .env", opts=("--draft",))
+    result = t.sh("ls -A; cat conf/real; cat conf/other", opts=("--in", draft_of(t)))
+    lacks(result.out, ".env", "what the draft has")
+    contains(result.out, "other", "what the command may read")
+    lacks(result.out, "very-secret", "what the command read")
+
+
+def test_a_refused_option_leaves_no_draft(t):
+    equal(t.sh("true", opts=("--draft", "--write", t.home)).code, 125, "exit status")
+    equal(json.loads(t.run([t.ringfence, "drafts", "--json"]).out)["drafts"], [], "the drafts")
+
+
+def start(t, script, *opts):
+    """Starts a command that waits for the end of its input after a script."""
+    process = t.fence_start("sh", "-c", f"{script}; echo ready; read end", opts=opts, stdin=subprocess.PIPE)
+    equal(process.stdout.readline(), b"ready\n", "the command's first line")
+    return process
+
+
+def kill(t, process):
+    os.kill(process.pid, signal.SIGKILL)
+    process.communicate(timeout=60)
+    t.all_gone()
+
+
+def test_a_rehearsal_sweeps_what_a_killed_run_left_in_the_project_itself(t):
+    kill(t, start(t, "echo evil >.envrc"))
+    expect(t.exists(".envrc"), "the killed run left its file")
+    result = t.sh("ls -A", opts=("--draft",))
+    expect(not t.exists(".envrc"), "it must not stay", result)
+    equal(len(t.quarantined(".envrc")), 1, "files in quarantine", result)
+    contains(result.err, ".envrc", "the notice")
+    lacks(result.out, ".envrc", "what the command sees")
+
+
+def test_the_start_of_a_rehearsal_does_not_sweep_its_own_view_for_a_killed_run(t):
+    """A second command in a draft finds the draft as it was."""
+    t.sh("mkdir .husky; echo mine >.husky/hook", opts=("--draft",))
+    kill(t, start(t, "echo evil >.vscode"))
+    equal(t.sh("cat .husky/hook", opts=("--in", draft_of(t))).out, "mine\n", "the draft's file")
+    expect(not t.exists(".vscode"), "what the killed run left must not stay")
+
+
+def test_what_a_run_plants_is_swept_while_a_rehearsal_goes_on(t):
+    rehearsal = start(t, "true", "--draft")
+    result = t.sh("echo evil >.envrc")
+    expect(not t.exists(".envrc"), "it must not stay", result)
+    equal(t.finish(rehearsal, b"end\n").code, 0, "exit status of the rehearsal")
+
+
+def test_what_is_planted_while_a_rehearsal_ends_is_swept(t):
+    """The end of a rehearsal must not take a plant for one that was swept."""
+    rehearsal = start(t, "true", "--draft")
+    planter = start(t, "echo evil >.envrc")
+    equal(t.finish(rehearsal, b"end\n").code, 0, "exit status of the rehearsal")
+    result = t.finish(planter, b"end\n")
+    expect(not t.exists(".envrc"), "it must not stay", result)
+
+
+# Root with a project of another user
+
+def give_away(t):
+    """Gives the project to another user. Returns the environment with a state folder of that user."""
+    state = os.path.join(t.outside, "state")
+    os.mkdir(state)
+    for base, folders, files in os.walk(t.project):
+        for name in [base, *(os.path.join(base, n) for n in folders + files)]:
+            os.chown(name, 12321, 12321, follow_symlinks=False)
+    os.chown(state, 12321, 12321)
+    return t.env(RINGFENCE_STATE_DIR=state, ROOTS_OWN="the secret", PASSED="yes")
+
+
+@root_only
+def test_root_rehearses_and_applies_as_the_owner_of_the_project(t):
+    t.write("old", "1\n")
+    t.write(".env", "very-secret\n")
+    env = give_away(t)
+    result = t.sh("id -u; echo 2 >old; echo new >new; cat .env", opts=("--draft",), env=env)
+    equal(result.out, "12321\n", "what the command wrote", result)
+    equal((t.read("old"), t.exists("new")), ("1\n", False), "the project before apply")
+    draft = json.loads(t.run([t.ringfence, "drafts", "--json"], env=env).out)["drafts"][-1]["id"]
+    result = t.run([t.ringfence, "apply", draft], env=env)
+    equal(result.code, 0, "exit status of apply", result)
+    equal((t.read("old"), t.read("new")), ("2\n", "new\n"), "the project after apply")
+    for name in ("old", "new"):
+        equal(os.stat(t.path(name)).st_uid, 12321, f"the owner of {name}")
+
+
+@root_only
+def test_the_owner_of_a_draft_that_root_rehearses_cannot_look_into_ringfence(t):
+    """The view is in a user namespace of that user, who has all capabilities over it."""
+    env = give_away(t)
+    process = t.fence_start("sh", "-c", "echo $PASSED; read line", opts=("--draft", "--env", "PASSED"), stdin=subprocess.PIPE, env=env)
+    equal(process.stdout.readline(), b"yes\n", "the command")
+    become = ["setpriv", "--reuid", "12321", "--regid", "12321", "--clear-groups"]
+    for name in ("environ", "maps", "fd"):
+        look = ["ls" if name == "fd" else "cat", f"/proc/{process.pid}/{name}"]
+        equal(t.run(look).code, 0, f"root's look at {name}")
+        contains(t.run([*become, *look]).err, "Permission denied", f"what that user sees of {name}")
+    for pid, command in kernel.descendants_of(process.pid):
+        lacks(t.run(["cat", f"/proc/{pid}/environ"]).out, "the secret", f"the environment of {command}")
+    process.communicate(b"\n", timeout=60)

@@ -56,9 +56,9 @@ static struct line line_of(const char *state, const struct draft_record *record)
 			     .applied = find_applied(state, record),
 			     .bytes = disk_usage_bytes(record->folder, NULL) };
 
-	line.state = draft_record_is_busy(record)        ? "running"
-		     : record->code == DRAFT_RECORD_NONE ? "interrupted"
-							 : "finished";
+	line.state = draft_record_is_busy(record)          ? "running"
+		     : draft_record_is_interrupted(record) ? "interrupted"
+							   : "finished";
 	return line;
 }
 

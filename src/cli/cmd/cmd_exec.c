@@ -176,7 +176,7 @@ static int load_and_run(struct exec_options *opts, struct error *err)
 	AUTO_FREE char *folder = NULL;
 	AUTO_FREE char *day = NULL;
 	struct ledger_options ledger = { 0 };
-	struct draft_record draft = { .lock = -1 };
+	struct drafts_stay stay;
 	bool in_draft = opts->draft || opts->in;
 	bool run_started;
 	struct fenced run;
@@ -195,7 +195,7 @@ static int load_and_run(struct exec_options *opts, struct error *err)
 		return cli_fail(err);
 	notice_config(&effective->config, notice_is_general);
 	notice_part(effective);
-	if (in_draft && drafts_enter(opts->in, &effective->spec, &draft, err) < 0)
+	if (in_draft && drafts_enter(opts->in, &effective->spec, &stay, err) < 0)
 		return cli_fail(err);
 	fenced_run(&(struct fenced_request){ .spec = &effective->spec,
 					     .ledger = &ledger,
@@ -206,10 +206,11 @@ static int load_and_run(struct exec_options *opts, struct error *err)
 	run_started = run.planned;
 	fenced_release(&run);
 	if (in_draft && !run_started && !opts->in)
-		drafts_abandon(effective->place.state, &draft);
+		drafts_abandon(effective->place.state, &stay.record);
 	else if (in_draft)
-		code = drafts_leave(effective->place.state, &draft, code, err);
-	draft_record_release(&draft);
+		code = drafts_leave(effective->place.state, &stay.record, code, err);
+	if (in_draft)
+		drafts_release(&stay);
 	return code;
 }
 

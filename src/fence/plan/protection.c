@@ -69,7 +69,14 @@ bool protection_in_reach(const struct fence_plan *plan, const char *path)
 	return false;
 }
 
-static void add_link(struct fence_plan *plan, const char *path, const char *target)
+void protection_make_read_only(struct protection *protection, const char *path)
+{
+	if (protection_in_reach(protection->plan, path))
+		ruleset_add_existing(protection->plan, path, WIRE_READ, "executed by the host",
+				     false);
+}
+
+void protection_keep_link(struct fence_plan *plan, const char *path, const char *target)
 {
 	plan->links = mem_extend(plan->links, plan->link_count, sizeof *plan->links);
 	plan->links[plan->link_count++] = (struct fence_link){ mem_dup(path), mem_dup(target) };
@@ -125,8 +132,8 @@ bool protection_add_link(struct protection *protection, const char *path, bool e
 	if (n <= 0)
 		return false;
 	target[n] = '\0';
-	if (executed)
-		add_link(protection->plan, path, target);
+	if (executed && protection_in_reach(protection->plan, path))
+		protection_keep_link(protection->plan, path, target);
 	return protect_target(protection, path, executed, secret);
 }
 
@@ -166,7 +173,7 @@ static void pass_entry(void *context, const char *path, const char *target)
 	struct protection *protection = context;
 
 	if (target && protection_in_reach(protection->plan, path))
-		add_link(protection->plan, path, target);
+		protection_keep_link(protection->plan, path, target);
 }
 
 char *protection_watch(struct protection *protection, const char *path)
@@ -178,7 +185,7 @@ char *protection_watch(struct protection *protection, const char *path)
 		free(end);
 		return NULL;
 	}
-	add_link(protection->plan, path, ""); /* nothing to restore */
+	protection_keep_link(protection->plan, path, ""); /* nothing to restore */
 	return end;
 }
 

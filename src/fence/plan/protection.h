@@ -50,6 +50,12 @@ char *protection_watch(struct protection *protection, const char *path);
 /* Returns whether a path is below a folder of the user's that the command may write. */
 bool protection_in_reach(const struct fence_plan *plan, const char *path);
 
+/* Has the sweep restore a symlink, or, without a target, examine what appears at the path. */
+void protection_keep_link(struct fence_plan *plan, const char *path, const char *target);
+
+/* Makes a path read-only that the host executes, if it is in reach. */
+void protection_make_read_only(struct protection *protection, const char *path);
+
 /* Protects what git obeys: a git directory and the programs that its configuration names. Returns
  * 0, or -1 with err set. */
 int protection_add_repository(struct protection *protection, const char *git, const char *work_tree,
@@ -60,6 +66,11 @@ int protection_add_bare(struct protection *protection, const char *head, struct 
 
 /* The same, for the repository that contains the root: git searches upwards. */
 int protection_add_parent_repository(struct protection *protection, struct error *err);
+
+/* In a draft: protects what the project itself makes the host execute, and its secrets, by the plan
+ * from before the draft was entered. The draft may have lost the symlink or setting that leads
+ * there. */
+void protection_add_original(struct fence_plan *plan, const struct fence_plan *before);
 
 /* Protects files that the home folder's configuration, programs and credentials lead to. Returns 0,
  * or -1 with err set. */

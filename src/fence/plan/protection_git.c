@@ -62,8 +62,7 @@ static void protect_parts(struct protection *protection, const char *git)
 		if (access(path, F_OK) < 0)
 			free(protection_watch(protection, path));
 		else
-			ruleset_add_existing(protection->plan, path, WIRE_READ,
-					     "executed by the host", false);
+			protection_make_read_only(protection, path);
 	}
 }
 
@@ -105,8 +104,7 @@ int protection_add_bare(struct protection *protection, const char *head, struct 
 	if (strcmp(path, protection->root) == 0)
 		protect_parts(protection, path);
 	else
-		ruleset_add_existing(protection->plan, path, WIRE_READ, "executed by the host",
-				     false);
+		protection_make_read_only(protection, path);
 	return protection_add_repository(protection, path, path, err);
 }
 

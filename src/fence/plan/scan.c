@@ -27,7 +27,8 @@
 
 struct scan {
 	struct protection protection;
-	bool draft; /* the host does not see this tree, so only secrets count */
+	bool draft; /* the host does not see this tree: only secrets, and what it leads to
+		       elsewhere, need protection */
 	struct error *err;
 	const struct fence_pattern *patterns; /* relative to the project's root */
 	size_t pattern_count;
@@ -207,7 +208,7 @@ static struct special classify(struct scan *scan, const struct dirwalk_entry *en
 	if (special.ignored)
 		special.names.by[NAMES_SECRET] = special.ignored;
 	special.secret = is_secret(scan, entry, &special.names);
-	special.executed = scan->draft ? NULL : scan_executed(&special.names, entry);
+	special.executed = scan_executed(&special.names, entry);
 	special.put_aside = entry->type == DT_DIR && strncmp(entry->name, SCAN_NEAR_QUARANTINE,
 							     strlen(SCAN_NEAR_QUARANTINE)) == 0;
 	return special;
@@ -216,7 +217,7 @@ static struct special classify(struct scan *scan, const struct dirwalk_entry *en
 /* Return whether an entry is a symlink, or a file, in a folder that the host executes. */
 static bool is_executed_link(const struct scan *scan, const struct dirwalk_entry *entry)
 {
-	return entry->type == DT_LNK && !scan->draft && scan->names.above.by[NAMES_ALONE];
+	return entry->type == DT_LNK && scan->names.above.by[NAMES_ALONE];
 }
 
 static bool is_inner_file(const struct scan *scan, const struct dirwalk_entry *entry)
@@ -244,7 +245,7 @@ static enum dirwalk_verdict protect(struct scan *scan, const struct dirwalk_entr
 {
 	struct fence_plan *plan = scan->protection.plan;
 
-	if (special->executed)
+	if (special->executed && !scan->draft)
 		known_add(plan, path);
 	else if (special->secret && entry->type == DT_DIR)
 		known_add_hidden(plan, path);
@@ -260,7 +261,7 @@ static enum dirwalk_verdict protect(struct scan *scan, const struct dirwalk_entr
 		if (protection_add_bare(&scan->protection, path, scan->err) < 0)
 			return DIRWALK_STOP;
 	} else if (special->executed)
-		ruleset_add_existing(plan, path, WIRE_READ, "executed by the host", false);
+		protection_make_read_only(&scan->protection, path);
 	else
 		return DIRWALK_ON;
 
@@ -308,12 +309,12 @@ static enum dirwalk_verdict visit_entry(void *context, const struct dirwalk_entr
 	}
 	if (entry->type == DT_LNK) {
 		if (protection_add_link(&scan->protection, path,
-					!scan->draft && (special.executed || !special.secret),
+					special.executed || !special.secret,
 					special.secret ? &special.names : NULL))
 			known_add_secret(plan, entry->folder, entry->name);
 		return DIRWALK_ON;
 	}
-	if (special.executed && protection_exempts(plan, path, special.executed))
+	if (special.executed && !scan->draft && protection_exempts(plan, path, special.executed))
 		return DIRWALK_ON;
 	return protect(scan, entry, &special, path, is_git);
 }
@@ -371,7 +372,7 @@ static int scan_once(struct scan *scan, int root, bool *ret_changed)
 	protection->look_budget = SECRET_BUDGET;
 	protection->programs = gitprograms_new(protection->plan->identity.home);
 	protection->symlinks = &symlinks;
-	result = scan->draft ? 0 : protection_add_parent_repository(protection, scan->err);
+	result = protection_add_parent_repository(protection, scan->err);
 	if (result == 0)
 		result = dirwalk_tree(&walk, root, ret_changed, scan->err);
 	gitprograms_free(protection->programs);

@@ -5,7 +5,7 @@
 #include "snapshot/look/look.h"
 
 struct save_options {
-	const char *kind; /* start, before, after, within, undo */
+	const char *kind; /* start, before, after, within, undo, apply, unapply */
 	int64_t iteration;
 	int64_t next;      /* the lowest number it may have: earlier ones were given */
 	const char *since; /* count changes since this checkpoint; NULL: do not count */

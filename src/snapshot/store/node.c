@@ -266,6 +266,31 @@ void node_group(struct node *root)
 	free(gathered.items);
 }
 
+static int find_last_group(void *context, struct node *node, const char *path)
+{
+	uint32_t *last = context;
+
+	(void)path;
+	*last = node->group > *last ? node->group : *last;
+	return 0;
+}
+
+static int shift_group(void *context, struct node *node, const char *path)
+{
+	(void)path;
+	if (node->group)
+		node->group += *(const uint32_t *)context;
+	return 0;
+}
+
+void node_part_groups(struct node *root, const struct node *other)
+{
+	uint32_t last = 0;
+
+	node_each((struct node *)other, find_last_group, &last);
+	node_each(root, shift_group, &last);
+}
+
 bool node_same_content(const struct node *a, const struct node *b)
 {
 	if (a->kind != b->kind)

@@ -93,6 +93,9 @@ int node_each(struct node *folder, node_fn *look, void *context);
 /* Gives files that share a device and inode the same group number; files with one name get 0. */
 void node_group(struct node *root);
 
+/* Renumbers the groups of a tree, so that it shares none with another tree. */
+void node_part_groups(struct node *root, const struct node *other);
+
 /* Reports whether two nodes have the same kind and content. Folders: only the kind is compared. */
 bool node_same_content(const struct node *a, const struct node *b);
 

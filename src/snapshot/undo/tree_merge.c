@@ -14,7 +14,6 @@ struct merging {
 	struct checkpoint_repo *repo;
 	struct pack *pack;
 	struct buffer path;
-	uint32_t shift; /* of the draft's groups of hard links */
 	struct error *err;
 };
 
@@ -68,29 +67,12 @@ static bool is_same(const struct node *a, const struct node *b)
 
 /* ---- results ---- */
 
-static int shift_group(void *context, struct node *node, const char *path)
-{
-	(void)path;
-	if (node->group)
-		node->group += *(const uint32_t *)context;
-	return 0;
-}
-
-static struct node *take(struct node *out, const struct node *from)
+static void take(struct node *out, const struct node *from)
 {
 	struct node *taken = node_add(out);
 
 	node_copy(from, taken);
 	taken->name = from->name;
-	return taken;
-}
-
-static void take_draft(struct merging *at, struct node *out, const struct node *from)
-{
-	struct node *taken = take(out, from);
-
-	shift_group(&at->shift, taken, "");
-	node_each(taken, shift_group, &at->shift);
 }
 
 /* Names a conflict, and leaves the entry as it is. */
@@ -212,7 +194,7 @@ static int settle(struct merging *at, struct node *out, const struct versions *o
 			take(out, of->present);
 	} else if (is_same(of->base, of->present)) {
 		if (of->draft)
-			take_draft(at, out, of->draft);
+			take(out, of->draft);
 	} else if (is_plain_file(of->base) && is_plain_file(of->draft) &&
 		   is_plain_file(of->present)) {
 		return join(at, out, of);
@@ -320,19 +302,15 @@ static int merge_entry(struct merging *at, struct node *out, const struct versio
 		return merge_folder(at, out, of, wanted);
 	if (!wanted && is_folder(of->present))
 		return merge_folder(at, out, of, wanted);
+	if (!wanted && is_folder(of->draft) && is_same(of->base, of->present)) {
+		const struct versions added = { .draft = of->draft };
+
+		return merge_folder(at, out, &added, wanted);
+	}
 	return settle(at, out, of);
 }
 
 /* ---- the whole ---- */
-
-static int find_last_group(void *context, struct node *node, const char *path)
-{
-	uint32_t *most = context;
-
-	(void)path;
-	*most = node->group > *most ? node->group : *most;
-	return 0;
-}
 
 int tree_merge(struct tree_merge *merge, struct checkpoint_repo *repo, struct pack *pack,
 	       struct error *err)
@@ -347,7 +325,7 @@ int tree_merge(struct tree_merge *merge, struct checkpoint_repo *repo, struct pa
 
 	if (checkpoint_repo_git(repo, err) < 0)
 		return -1;
-	node_each((struct node *)merge->present, find_last_group, &at.shift);
+	node_part_groups(merge->draft, merge->present);
 	merge->result = (struct node){ .name = "", .kind = NODE_FOLDER };
 	merge->result.mode = merge->paths->count ? merge->present->mode : merged_mode(&roots);
 	result = merge_entries(&at, &merge->result, &roots);

@@ -13,8 +13,9 @@
 #include "util/list.h"
 
 struct tree_merge {
-	const struct node *base, *draft, *present; /* their contents are in the repository */
-	const struct list *paths; /* take only changes at or below these; empty: all */
+	const struct node *base, *present; /* their contents are in the repository */
+	struct node *draft;                /* the same; its groups are renumbered */
+	const struct list *paths;          /* take only changes at or below these; empty: all */
 
 	struct node result;    /* borrows names from the trees above */
 	struct list conflicts; /* a sentence for each */
