@@ -200,6 +200,15 @@ static int find_way(const struct op_draft_apply_request *request, const struct d
 	return draft_record_check_result(record, err);
 }
 
+/* The kind of the checkpoint that is saved. If only some paths are taken back, the apply remains the
+ * last one, and the others can follow. */
+static const char *kind_of(const struct op_draft_apply_request *request)
+{
+	if (!request->undo)
+		return APPLY;
+	return request->paths->count ? "undo" : UNAPPLY;
+}
+
 static int cross(const struct op_draft_apply_request *request, const struct draft_record *record,
 		 const struct way *way, const json_t *shown, json_t **ret_answer, struct error *err)
 {
@@ -207,7 +216,7 @@ static int cross(const struct op_draft_apply_request *request, const struct draf
 	int result;
 
 	snapshot_begin(&work, "cross", request->state, record->project, record->id);
-	snapshot_tell(&work, "kind", request->undo ? UNAPPLY : APPLY);
+	snapshot_tell(&work, "kind", kind_of(request));
 	snapshot_tell_number(&work, "from", way->from);
 	snapshot_tell_number(&work, "to", way->to);
 	for (size_t i = 0; i < request->paths->count; i++)
