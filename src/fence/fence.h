@@ -38,6 +38,6 @@ void fence_enter_scope(const struct fence_place *place, const struct fence_spec 
 void fence_try_scope(const struct fence_spec *spec);
 
 /* In a new scope, as root: see scope_adopt() in watch/scope.h. */
-int fence_adopt(pid_t member, struct error *err);
+int fence_adopt(pid_t member, uint64_t started, struct error *err);
 
 #endif

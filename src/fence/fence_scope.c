@@ -101,7 +101,7 @@ void fence_try_scope(const struct fence_spec *spec)
 		fence_enter_scope(&nowhere, spec);
 }
 
-int fence_adopt(pid_t member, struct error *err)
+int fence_adopt(pid_t member, uint64_t started, struct error *err)
 {
-	return scope_adopt(member, err);
+	return scope_adopt(member, started, err);
 }

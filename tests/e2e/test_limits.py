@@ -366,6 +366,52 @@ def test_root_asks_systemd_for_a_group_that_the_owner_of_the_project_gets(t, lim
     equal(t.finish(process, b"\n").code, 0, "exit status")
 
 
+def started(pid):
+    """When a process started, as /proc tells it: with its number, this names one process."""
+    with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+        return file.read().rpartition(")")[2].split()[19]
+
+
+@root_only
+@cases("itself", "another with its number", "a crowd")
+def test_a_scope_adopts_only_the_process_that_asked(t, member):
+    """The owner of the project can kill the process that asks, and have its number given to another."""
+    group = os.path.join(version_2_folder(), f"ringfence-test-{os.getpid()}")
+    os.mkdir(group)
+    asks = t.start(["sh", "-c", "read line"], stdin=subprocess.PIPE)
+    beside = t.start(["sh", "-c", "read line"], stdin=subprocess.PIPE)
+    t.cleanups.append(lambda: (t.kill(asks), t.kill(beside), os.rmdir(group)))
+    if member == "a crowd":
+        t.write(os.path.join(group, "cgroup.procs"), str(beside.pid))
+    birth = "1" if member == "another with its number" else started(asks.pid)
+    script = f"echo $$ >{group}/cgroup.procs && exec {t.ringfence} adopt {asks.pid} {birth}"
+    result = t.run(["sh", "-c", script])
+    with open(f"/proc/{asks.pid}/cgroup", encoding="utf-8") as file:
+        moved = f"0::/{os.path.basename(group)}\n" in file.read()
+    equal((result.code == 0, moved), (member == "itself",) * 2, "it was adopted", result)
+    if member != "itself":
+        contains(result.err, {"a crowd": "is not alone in its cgroup"}.get(
+            member, f"process {asks.pid} is another one"), "the reason")
+    for process in (asks, beside):
+        t.finish(process, b"\n")
+
+
+@root_only
+def test_a_systemd_that_does_not_answer_holds_nobody_up_for_ever(t):
+    log = os.path.join(t.outside, "log")
+    fake = t.script("systemd-run", f"#!/bin/sh\necho asked >{log}\nexec sleep 1000\n")
+    os.chown(t.project, OTHER, OTHER)
+    state = os.path.join(t.outside, "state")
+    os.mkdir(state)
+    os.chown(state, OTHER, OTHER)
+    t.own_mounts()
+    t.tmpfs("/run")
+    t.serve("/run/systemd/private")
+    t.fence("true", opts=("--memory", "64M"),
+            env=t.env(RINGFENCE_SYSTEMD_RUN=fake, RINGFENCE_STATE_DIR=state))
+    equal(t.read(log), "asked\n", "what it was waiting for")
+
+
 def groups_of(pid):
     """The folders of the run that a process is in."""
     with open(f"/proc/{pid}/cgroup", encoding="utf-8") as file:

@@ -198,6 +198,46 @@ static void killed_within(void)
 	unlink(day);
 }
 
+/* A child that is killed when it owes more than its lease: in a line, or in an open request. */
+static void owe_and_die(bool in_line)
+{
+	pid_t child = fork();
+
+	if (child == 0) {
+		struct ledger *ledger = open_ledger(0, 0, 0, 30);
+		struct ledger_row row = { .id = 100 + in_line, .cost_nusd = 25 * CENT, .known = 1 };
+		char why[LEDGER_WHY];
+		uint64_t left;
+
+		lease(ledger, 10 * CENT, false, &left, why);
+		open_request(ledger, row.id, row.cost_nusd);
+		if (in_line)
+			ledger_add(ledger, &row, &err);
+		raise(SIGKILL);
+	}
+	waitpid(child, NULL, 0);
+}
+
+static void killed_beyond(void)
+{
+	for (int in_line = 0; in_line <= 1; in_line++) {
+		uint64_t before = total();
+		struct ledger *ledger;
+		char why[LEDGER_WHY];
+		uint64_t left;
+
+		unlink(day);
+		owe_and_die(in_line);
+		ledger = open_ledger(0, 0, 30 * CENT, 31);
+		CHECK("a killed owner is charged for more than its lease if it cost more",
+		      total() == before + 25 * CENT);
+		CHECK("and so is the day", lease(ledger, 30 * CENT, false, &left, why) == 5 * CENT);
+		ledger_end_lease(ledger, true, &err);
+		ledger_close(ledger);
+	}
+	unlink(day);
+}
+
 /* The cost of a request while nobody looks. */
 static void open_costs(void)
 {
@@ -638,6 +678,7 @@ int main(void)
 	leasing();
 	open_costs();
 	killed_within();
+	killed_beyond();
 	killed();
 	beside();
 	unlockable();

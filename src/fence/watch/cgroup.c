@@ -268,7 +268,7 @@ void cgroup_recover(const struct cgroup_place *place)
 		recover_in(place->v1[i]);
 }
 
-static bool alone_in(const char *folder)
+bool cgroup_alone_in(const char *folder)
 {
 	AUTO_BUFFER struct buffer members = BUFFER_INIT(MOST_BYTES);
 	char self[24];
@@ -286,7 +286,7 @@ static bool likely_v2(const char *own)
 				   : NULL; /* the root group has none */
 
 	return own && access(own, W_OK) == 0 && access(control, W_OK) == 0 &&
-	       (access(type, F_OK) < 0 || alone_in(own) ||
+	       (access(type, F_OK) < 0 || cgroup_alone_in(own) ||
 		(read_file(NULL, control, &open) == 0 && open.used > 1));
 }
 
@@ -306,7 +306,7 @@ void cgroup_vacate(const struct cgroup_place *place)
 	AUTO_BUFFER struct buffer wanted = BUFFER_INIT(MOST_BYTES);
 	AUTO_FREE char *outside = place->v2 ? mem_format("%s" GROUP_OUTSIDE, place->v2) : NULL;
 
-	if (!outside || !alone_in(place->v2) || mkdir(outside, 0700) < 0)
+	if (!outside || !cgroup_alone_in(place->v2) || mkdir(outside, 0700) < 0)
 		return;
 	if (write_file(outside, "cgroup.procs", "0") < 0 ||
 	    read_file(place->v2, "cgroup.controllers", &there) < 0) {
@@ -327,7 +327,7 @@ static bool open_controllers(struct cgroup *group, const char *own, const char *
 {
 	if (write_file(own, "cgroup.subtree_control", wanted) == 0)
 		return true;
-	if (errno != EBUSY || !alone_in(own))
+	if (errno != EBUSY || !cgroup_alone_in(own))
 		return false;
 	group->aside = make_folder(own, GROUP_ASIDE, &group->aside_lock);
 	if (!group->aside)

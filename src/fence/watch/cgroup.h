@@ -57,6 +57,9 @@ void cgroup_place_release(struct cgroup_place *place);
  */
 void cgroup_vacate(const struct cgroup_place *place);
 
+/* Is this process the only one in a group of version 2? */
+bool cgroup_alone_in(const char *folder);
+
 /* Guesses whether groups for these limits can be made here; only cgroup_make() can tell. */
 bool cgroup_likely(const struct cgroup_place *place, const uint64_t values[CGROUP_CONTROLLERS]);
 

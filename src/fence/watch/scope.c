@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,8 +21,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+enum { MOST_MS = 10000 }; /* that systemd may take for a scope */
+
 struct scope_broker {
 	int fd;
+};
+
+/* A process, and what the kernel says about it. */
+struct member {
+	pid_t pid;
+	uint64_t started; /* in ticks since the boot */
+	uid_t user;
+	gid_t group;
 };
 
 bool scope_manager_answers(void)
@@ -61,7 +72,6 @@ char *scope_command(struct list *arguments)
 
 bool scope_works(void)
 {
-	enum { MOST_MS = 10000 };
 	AUTO_BUFFER struct buffer output = BUFFER_INIT(4096);
 	struct list arguments = { 0 };
 	AUTO_FREE char *systemd_run = scope_manager_answers() ? scope_command(&arguments) : NULL;
@@ -75,28 +85,25 @@ bool scope_works(void)
 	return result;
 }
 
-/* Starts a process that runs `ringfence adopt MEMBER` in a new scope, and waits for it. */
-static void ask_systemd(pid_t member)
+/* Runs `ringfence adopt` in a new scope, and waits for its end: as long as it is in the scope, no
+ * limit can be set there. */
+static void ask_systemd(const struct member *member)
 {
+	AUTO_BUFFER struct buffer output = BUFFER_INIT(4096);
 	struct list arguments = { 0 };
-	char *systemd_run = scope_command(&arguments);
-	pid_t child;
+	AUTO_FREE char *systemd_run = scope_command(&arguments);
 
-	if (!systemd_run)
-		return;
-	list_add(&arguments, "adopt");
-	list_printf(&arguments, "%d", member);
-	child = fork();
-	if (child == 0) {
-		execve(systemd_run, arguments.items, env_all());
-		_exit(127);
+	if (systemd_run) {
+		list_add(&arguments, "adopt");
+		list_printf(&arguments, "%d", member->pid);
+		list_printf(&arguments, "%" PRIu64, member->started);
+		process_output(arguments.items, MOST_MS, &output);
 	}
-	if (child > 0) /* as long as it is in the scope, no limit can be set there */
-		waitpid(child, NULL, 0);
+	list_release(&arguments);
 }
 
 /* The broker: waits for the request, or for the end of the process that may make it. */
-static void serve(int fd, pid_t member)
+static void serve(int fd, const struct member *member)
 {
 	const int streams[] = { FD_NULL, FD_NULL };
 	char request;
@@ -105,20 +112,56 @@ static void serve(int fd, pid_t member)
 		ask_systemd(member);
 }
 
+static int read_proc(pid_t pid, const char *name, struct buffer *text, struct error *err)
+{
+	AUTO_FREE char *path = mem_format("/proc/%d/%s", pid, name);
+
+	return fd_read_path(path, text) < 0 ? error_sys(err, "read '%s'", path) : 0;
+}
+
+/* Finds out about the process with this number. Returns 0, or -1 with err set. */
+static int find_member(pid_t pid, struct member *ret_member, struct error *err)
+{
+	enum { AFTER_NAME = 20 }; /* the fields from the name of the program to the start */
+	AUTO_BUFFER struct buffer numbers = BUFFER_INIT(64 << 10);
+	AUTO_BUFFER struct buffer status = BUFFER_INIT(64 << 10);
+	const char *started;
+	const char *user;
+	const char *group;
+
+	if (read_proc(pid, "stat", &numbers, err) < 0 || read_proc(pid, "status", &status, err) < 0)
+		return -1;
+	started = strrchr(buffer_text(&numbers), ')');
+	for (int i = 0; started && i < AFTER_NAME; i++)
+		started = strchr(started + 1, ' ');
+	user = strstr(buffer_text(&status), "\nUid:");
+	group = strstr(buffer_text(&status), "\nGid:");
+	if (!started || !user || !group)
+		return error_set(err, "/proc does not describe process %d", pid);
+	*ret_member = (struct member){
+		.pid = pid,
+		.started = strtoull(started, NULL, 10),
+		.user = (uid_t)strtoul(user + strlen("\nUid:"), NULL, 10),
+		.group = (gid_t)strtoul(group + strlen("\nGid:"), NULL, 10),
+	};
+	return 0;
+}
+
 struct scope_broker *scope_broker_new(void)
 {
+	struct error ignored;
+	struct member member;
 	int ends[2];
-	pid_t member = getpid();
 	pid_t child;
 
-	if (!scope_manager_answers() ||
+	if (!scope_manager_answers() || find_member(getpid(), &member, &ignored) < 0 ||
 	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
 		return NULL;
 	child = fork();
 	if (child == 0) { /* forks again, so that the caller has no child it does not know of */
 		close(ends[0]);
 		if (fork() == 0)
-			serve(ends[1], member);
+			serve(ends[1], &member);
 		_exit(0);
 	}
 	close(ends[1]);
@@ -148,25 +191,6 @@ void scope_broker_ask(struct scope_broker *broker, bool wanted)
 	fd_close(&broker->fd);
 }
 
-/* The user that a process runs as, from the kernel. Returns 0, or -1 with err set. */
-static int find_user(pid_t member, uid_t *ret_user, gid_t *ret_group, struct error *err)
-{
-	AUTO_BUFFER struct buffer text = BUFFER_INIT(64 << 10);
-	AUTO_FREE char *path = mem_format("/proc/%d/status", member);
-	const char *user = NULL;
-	const char *group = NULL;
-
-	if (fd_read_path(path, &text) < 0)
-		return error_sys(err, "read '%s'", path);
-	user = strstr(buffer_text(&text), "\nUid:");
-	group = strstr(buffer_text(&text), "\nGid:");
-	if (!user || !group)
-		return error_set(err, "read '%s': no Uid or no Gid", path);
-	*ret_user = (uid_t)strtoul(user + strlen("\nUid:"), NULL, 10);
-	*ret_group = (gid_t)strtoul(group + strlen("\nGid:"), NULL, 10);
-	return 0;
-}
-
 /* The files that the kernel's documentation names for delegating a cgroup. */
 static int hand_over(const char *folder, uid_t user, gid_t group, struct error *err)
 {
@@ -193,23 +217,38 @@ static int move(const char *folder, pid_t member, struct error *err)
 	return 0;
 }
 
-int scope_adopt(pid_t member, struct error *err)
+/* Checks that it is still the same process. Returns 0, or -1 with err set. */
+static int check(pid_t pid, uint64_t started, struct member *ret_member, struct error *err)
+{
+	if (find_member(pid, ret_member, err) < 0)
+		return -1;
+	return ret_member->started == started
+		       ? 0
+		       : error_set(err, "process %d is another one than the one to adopt", pid);
+}
+
+static int adopt(const char *folder, pid_t pid, uint64_t started, struct error *err)
+{
+	struct member member;
+
+	if (!folder)
+		return error_set(err, "this process is in no cgroup of version 2");
+	if (!cgroup_alone_in(folder))
+		return error_set(err, "this process is not alone in its cgroup '%s'", folder);
+	if (check(pid, started, &member, err) < 0 ||
+	    hand_over(folder, member.user, member.group, err) < 0 ||
+	    check(pid, started, &member, err) < 0)
+		return -1;
+	return move(folder, pid, err);
+}
+
+int scope_adopt(pid_t member, uint64_t started, struct error *err)
 {
 	struct cgroup_place place;
-	uid_t user = 0;
-	gid_t group = 0;
 	int result;
 
-	if (find_user(member, &user, &group, err) < 0)
-		return -1;
 	cgroup_place_find(&place);
-	if (!place.v2)
-		result = error_set(err, "this process is in no cgroup of version 2");
-	else
-		result = hand_over(place.v2, user, group, err) < 0 ||
-					 move(place.v2, member, err) < 0
-				 ? -1
-				 : 0;
+	result = adopt(place.v2, member, started, err);
 	cgroup_place_release(&place);
 	return result;
 }

@@ -13,6 +13,7 @@
 #include "util/list.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct scope_broker;
@@ -36,8 +37,11 @@ void scope_broker_free(struct scope_broker *broker);
  * second request has no effect. */
 void scope_broker_ask(struct scope_broker *broker, bool wanted);
 
-/* In the new scope, as root: hands the cgroup of this process to the user that `member` runs as,
- * and moves `member` there. Returns 0, or -1 with err set. */
-int scope_adopt(pid_t member, struct error *err);
+/*
+ * In the new scope, as root: hands the cgroup of this process, in which it must be alone, to the
+ * user that `member` runs as, and moves `member` there. started: when that process started; its
+ * number may be that of another process by now. Returns 0, or -1 with err set.
+ */
+int scope_adopt(pid_t member, uint64_t started, struct error *err);
 
 #endif

@@ -484,44 +484,45 @@ static int sum_ledger(struct ledger *ledger, uint64_t *ret_sum)
 	return 0;
 }
 
-/* Returns money to the day that a killed owner had charged it to. */
-static int return_to_day(struct ledger *ledger, uint64_t nusd, struct error *err)
+/* Corrects the day that a killed owner had charged, by what it has really spent. */
+static int correct_day(struct ledger *ledger, uint64_t charged, uint64_t spent, struct error *err)
 {
 	struct spend_file_record *now = &ledger->day.now;
+	uint64_t unused = charged > spent ? charged - spent : 0;
+	uint64_t over = spent > charged ? spent - charged : 0;
 	int result = 0;
 
-	if (nusd == 0 || !ledger->has_day)
+	if (unused == over || !ledger->has_day)
 		return 0;
 	if (spend_file_lock(&ledger->day, err) < 0)
 		return -1;
-	if (now->period == ledger->open->day) {
-		now->total -= nusd < now->total ? nusd : now->total;
-		now->held -= nusd < now->held ? nusd : now->held;
+	if (over || now->period == ledger->open->day) {
+		now->total += over - (unused < now->total ? unused : now->total);
+		now->held += over - (unused < now->held ? unused : now->held);
 		result = spend_file_write(&ledger->day, err);
 	}
 	spend_file_unlock(&ledger->day);
 	return result;
 }
 
-/* Books what a killed owner has spent, and returns the rest of its lease. leased: money that is in
- * no line was leased. */
+/* Books what a killed owner has spent, which may be more than its lease, and returns the rest of
+ * the lease. leased: money that is in no line was leased. */
 static int book_open(struct ledger *ledger, bool leased, struct error *err)
 {
 	struct spend_file_record *now = &ledger->loop.now;
+	uint64_t total = now->total;
 	uint64_t lines;
 	uint64_t in_lines;
-	uint64_t open;
-	uint64_t spent;
 
 	if (sum_ledger(ledger, &lines) < 0)
 		return error_sys(err, "read the ledger beside '%s'", ledger->loop.path);
 	in_lines = lines > now->booked ? lines : now->booked;
-	open = leased && now->total > in_lines ? now->total - in_lines : 0;
-	spent = open ? spent_of(ledger, open) : 0;
-	if (spent < open && return_to_day(ledger, open - spent, err) < 0)
+	if (leased)
+		total = in_lines + spent_of(ledger, total > in_lines ? total - in_lines : 0);
+	if (leased && correct_day(ledger, now->total, total, err) < 0)
 		return -1;
-	now->held = now->held + spent > open ? now->held + spent - open : 0;
-	now->total = now->total + spent - open;
+	now->held = now->held + total > now->total ? now->held + total - now->total : 0;
+	now->total = total;
 	if (now->total > lines && add_lost(ledger, now->total - lines, err) < 0)
 		return -1;
 	now->booked = now->total;
