@@ -200,8 +200,8 @@ static int find_way(const struct op_draft_apply_request *request, const struct d
 	return draft_record_check_result(record, err);
 }
 
-/* The kind of the checkpoint that is saved. If only some paths are taken back, the apply remains the
- * last one, and the others can follow. */
+/* The kind of the checkpoint that is saved. If only some paths are taken back, the apply remains
+ * the last one, and the others can follow. */
 static const char *kind_of(const struct op_draft_apply_request *request)
 {
 	if (!request->undo)

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { BYTES_OF_LONG_TOKENS = 8, TOKENS_PER_S = 300 };
+enum { BYTES_OF_LONG_TOKENS = 8, TOKENS_PER_S = 300, TOKENS_AT_ONCE = 16 };
 
 static uint64_t cost_of(const struct model_request *request, const struct price_use *use,
 			const struct price_model **ret_as)
@@ -77,8 +77,9 @@ static void estimate(struct model_request *request, struct price_use *use)
 	 * even if nobody listens. */
 	bool streams = request->body.stream &&
 		       (request->state != MODEL_REQUEST_ANSWERED || request->reader.stream);
-	uint64_t unseen = streams ? (request->engine->loop.now_ms - request->began_ms) *
-					    TOKENS_PER_S / 1000 * request->body.answers
+	uint64_t ms = request->engine->loop.now_ms - request->began_ms;
+	uint64_t unseen = streams ? (TOKENS_AT_ONCE + ms * TOKENS_PER_S / 1000) *
+					    request->body.answers
 				  : most;
 
 	output = output < unseen ? unseen : output;
