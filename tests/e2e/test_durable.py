@@ -72,13 +72,13 @@ def test_a_checkpoint_is_on_disk_before_the_ref_that_names_it(t):
     t.write("x", "1")
     program.save()
     store, pack = program.store, f"{program.store}/objects/pack"
-    syncs.at_once(f"sync {pack}/ringfence-draft-pack", f"write {pack}/ringfence-draft-idx", f"sync {pack}/ringfence-draft-idx",
-                  f"rename {pack}/ringfence-draft-pack {pack}/pack-{ANY}.pack",
-                  f"rename {pack}/ringfence-draft-idx {pack}/pack-{ANY}.idx", f"sync {pack}")
+    syncs.at_once(f"sync {pack}/ringfence-temporary-pack", f"write {pack}/ringfence-temporary-idx", f"sync {pack}/ringfence-temporary-idx",
+                  f"rename {pack}/ringfence-temporary-pack {pack}/pack-{ANY}.pack",
+                  f"rename {pack}/ringfence-temporary-idx {pack}/pack-{ANY}.idx", f"sync {pack}")
     refs = f"{store}/refs/ringfence/loop"
-    named = syncs.where(f"rename {store}/draft {refs}/0")
+    named = syncs.where(f"rename {store}/temporary {refs}/0")
     equal([call for _, call in syncs.calls[named - 1:named + 2]],
-          [f"sync {store}/draft", f"rename {store}/draft {refs}/0", f"sync {refs}"], "the ref")
+          [f"sync {store}/temporary", f"rename {store}/temporary {refs}/0", f"sync {refs}"], "the ref")
     expect(syncs.where(f"sync {pack}") < named, "the pack comes first")
     expect(syncs.where(f"syncfs {t.project}") < named, "and the project's own files, which it must match")
 
@@ -101,8 +101,8 @@ def test_a_rollback_is_on_disk_before_and_after_the_files_move(t):
     program.rollback(0)
     equal(t.read("x"), "1", "the file")
     stage, store = t.path(".ringfence-rollback"), program.store
-    syncs.at_once(f"write {stage}/1", f"syncfs {stage}", f"write {store}/draft", f"sync {store}/draft",
-                  f"rename {store}/draft {store}/undo", f"sync {store}", f"rename {stage}/1 {t.path('x')}",
+    syncs.at_once(f"write {stage}/1", f"syncfs {stage}", f"write {store}/temporary", f"sync {store}/temporary",
+                  f"rename {store}/temporary {store}/undo", f"sync {store}", f"rename {stage}/1 {t.path('x')}",
                   f"syncfs {stage}")
     expect(syncs.where(f"rename {stage}/1 {t.path('x')}") < syncs.where(f"remove {store}/undo"), "then the note goes")
 
@@ -114,7 +114,7 @@ def imported(t, **options):
     private.snapshots.program = syncs.argv0
     private.open()
     folder = private.folder
-    syncs.at_once(f"syncfs {folder}", f"rename {folder}/git.draft {folder}/git", f"sync {folder}")
+    syncs.at_once(f"syncfs {folder}", f"rename {folder}/git.temporary {folder}/git", f"sync {folder}")
     private.commit("one")
     code, answer = private.ask("git-import", **options)
     equal((code, answer["refs"]), (0, 1), "the import", answer)
@@ -126,13 +126,13 @@ def test_an_import_is_on_disk_before_the_branch_and_the_branch_before_the_note(t
     syncs, git, folder = imported(t)
     pack, own, branch = f"{git}/objects/pack", f"{folder}/git-own", f"{git}/refs/heads/ringfence/loop"
     syncs.at_once(f"sync {pack}/ringfence-loop-pack", f"write {pack}/ringfence-loop-idx", f"sync {pack}/ringfence-loop-idx",
-                  f"write {own}/draft", f"sync {own}/draft", f"rename {own}/draft {own}/pending", f"sync {own}")
+                  f"write {own}/temporary", f"sync {own}/temporary", f"rename {own}/temporary {own}/pending", f"sync {own}")
     syncs.at_once(f"rename {pack}/ringfence-loop-pack {pack}/{ANY}.pack",
                   f"rename {pack}/ringfence-loop-idx {pack}/{ANY}.idx", f"sync {pack}",
                   f"write {branch}.ringfence.lock", f"sync {branch}.ringfence.lock",
                   f"link {branch}.ringfence.lock {branch}.lock", f"rename {branch}.lock {branch}",
-                  f"remove {branch}.ringfence.lock", f"syncfs {git}", f"write {own}/draft", f"sync {own}/draft",
-                  f"rename {own}/draft {own}/imported", f"sync {own}", f"remove {own}/pending")
+                  f"remove {branch}.ringfence.lock", f"syncfs {git}", f"write {own}/temporary", f"sync {own}/temporary",
+                  f"rename {own}/temporary {own}/imported", f"sync {own}", f"remove {own}/pending")
 
 
 @needs("git")
@@ -154,9 +154,9 @@ def test_an_apply_is_on_disk_before_its_note_goes(t):
     project = loop.project
     git, stage = f"{project}/.git", f"{project}/.ringfence-rollback"
     syncs.at_once(f"write {git}/ringfence-lock", f"sync {git}/ringfence-lock", f"rename {git}/ringfence-lock {git}/index.lock")
-    syncs.in_order(f"write {stage}/1", f"syncfs {stage}", f"write {git}/ringfence-apply.draft")
-    syncs.at_once(f"write {git}/ringfence-apply.draft", f"sync {git}/ringfence-apply.draft",
-                  f"rename {git}/ringfence-apply.draft {git}/ringfence-apply", f"sync {git}")
+    syncs.in_order(f"write {stage}/1", f"syncfs {stage}", f"write {git}/ringfence-apply.temporary")
+    syncs.at_once(f"write {git}/ringfence-apply.temporary", f"sync {git}/ringfence-apply.temporary",
+                  f"rename {git}/ringfence-apply.temporary {git}/ringfence-apply", f"sync {git}")
     syncs.at_once(f"link {git}/.ringfence-index.{ANY} {git}/ringfence-index", f"sync {git}")
     syncs.in_order(f"write {git}/.ringfence-index.{ANY}", f"sync {git}/.ringfence-index.{ANY}",
                    f"link {git}/.ringfence-index.{ANY} {git}/ringfence-index")

@@ -175,9 +175,13 @@ static void resume(struct steps *steps, pid_t pid, int status)
 	       signal_of(status));
 }
 
+/* Returns the command's status, when it has ended. With a log, that is enough. Otherwise everything
+ * that it started is followed to the end, or until it is let go: a new process begins with a stop,
+ * and would never go on if this one had left. */
 static int follow(struct steps *steps, pid_t child)
 {
 	int status = 0;
+	int ended = 127;
 
 	for (;;) {
 		pid_t pid = waitpid(-1, &status, __WALL);
@@ -185,11 +189,13 @@ static int follow(struct steps *steps, pid_t child)
 		if (pid < 0 && errno == EINTR)
 			continue;
 		if (pid < 0)
-			return 127;
+			return ended;
 		if (WIFSTOPPED(status))
 			resume(steps, pid, status);
 		else if (pid == child)
-			return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+			ended = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+		if (pid == child && !WIFSTOPPED(status) && steps->log)
+			return ended;
 	}
 }
 
