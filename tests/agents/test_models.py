@@ -134,7 +134,7 @@ def test_opencode_that_repeats_a_prompt_that_is_too_long_is_stopped(t):
                                    "message": "prompt is too long: 300000 tokens > 200000 maximum"}])
     result = loop.work(options=loop.options)
     (entry,) = loop.history()
-    equal((result.code, entry["failure"], entry["counts"]), (2, "prompt too long", True), "exit status and class", f"{result}\n{loop.log()[-3000:]}")
+    equal((result.code, entry["failure"], entry["counts"]), (2, "runaway requests", True), "exit status and class", f"{result}\n{loop.log()[-3000:]}")
     expect(not entry["timed_out"], "it ends by itself", entry)
     expect(len([line for line in loop.ledger() if line["status"] == 400]) <= 12, "few requests left", loop.ledger())
 

@@ -257,10 +257,13 @@ REPEAT = ASK.replace("try:", "for i in range(14):\n  try:").replace("    u.urlop
 FAILING = refusal(400, "invalid_request_error", "messages: roles must alternate")
 
 
-@cases("plain", "events")
-def test_an_agent_that_repeats_a_failing_request_is_refused_after_ten(t, agent):
-    """Whatever the agent says about its end."""
-    world = World(t, lambda request, _: FAILING, agent)
+TOO_LONG_400 = refusal(400, *TOO_LONG[400])
+
+
+@cases(("plain", FAILING), ("events", FAILING), ("plain", TOO_LONG_400))
+def test_an_agent_that_repeats_a_failing_request_is_refused_after_ten(t, agent, answer):
+    """Whatever the agent says about its end, and also if the error has a class of its own."""
+    world = World(t, lambda request, _: answer, agent)
     world.loop.write("ask.py", REPEAT)
     world.loop.write("script/all", "python3 ask.py; event final")
     result = world.run("-m", "1")

@@ -96,5 +96,6 @@ enum failure runaway_explain(const struct runaway *runaway, uint64_t body,
 		 "%s%s); further ones are refused",
 		 counted->count, what, counted->status, counted->error[0] ? ", " : "",
 		 counted->error);
-	return failure_row(counted->failure)->vague ? FAILURE_RUNAWAY : counted->failure;
+	return failure_row(counted->failure)->response == FAILURE_PAUSE ? counted->failure
+									: FAILURE_RUNAWAY;
 }

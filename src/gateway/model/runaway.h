@@ -52,8 +52,8 @@ void runaway_add(struct runaway *runaway, uint64_t body, const struct ledger_row
 /* Decides on a new request. */
 enum runaway_verdict runaway_judge(struct runaway *runaway, uint64_t body, uint64_t now_ms);
 
-/* Explains a refusal. Returns the failure to report: the provider's if that is known, otherwise
- * FAILURE_RUNAWAY. */
+/* Explains a refusal. Returns the failure to report: the provider's if a person has to remove its
+ * cause, otherwise FAILURE_RUNAWAY. */
 enum failure runaway_explain(const struct runaway *runaway, uint64_t body,
 			     char ret_text[LEDGER_ERROR]);
 
