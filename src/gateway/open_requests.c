@@ -51,6 +51,7 @@ static uint64_t get(const uint64_t *field)
 	return __atomic_load_n(field, __ATOMIC_ACQUIRE);
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): the builtin writes to it */
 static void set(uint64_t *field, uint64_t value)
 {
 	__atomic_store_n(field, value, __ATOMIC_RELEASE);

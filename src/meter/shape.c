@@ -206,9 +206,14 @@ static bool read_span(const char *text, int64_t *ret_ms)
 	double sum = 0;
 	double ms = 0;
 
-	for (size_t size; *text; text += size, sum += ms)
-		if ((size = read_part(text, &ms)) == 0)
+	while (*text) {
+		size_t size = read_part(text, &ms);
+
+		if (!size)
 			return false;
+		text += size;
+		sum += ms;
+	}
 	*ret_ms = (int64_t)sum;
 	return true;
 }

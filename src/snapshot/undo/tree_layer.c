@@ -56,7 +56,8 @@ static void put_entries(const struct node *base, const struct node *view, int up
 static void put_entry(const struct node *base, const struct node *view, int upper, struct node *out)
 {
 	AUTO_FD folder = -1;
-	enum layer layer = open_layer(upper, base ? base->name : view->name, &folder);
+	const struct node *one = base ? base : view;
+	enum layer layer = one ? open_layer(upper, one->name, &folder) : LAYER_NOTHING;
 	struct node *merged;
 
 	if (layer != LAYER_FOLDER || !base || base->kind != NODE_FOLDER || !view ||
