@@ -85,9 +85,9 @@ struct fence_spec {
 	struct list env;
 	bool draft; /* the command runs in a view of a draft (draft/draft.h): the host sees nothing
 		       of what it does to the project */
-	const struct fence_plan
-		*before; /* the plan made before this process entered the view, which
-					    says what the project itself protects; NULL outside */
+	/* In a view: the plan that was made outside, which says what the project itself protects.
+	 * Otherwise NULL. */
+	const struct fence_plan *before;
 	bool read_only;
 	const char *read_only_origin; /* the option or file and line that set read_only, or NULL */
 	bool denials;                 /* report and explain denials */

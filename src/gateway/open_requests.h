@@ -43,7 +43,7 @@ void open_requests_init(struct open_requests *table);
 bool open_requests_is_sound(const struct open_requests *table);
 
 /* For the gateway: takes a slot for a request that cannot have been billed yet. Returns NULL if
- * there is none, which the table remembers. */
+ * all slots are taken, which the table remembers. */
 struct open_requests_slot *open_requests_begin(struct open_requests *table, uint64_t id);
 
 /* For the gateway: records what is known now. A process may be killed within it. */

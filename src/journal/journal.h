@@ -55,7 +55,7 @@ typedef int journal_fn(void *context, const struct journal_event *event, struct 
 int journal_each(struct journal *store, int64_t after, journal_fn *take, void *context,
 		 struct error *err);
 
-/* Where a reader has stopped: the last event it knows, and that event's hash. {0}: at the start. */
+/* The last event that a reader knows, with its hash; all zero before the first one. */
 struct journal_mark {
 	int64_t seq;
 	char hash[SHA256_HEX];

@@ -272,12 +272,9 @@ static int cross(struct crossing *at, struct error *err)
 	struct snapshot_request *request = at->request;
 	struct json *json = &request->json;
 	struct restore_result done = { 0 };
-	int result;
+	int result = restore_project(&request->repo, &request->look, &at->present, &at->wanted.tree,
+				     "", &done, err);
 
-	if (!is_shown(at))
-		return error_set(err, "the project changed in the meantime (try again)");
-	result = restore_project(&request->repo, &request->look, &at->present, &at->wanted.tree, "",
-				 &done, err);
 	if (result == 0) {
 		json_number(json, "before", (uint64_t)at->before.number);
 		json_number(json, "written", done.written);
@@ -312,7 +309,12 @@ static int run(struct crossing *at, struct error *err)
 
 	if (checkpoint_begin(request, err) < 0 || load(at, request->from, &at->base, err) < 0 ||
 	    load(at, request->to, &at->draft, err) < 0 || save_present(at, err) < 0 ||
-	    merge(at, err) < 0 || store(at, err) < 0 || describe(at, err) < 0)
+	    merge(at, err) < 0)
+		return -1;
+	if (!is_shown(at))
+		return error_with(err, ERROR_BUSY,
+				  "the project changed in the meantime (try again)");
+	if (store(at, err) < 0 || describe(at, err) < 0)
 		return -1;
 	if (request->apply.dry || at->merge.conflicts.count || !at->changes.count)
 		return 0;

@@ -620,6 +620,24 @@ def test_random_edits_of_both_sides_are_there_or_named(t, seed):
             equal(now.get(path), theirs.get(path), f"{path}, which only the draft changed")
 
 
+# Changes in between
+
+def test_what_differs_from_the_preview_does_not_cross_and_counts_as_no_apply(t):
+    snapshots = Snapshots(os.path.join(t.build, "ringfence-snapshot"), t.outside, t.project, env=t.env())
+    snapshots.save()
+    t.write("new", "new\n")
+    result = snapshots.save(kind="after")["number"]
+    os.unlink(t.path("new"))
+    shown = snapshots.ask("cross", dry=1, from_=0, to=result)[1]["tree"]
+    t.write("mine", "saved by the user after the preview\n")
+    code, answer = snapshots.ask("cross", from_=0, to=result, tree=shown)
+    equal((code, answer["status"]), (1, "busy"), "the crossing", answer)
+    kinds = [entry["kind"] for entry in snapshots.ask("list")[1]["checkpoints"]]
+    equal((t.exists("new"), "apply" in kinds), (False, False), "the file, and a checkpoint of an apply")
+    equal(snapshots.ask("cross", from_=0, to=result)[0], 0, "exit status of the crossing that was not shown")
+    equal(t.read("new"), "new\n", "the file")
+
+
 # Crashes
 
 def test_a_crossing_that_is_killed_is_completed_by_the_next_task(t):

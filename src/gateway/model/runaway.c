@@ -25,7 +25,8 @@ static void count(struct runaway_count *counted, const struct ledger_row *row, u
 	snprintf(counted->error, sizeof counted->error, "%.*s", RUNAWAY_ERROR - 1, row->error);
 }
 
-/* Returns the count of this body; if there is none, and with `make`, the oldest one, cleared. */
+/* Returns the count of this body. A new body gets the oldest count, cleared, with `make`, and
+ * otherwise NULL. */
 static struct runaway_count *find(struct runaway *runaway, uint64_t body, bool make)
 {
 	struct runaway_count *oldest = &runaway->bodies[0];

@@ -38,7 +38,7 @@ struct ledger {
 	int lines_fd;
 	int alive; /* locked while somebody spends from this folder */
 	int open_fd;
-	struct open_requests *open; /* NULL: there is none */
+	struct open_requests *open; /* the table of open requests, or NULL */
 	uint64_t limits[LEDGER_SCOPES];
 	uint64_t period;
 	uint32_t iteration;

@@ -19,8 +19,8 @@ char *word_from(const char *text);
  * returns NULL at the end. */
 const char *word_take(const char **at, size_t *ret_size);
 
-/* Takes the next word, and returns its text, which the caller frees. NULL: there is none, or it is
- * malformed. */
+/* Takes the next word, and returns its text, which the caller frees, or NULL at the end of the line
+ * and for a malformed word. */
 char *word_take_text(const char **at);
 
 /* Takes the next word as a decimal number. Returns 0, or -1 if it is not a number. */
