@@ -95,8 +95,9 @@ static const char last[] =
 
 static bool answer(struct end *end, const char *request)
 {
-	const char *events = strstr(request, "\"events\":");
-	long count = events ? strtol(events + 9, NULL, 10) : 0;
+	static const char mark[] = "events: ";
+	const char *events = strstr(request, mark);
+	long count = events ? strtol(events + strlen(mark), NULL, 10) : 0;
 	char text[512];
 	bool ok = put(end, head, sizeof head - 1) && put_chunk(end, first);
 
@@ -207,7 +208,8 @@ static void ask(struct end *end, const char *token, long events)
 	char body[256];
 	int size = snprintf(
 		body, sizeof body,
-		"{\"model\":\"claude-opus-5-5\",\"max_tokens\":1000,\"stream\":true,\"events\":%ld}",
+		"{\"model\":\"claude-opus-5-5\",\"max_tokens\":1000,\"stream\":true,"
+		"\"messages\":[{\"role\":\"user\",\"content\":\"events: %ld\"}]}",
 		events);
 
 	size = snprintf(
