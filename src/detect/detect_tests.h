@@ -1,0 +1,32 @@
+/* The tests of a source file, and their assertions. */
+#ifndef DETECT_DETECT_TESTS_H
+#define DETECT_DETECT_TESTS_H
+
+#include "detect/detect_lines.h"
+
+#include <stdbool.h>
+
+struct detect_test {
+	char *name;
+	size_t first, end;       /* its lines, with the attributes above it */
+	size_t line;             /* where it is declared, from 1 */
+	size_t assertions, weak; /* weak ones accept nearly everything */
+	bool matched;            /* a caller has found its counterpart */
+};
+
+struct detect_tests {
+	struct detect_test *items;
+	size_t count;
+};
+
+void detect_tests_find(const struct detect_lines *lines, enum detect_language language,
+		       struct detect_tests *ret_tests);
+void detect_tests_release(struct detect_tests *tests);
+
+/* A line asserts something; a weak assertion accepts nearly everything, a trivial one cannot
+ * fail. */
+bool detect_tests_asserts(const struct detect_line *line, enum detect_language language);
+bool detect_tests_is_weak(const struct detect_line *line, enum detect_language language);
+bool detect_tests_is_trivial(const struct detect_line *line, enum detect_language language);
+
+#endif

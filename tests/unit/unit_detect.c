@@ -1,0 +1,252 @@
+/* Signs that a change weakens the checks: the changes in tests/detect, and the parts below. */
+#include "unit.h"
+
+#include "detect/detect.h"
+#include "detect/detect_file.h"
+#include "detect/detect_match.h"
+#include "util/mem.h"
+
+#include <string.h>
+
+/* ---- changes in tests/detect ---- */
+
+enum { MOST_FILES = 8, MOST_KINDS = DETECT_KIND_COUNT };
+
+struct change {
+	char *title;
+	bool expects[MOST_KINDS], allows[MOST_KINDS];
+	struct detect_change files[MOST_FILES];
+	size_t count;
+};
+
+/* Returns the contents of a file. The caller frees it. */
+static char *contents(const char *name)
+{
+	AUTO_FREE char *path = mem_format("%s/%s", CHANGES, name);
+	FILE *file = fopen(path, "r");
+	char *text = NULL;
+	size_t room = 0;
+
+	if (!file || getdelim(&text, &room, '\0', file) < 0) {
+		printf("Bail out! no %s\n", path);
+		exit(1);
+	}
+	fclose(file);
+	return text;
+}
+
+static void read_kinds(bool *kinds, char *names)
+{
+	for (char *name = strtok(names, " "); name; name = strtok(NULL, " "))
+		for (int i = 0; i < MOST_KINDS; i++)
+			kinds[i] = kinds[i] || strcmp(name, detect_kind_name(i)) == 0;
+}
+
+/* Finds the file with this old path, or adds it. */
+static struct detect_change *file_of(struct change *change, const char *path)
+{
+	for (size_t i = 0; i < change->count; i++)
+		if (strcmp(change->files[i].old_path, path) == 0)
+			return &change->files[i];
+	change->files[change->count] = (struct detect_change){ .path = path, .old_path = path };
+	return &change->files[change->count++];
+}
+
+/* Reads "before PATH", "after PATH" or "after PATH was OLD". */
+static struct detect_text *read_header(struct change *change, char *header)
+{
+	bool before = strncmp(header, "before ", 7) == 0;
+	char *path = strchr(header, ' ') + 1;
+	char *was = strstr(path, " was ");
+	struct detect_change *file;
+
+	if (was)
+		*was = '\0';
+	file = file_of(change, was ? was + 5 : path);
+	if (!before)
+		file->path = path;
+	return before ? &file->before : &file->after;
+}
+
+/* Takes the next change from the text, which it cuts into pieces. */
+static bool next_change(char **text, struct change *ret_change)
+{
+	char *start = strstr(*text, "## ");
+	char *end = start ? strstr(start, "\n## ") : NULL;
+	struct detect_text *into = NULL;
+
+	if (!start)
+		return false;
+	*text = end ? end + 1 : start + strlen(start);
+	if (end)
+		*end = '\0';
+	*ret_change = (struct change){ .title = start + 3 };
+	for (char *line = start, *next; line; line = next) {
+		next = strchr(line, '\n');
+		if (next)
+			*next++ = '\0';
+		if (strncmp(line, "expect: ", 8) == 0) {
+			read_kinds(ret_change->expects, line + 8);
+		} else if (strncmp(line, "allow: ", 7) == 0) {
+			read_kinds(ret_change->allows, line + 7);
+		} else if (strncmp(line, "=== ", 4) == 0) {
+			into = read_header(ret_change, line + 4);
+			into->data = next ? next : "";
+		} else if (into) {
+			into->size += strlen(line) + (next != NULL);
+			if (next)
+				next[-1] = '\n';
+		}
+	}
+	return true;
+}
+
+/* Prints what was found, for a change that failed. */
+static void print_findings(const struct detect_findings *findings)
+{
+	for (size_t i = 0; i < findings->count; i++)
+		printf("# %s:%zu: %s: %s\n", findings->items[i].path, findings->items[i].line,
+		       detect_kind_name(findings->items[i].kind), findings->items[i].evidence);
+}
+
+static bool has(const struct detect_findings *findings, enum detect_kind kind)
+{
+	for (size_t i = 0; i < findings->count; i++)
+		if (findings->items[i].kind == kind)
+			return true;
+	return false;
+}
+
+static bool finds_expected(const struct change *change, const struct detect_findings *findings)
+{
+	bool any = false;
+
+	for (int i = 0; i < MOST_KINDS; i++) {
+		if (change->expects[i] && !has(findings, i))
+			return false;
+		any = any || change->expects[i];
+	}
+	return any;
+}
+
+/* Reports whether nothing was found that holds a loop up. */
+static bool is_quiet(const struct change *change, const struct detect_findings *findings)
+{
+	for (size_t i = 0; i < findings->count; i++)
+		if (detect_kind_action(findings->items[i].kind) >= DETECT_REVIEW &&
+		    !change->allows[findings->items[i].kind])
+			return false;
+	return true;
+}
+
+static void changes(const char *name, const char *says,
+		    bool (*holds)(const struct change *change,
+				  const struct detect_findings *findings))
+{
+	AUTO_FREE char *text = contents(name);
+	char *at = text;
+	struct change change;
+	size_t count = 0;
+
+	while (next_change(&at, &change)) {
+		struct detect_findings findings;
+		AUTO_FREE char *sentence = mem_format("%s: %s", says, change.title);
+		bool held;
+
+		detect_run(change.files, change.count, &findings);
+		held = holds(&change, &findings);
+		if (!held)
+			print_findings(&findings);
+		CHECK(sentence, held);
+		detect_findings_release(&findings);
+		count++;
+	}
+	CHECK("there are changes to look at", count >= 20);
+}
+
+/* ---- parts ---- */
+
+static void patterns(void)
+{
+	const char *end;
+
+	CHECK("literal text is found anywhere", detect_match("b(", "a.b(c)", NULL));
+	CHECK("a word begins and ends", detect_match("<it>", "an it is", NULL) &&
+						!detect_match("<it>", "unit", NULL) &&
+						!detect_match("<it>", "item", NULL));
+	CHECK("blanks are optional",
+	      detect_match("a~(", "a (", NULL) && detect_match("a~(", "a(", NULL));
+	CHECK("a number and an identifier are not empty",
+	      detect_match("=#;", "x=12;", NULL) && !detect_match("=#;", "x=;", NULL) &&
+		      detect_match(".@(", "a.b_1(", NULL) && !detect_match(".@(", "a.(", NULL));
+	CHECK("a star is anything", detect_match("a*d", "abcd", NULL) &&
+					    detect_match("a*b", "ab", NULL) &&
+					    !detect_match("a*e", "abcd", NULL));
+	CHECK("a backslash makes the next character literal",
+	      detect_match("\\@T", "@T", NULL) && !detect_match("\\@T", "xT", NULL) &&
+		      detect_match("\\#[", "#[", NULL));
+	CHECK("the end of the match is told",
+	      detect_match("b@", "a bcd e", &end) && strcmp(end, " e") == 0);
+}
+
+static void files(void)
+{
+	CHECK("tests are known by name or folder",
+	      detect_file_of("src/a.test.ts").test && detect_file_of("tests/x.c").test &&
+		      detect_file_of("pkg/a_test.go").test &&
+		      detect_file_of("spec/a_spec.rb").test &&
+		      !detect_file_of("src/latest.ts").test &&
+		      !detect_file_of("src/contest/a.py").test);
+	CHECK("recorded results are known", detect_file_of("a/__snapshots__/b.snap").recorded &&
+						    detect_file_of("out.golden").recorded &&
+						    !detect_file_of("snapper.c").recorded);
+	CHECK("scripts, settings and manifests are known",
+	      detect_file_of(".github/workflows/ci.yml").script &&
+		      detect_file_of("Makefile").script &&
+		      detect_file_of("a/tsconfig.base.json").settings &&
+		      detect_file_of("requirements-dev.txt").manifest);
+	CHECK("a lockfile has its manifest",
+	      detect_file_of("a/yarn.lock").lockfile && !detect_file_of("a/b.lock").lockfile &&
+		      strcmp(detect_file_manifest_of("a/yarn.lock"), "package.json") == 0);
+}
+
+/* Looks at one file, and returns the number of findings. */
+static size_t count_in(const char *path, const char *before, const char *after)
+{
+	struct detect_change change = { path,
+					path,
+					{ before, before ? strlen(before) : 0 },
+					{ after, after ? strlen(after) : 0 } };
+	struct detect_findings findings;
+	size_t count;
+
+	detect_run(&change, 1, &findings);
+	count = findings.count;
+	detect_findings_release(&findings);
+	return count;
+}
+
+static void edges(void)
+{
+	CHECK("an empty change has no findings", count_in("a.test.js", "", "") == 0);
+	CHECK("a file that is the same has no findings",
+	      count_in("a.test.js", "it.skip('x', () => {});\n", "it.skip('x', () => {});\n") == 0);
+	CHECK("words in comments and strings are no code",
+	      count_in("a.test.js", "", "// it.skip('x')\nconst a = 'it.only(';\n/* xit( */\n") ==
+		      0);
+	CHECK("a new file with a skipped test is noticed",
+	      count_in("a.test.js", NULL, "it.skip('x', () => {});\n") == 1);
+	CHECK("an unclosed string, comment or bracket is survived",
+	      count_in("a.test.js", "it('x", "it('y', () => { /* (") <= 2);
+	CHECK("a binary file has no lines", count_in("a.test.js", "\x01", "\xff\xfe") == 0);
+}
+
+int main(void)
+{
+	patterns();
+	files();
+	edges();
+	changes("cheats.txt", "noticed", finds_expected);
+	changes("honest.txt", "not held up", is_quiet);
+	return unit_failures != 0;
+}
