@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* A test, and where it is. */
 struct place {
@@ -17,72 +18,104 @@ struct place {
 
 /* ---- what is still there ---- */
 
-/* Calls a function for each literal (a number or a string) of a line, until it returns false. */
-static bool each_literal(const char *text,
-			 bool (*visit)(void *context, const char *at, size_t size), void *context)
-{
-	for (const char *at = text; *at;) {
-		const char *end = at + 1;
-
-		if (strchr("\"'`", *at)) {
-			const char *close = strchr(end, *at);
-
-			end = close ? close + 1 : end;
-			if (close && !visit(context, at + 1, (size_t)(close - at - 1)))
-				return false;
-		} else if (detect_match_is_word(*at)) {
-			while (detect_match_is_word(*end) || *end == '.')
-				end++;
-			if (isdigit((unsigned char)*at) && !visit(context, at, (size_t)(end - at)))
-				return false;
-		}
-		at = end;
-	}
-	return true;
-}
-
-struct search {
-	const struct detect_pairs *pairs;
-	size_t literals;
+/* A word, a number or a string in a line. */
+struct token {
+	const char *at;
+	size_t size;
+	bool literal;
 };
 
-static bool added_line_has(const struct detect_pair *pair, const char *at, size_t size)
+/* Takes the next token from *text. Returns false at the end of the line. */
+static bool next_token(const char **text, struct token *ret_token)
 {
-	for (size_t i = 0; i < pair->after.count; i++)
-		if (pair->added[i] &&
-		    memmem(pair->after.items[i].text, strlen(pair->after.items[i].text), at, size))
+	const char *at = *text;
+	const char *end;
+
+	while (*at && !detect_match_is_word(*at) && !strchr("\"'`", *at))
+		at++;
+	end = at + (*at != '\0');
+	if (*at && strchr("\"'`", *at)) {
+		const char *close = strchr(end, *at);
+
+		end = close ? close : end + strlen(end);
+		*ret_token = (struct token){ at + 1, (size_t)(end - at - 1), true };
+		end += close != NULL;
+	} else {
+		bool number = isdigit((unsigned char)*at);
+
+		while (detect_match_is_word(*end) || (number && *end == '.'))
+			end++;
+		*ret_token = (struct token){ at, (size_t)(end - at), number };
+	}
+	*text = end;
+	return *at != '\0';
+}
+
+static bool has_token(const char *text, const struct token *wanted)
+{
+	struct token token;
+
+	while (next_token(&text, &token))
+		if (token.size == wanted->size && memcmp(token.at, wanted->at, token.size) == 0)
 			return true;
 	return false;
 }
 
-static bool is_in_added(void *context, const char *at, size_t size)
+static bool holds_tests(const struct detect_pair *pair)
 {
-	struct search *search = context;
-
-	search->literals++;
-	for (size_t i = 0; i < search->pairs->count; i++)
-		if (search->pairs->items[i].is.test &&
-		    added_line_has(&search->pairs->items[i], at, size))
-			return true;
-	return false;
+	return pair->is.test || pair->new_tests.count;
 }
 
-/* Reports whether the values of an assertion are in added lines of tests: in a table of cases, or
- * in the arguments of a helper. */
-static bool values_moved(const struct detect_pairs *pairs, const char *text)
-{
-	struct search search = { .pairs = pairs };
-
-	return each_literal(text, is_in_added, &search) && search.literals;
-}
-
-/* Reports whether new code of tests asserts something, so that values may have moved there. */
-static bool has_new_assertion(const struct detect_pairs *pairs)
+/* Reports whether a line that was added to a test has the token. */
+static bool is_in_added(struct detect_pairs *pairs, const struct token *token)
 {
 	for (size_t i = 0; i < pairs->count; i++) {
 		const struct detect_pair *pair = &pairs->items[i];
 
-		for (size_t line = 0; pair->is.test && line < pair->after.count; line++)
+		for (size_t line = 0;
+		     holds_tests(pair) && line < pair->after.count && detect_pairs_step(pairs);
+		     line++)
+			if (pair->added[line] && has_token(pair->after.items[line].text, token))
+				return true;
+	}
+	return false;
+}
+
+/* Words of the language of assertions say nothing about what is tested. */
+static bool is_assertion_word(const struct token *token)
+{
+	return strncasecmp(token->at, "assert", 6) == 0 || strncmp(token->at, "expect", 6) == 0 ||
+	       strncmp(token->at, "self", 4) == 0 || strncmp(token->at, "to", 2) == 0;
+}
+
+/* Reports whether an assertion is still made in added lines of tests, as part of a table of cases,
+ * or by a helper: all its values are there, and most of its words. */
+static bool has_moved(struct detect_pairs *pairs, const char *text)
+{
+	size_t values = 0, words = 0, found = 0;
+	struct token token;
+
+	while (next_token(&text, &token)) {
+		if (!token.literal && is_assertion_word(&token))
+			continue;
+		if (token.literal && !is_in_added(pairs, &token))
+			return false;
+		values += token.literal;
+		words += !token.literal;
+		found += !token.literal && is_in_added(pairs, &token);
+	}
+	return values && found * 2 >= words;
+}
+
+/* Reports whether new code of tests asserts something, so that values may have moved there. */
+static bool has_new_assertion(struct detect_pairs *pairs)
+{
+	for (size_t i = 0; i < pairs->count; i++) {
+		const struct detect_pair *pair = &pairs->items[i];
+
+		for (size_t line = 0;
+		     holds_tests(pair) && line < pair->after.count && detect_pairs_step(pairs);
+		     line++)
 			if (pair->added[line] &&
 			    detect_tests_asserts(&pair->after.items[line], pair->is.language) &&
 			    !detect_tests_is_trivial(&pair->after.items[line], pair->is.language))
@@ -92,7 +125,7 @@ static bool has_new_assertion(const struct detect_pairs *pairs)
 }
 
 /* Counts the assertions of an old test that are gone, and whose values are gone, too. */
-static size_t count_lost(const struct detect_pairs *pairs, const struct place *old)
+static size_t count_lost(struct detect_pairs *pairs, const struct place *old)
 {
 	bool moved = has_new_assertion(pairs);
 	size_t lost = 0;
@@ -102,7 +135,7 @@ static size_t count_lost(const struct detect_pairs *pairs, const struct place *o
 
 		if (!old->pair->removed[i] || !detect_tests_asserts(line, old->pair->was.language))
 			continue;
-		lost += !(moved && values_moved(pairs, line->text));
+		lost += !(moved && has_moved(pairs, line->text));
 	}
 	return lost;
 }
@@ -116,7 +149,7 @@ static bool find_named(struct detect_pairs *pairs, const struct place *old, bool
 	for (size_t i = 0; i < pairs->count; i++) {
 		struct detect_pair *pair = &pairs->items[i];
 
-		for (size_t t = 0; t < pair->new_tests.count; t++) {
+		for (size_t t = 0; t < pair->new_tests.count && detect_pairs_step(pairs); t++) {
 			struct detect_test *test = &pair->new_tests.items[t];
 
 			if (test->matched || (here && pair != old->pair) ||
@@ -130,7 +163,8 @@ static bool find_named(struct detect_pairs *pairs, const struct place *old, bool
 }
 
 /* Counts the lines of one test that another one has, too. */
-static size_t count_common(const struct place *old, const struct place *new)
+static size_t count_common(struct detect_pairs *pairs, const struct place *old,
+			   const struct place *new)
 {
 	size_t common = 0;
 
@@ -138,7 +172,8 @@ static size_t count_common(const struct place *old, const struct place *new)
 		const char *text = old->pair->before.items[i].text;
 		bool found = false;
 
-		for (size_t k = new->test->line; *text &&k < new->test->end && !found; k++)
+		for (size_t k = new->test->line;
+		     *text &&k < new->test->end && !found &&detect_pairs_step(pairs); k++)
 			found = strcmp(text, new->pair->after.items[k].text) == 0 &&
 				strlen(text) > 3;
 		common += found;
@@ -163,9 +198,9 @@ static bool find_renamed(struct detect_pairs *pairs, const struct place *old, st
 	for (size_t i = 0; i < pairs->count; i++) {
 		struct detect_pair *pair = &pairs->items[i];
 
-		for (size_t t = 0; t < pair->new_tests.count; t++) {
+		for (size_t t = 0; t < pair->new_tests.count && detect_pairs_step(pairs); t++) {
 			struct place new = { pair, &pair->new_tests.items[t] };
-			size_t common = new.test->matched ? 0 : count_common(old, &new);
+			size_t common = new.test->matched ? 0 : count_common(pairs, old, &new);
 
 			if (common > best) {
 				best = common;
@@ -186,7 +221,7 @@ static void report_expected(struct detect_pairs *pairs, const struct place *new)
 		if (pair->added[i] &&
 		    detect_tests_asserts(&pair->after.items[i], pair->is.language) &&
 		    !detect_tests_is_trivial(&pair->after.items[i], pair->is.language) &&
-		    detect_pair_replaced(pair, i) != SIZE_MAX)
+		    detect_pair_replaced(pairs, pair, i) != SIZE_MAX)
 			detect_pair_report(pairs, pair, DETECT_EXPECTED_CHANGED, false, i);
 	}
 }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_EVIDENCE = 160 };
+enum { MOST_EVIDENCE = 160, MOST_STEPS = 50 * 1000 * 1000 };
 
 /* ---- lines that are new or gone ---- */
 
@@ -103,7 +103,8 @@ void detect_pairs_read(const struct detect_change *changes, size_t count,
 	*ret_pairs =
 		(struct detect_pairs){ .items = mem_zero((count + 1) * sizeof *ret_pairs->items),
 				       .count = count,
-				       .findings = findings };
+				       .findings = findings,
+				       .steps = MOST_STEPS };
 	for (size_t i = 0; i < count; i++)
 		read_pair(&changes[i], &ret_pairs->items[i]);
 	mark_lines(ret_pairs);
@@ -149,9 +150,16 @@ void detect_pair_report(struct detect_pairs *pairs, const struct detect_pair *pa
 	detect_pair_report_text(pairs, pair, kind, line + 1, lines->items[line].text);
 }
 
-size_t detect_pair_replaced(const struct detect_pair *pair, size_t added)
+bool detect_pairs_step(struct detect_pairs *pairs)
 {
-	for (size_t i = 0; i < pair->before.count; i++)
+	pairs->steps -= pairs->steps > 0;
+	return pairs->steps > 0;
+}
+
+size_t detect_pair_replaced(struct detect_pairs *pairs, const struct detect_pair *pair,
+			    size_t added)
+{
+	for (size_t i = 0; i < pair->before.count && detect_pairs_step(pairs); i++)
 		if (pair->removed[i] &&
 		    strcmp(pair->before.items[i].shape, pair->after.items[added].shape) == 0)
 			return i;

@@ -8,6 +8,7 @@
 #include "detect/detect_tests.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* The two versions of a file. */
 struct detect_pair {
@@ -22,6 +23,7 @@ struct detect_pairs {
 	struct detect_pair *items;
 	size_t count;
 	struct detect_findings *findings;
+	uint64_t steps; /* what is left of the work that a change may cause */
 };
 
 /* Reads all files. Findings are added to `findings`. */
@@ -38,6 +40,11 @@ void detect_pair_report_text(struct detect_pairs *pairs, const struct detect_pai
 			     enum detect_kind kind, size_t line, const char *evidence);
 
 /* Returns the removed line with the shape of an added one, or SIZE_MAX: what it replaces. */
-size_t detect_pair_replaced(const struct detect_pair *pair, size_t added);
+size_t detect_pair_replaced(struct detect_pairs *pairs, const struct detect_pair *pair,
+			    size_t added);
+
+/* Takes a step of a search. Returns false if the change has caused too much work: a search then
+ * ends without a result, which is never in favour of the change. */
+bool detect_pairs_step(struct detect_pairs *pairs);
 
 #endif

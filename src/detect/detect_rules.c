@@ -295,18 +295,20 @@ static double last_number(const char *text)
 
 static void compare_numbers(struct detect_pairs *pairs, const struct detect_pair *pair, size_t line)
 {
-	size_t replaced = detect_pair_replaced(pair, line);
 	const char *text = pair->after.items[line].text;
+	unsigned int place = place_of(&pair->is);
+	bool limit = (place & IN_CHECKS) && detect_match_any(limits, text);
+	bool threshold = (place & (IN_SETTINGS | IN_SCRIPTS)) && detect_match_any(thresholds, text);
+	size_t replaced = limit || threshold ? detect_pair_replaced(pairs, pair, line) : SIZE_MAX;
 	double before, after;
 
 	if (replaced == SIZE_MAX)
 		return;
 	before = last_number(pair->before.items[replaced].text);
 	after = last_number(text);
-	if (after > before && detect_match_any(limits, text) && (place_of(&pair->is) & IN_CHECKS))
+	if (limit && after > before)
 		detect_pair_report(pairs, pair, DETECT_TIMEOUT_RAISED, false, line);
-	if (after < before && detect_match_any(thresholds, text) &&
-	    (place_of(&pair->is) & (IN_SETTINGS | IN_SCRIPTS)))
+	if (threshold && after < before)
 		detect_pair_report(pairs, pair, DETECT_COVERAGE_LOOSENED, false, line);
 }
 

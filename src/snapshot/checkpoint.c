@@ -4,6 +4,7 @@
 #include "snapshot/look/tally.h"
 #include "snapshot/store/boot.h"
 #include "snapshot/store/pack.h"
+#include "snapshot/undo/findings.h"
 #include "snapshot/undo/repair.h"
 #include "snapshot/undo/restore.h"
 #include "snapshot/undo/restore_stage.h"
@@ -308,7 +309,9 @@ int checkpoint_diff(struct snapshot_request *request, struct error *err)
 	if (result == 0)
 		result = load_side(request, request->from ? request->from : "0", &old, err);
 	if (result == 0)
-		result = differ_print(repo, &old, &new, &request->differ, stdout, err);
+		result = (request->findings ? findings_print : differ_print)(repo, &old, &new,
+									     &request->differ,
+									     stdout, err);
 	node_release(&old);
 	node_release(&new);
 	return result;

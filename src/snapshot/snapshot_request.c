@@ -35,6 +35,7 @@ static const struct key {
 	KEY("to", TEXT, to),
 	KEY("path", TEXT, path),
 	KEY("style", TEXT, style),
+	KEY("findings", FLAG, findings),
 	KEY("upper", TEXT, upper),
 	KEY("only", LIST, differ.paths),
 	KEY("color", FLAG, differ.color),

@@ -11,6 +11,7 @@
 
 struct snapshot_request {
 	const char *store, *from, *to, *path, *style, *upper;
+	bool findings; /* of a diff: signs that it weakens the checks */
 	struct look_options look;
 	struct save_options save;
 	struct differ_options differ;

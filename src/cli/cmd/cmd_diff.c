@@ -15,6 +15,8 @@ static const struct cli_option diff_options[] = {
 	OPTION_FLAG("stat", "show only how much changed in each file", struct loops_options, stat),
 	OPTION_FLAG("name-only", "show only the names of changed files", struct loops_options,
 		    name_only),
+	OPTION_FLAG("findings", "show only signs that the changes weaken the checks",
+		    struct loops_options, findings),
 	CHECKPOINTS_LOOP,
 	OPTION_TEXT("draft", "DRAFT", "show what this draft changes", struct loops_options,
 		    draft_id),
@@ -29,6 +31,7 @@ static const struct cli_section diff_sections[] = {
 		      "  ringfence diff 3 4 --stat\n"
 		      "  ringfence diff 0 -- src        one folder; write a file named 7 as ./7\n"
 		      "  ringfence diff > loop.patch    a patch for git apply\n"
+		      "  ringfence diff --findings      deleted or skipped tests, and the like\n"
 		      "  ringfence diff --draft 20260102-030405-efgh -- src\n" },
 	{ 0 },
 };
@@ -59,6 +62,7 @@ static int add_diff_arguments(struct loops_options *opts, struct snapshot_work *
 		      : opts->stat      ? "stat"
 		      : opts->name_only ? "names"
 					: "patch");
+	snapshot_tell_number(work, "findings", opts->findings);
 	return 0;
 }
 

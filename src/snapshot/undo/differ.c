@@ -147,16 +147,22 @@ static void patch_release(struct patch *patch)
 	git_blob_free(patch->new);
 }
 
-static int blob_of(struct differ *differ, const struct node *node, git_blob **ret_blob)
+int differ_blob(struct checkpoint_repo *repo, const struct node *node, git_blob **ret_blob,
+		struct error *err)
 {
 	git_oid id;
 
+	git_oid_fromraw(&id, node->id);
+	if (git_blob_lookup(ret_blob, repo->repository, &id) < 0)
+		return libgit_error("read a file from a checkpoint", err);
+	return 0;
+}
+
+static int blob_of(struct differ *differ, const struct node *node, git_blob **ret_blob)
+{
 	if (!node || (node->kind != NODE_FILE && node->kind != NODE_LINK))
 		return 0;
-	git_oid_fromraw(&id, node->id);
-	if (git_blob_lookup(ret_blob, differ->repo->repository, &id) < 0)
-		return libgit_error("read a file from a checkpoint", differ->err);
-	return 0;
+	return differ_blob(differ->repo, node, ret_blob, differ->err);
 }
 
 static const void *bytes_of(const git_blob *blob)

@@ -7,6 +7,8 @@
 
 #include <stdio.h>
 
+struct git_blob;
+
 enum differ_style { DIFFER_PATCH, DIFFER_STAT, DIFFER_NAMES, DIFFER_JSON };
 
 struct differ_options {
@@ -19,6 +21,11 @@ struct differ_options {
 /* Returns 0, or -1 with err set. */
 int differ_print(struct checkpoint_repo *repo, struct node *old, struct node *new,
 		 const struct differ_options *options, FILE *out, struct error *err);
+
+/* Reads a file or a link, which must not be stored in pieces. The caller frees the blob. Returns 0,
+ * or -1 with err set. */
+int differ_blob(struct checkpoint_repo *repo, const struct node *node, struct git_blob **ret_blob,
+		struct error *err);
 
 /* Prints bytes; for a terminal, escapes the harmful ones. */
 void differ_show(FILE *out, const char *bytes, size_t size, bool terminal);
