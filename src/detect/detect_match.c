@@ -2,6 +2,7 @@
 #include "detect/detect_match.h"
 
 #include <ctype.h>
+#include <string.h>
 
 bool detect_match_is_word(char character)
 {
@@ -62,14 +63,27 @@ static const char *match_here(const char *pattern, const char *line, const char 
 	return at;
 }
 
+/* Returns the character with which every match begins, or NUL if there are several. */
+static char first_of(const char *pattern)
+{
+	pattern += *pattern == '<';
+	if (*pattern == '\\')
+		return pattern[1];
+	return strchr("<>~#@*", *pattern) ? '\0' : *pattern;
+}
+
 const char *detect_match(const char *pattern, const char *line, const char **ret_end)
 {
-	for (const char *at = line;; at++) {
-		const char *end = match_here(pattern, line, at);
+	char first = first_of(pattern);
 
+	for (const char *at = line;; at++) {
+		const char *end;
+
+		at = first ? strchr(at, first) : at;
+		end = at ? match_here(pattern, line, at) : NULL;
 		if (end && ret_end)
 			*ret_end = end;
-		if (end || !*at)
+		if (end || !at || !*at)
 			return end ? at : NULL;
 	}
 }
