@@ -33,7 +33,7 @@ struct loops_options {
 	const char *limit;
 	const char *loop_id; /* for commands whose arguments are not loops */
 	const char *from;
-	bool stat, name_only, findings, stop, yes;
+	bool stat, name_only, findings, accept_findings, stop, yes;
 	bool merge, squash, patch, dry, force, undo;
 	const char *draft_id;
 	json_t *changes;

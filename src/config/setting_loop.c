@@ -34,6 +34,19 @@ const struct setting setting_loop_rows[] = {
 		        "`<promise>COMPLETE</promise>`.",
 		.example = "\"<promise>COMPLETE</promise>\"",
 	},
+	[ROW(SETTING_FINDINGS)] = {
+		.id = SETTING_FINDINGS,
+		.key = "findings",
+		.loop_only = true,
+		.type = SETTING_WORDS,
+		.trust = SETTING_TRUSTED,
+		.value = "KIND=ACTION",
+		.help = "act on signs that the changes weaken the checks",
+		.more = "KIND is a kind of [finding](checks.md#findings), or `all`; ACTION is "
+		        "`off`, `note`, `tell`, `review` or `stop`. Later ones replace earlier ones.",
+		.example = "[expected-changed=note]",
+		.widens = "when changes weaken the checks, Ringfence does this:",
+	},
 	[ROW(SETTING_TASKS)] = {
 		.id = SETTING_TASKS,
 		.key = "tasks",

@@ -397,6 +397,24 @@ static bool needs_person(const struct decision_input *in, struct decision *d)
 	return true;
 }
 
+/* Signs that the changes weaken the checks. The agent gets one chance to take back what stops the
+ * loop; what needs a review waits until the rest of the work is done. */
+static bool findings_pause(const struct decision_input *in, struct decision *d, bool done)
+{
+	uint32_t count = in->findings_stop + (done ? in->findings_review : 0);
+
+	d->findings_told = in->findings_stop > 0;
+	if (!count || (!in->findings_told && !(done && in->findings_review)))
+		return false;
+	d->action = DECISION_PAUSE;
+	reason(d,
+	       "%s%s %" PRIu32 " sign%s that the changes weaken the checks (see: ringfence diff "
+	       "--findings); to accept: ringfence resume --accept-findings",
+	       done ? "every rule holds, but there " : "the agent was told, but there still ",
+	       count == 1 ? "is" : "are", count, count == 1 ? "" : "s");
+	return true;
+}
+
 static void weigh_evidence(const struct decision_input *in, struct decision *d)
 {
 	const struct confidence_evidence evidence = {
@@ -452,6 +470,8 @@ static const char *unfinished(const struct decision_input *in)
 {
 	const struct failure_facts *f = &in->facts;
 
+	if (in->findings_stop)
+		return "the changes weaken the checks (see: ringfence diff --findings)";
 	if (f->interrupted || failure_checks_held(f) < f->checks || !in->rules.promise ||
 	    in->promised)
 		return "not done yet";
@@ -498,7 +518,11 @@ void decision_make(const struct decision_input *input, struct decision *ret_deci
 		d->progressed = progress_made(&input->snapshot, input->earlier,
 					      input->earlier_count, &d->progress);
 	count_iteration(input, d);
-	if (!input->facts.interrupted && worked(input, d->failure) && rules_hold(input, &proof)) {
+	bool done = !input->facts.interrupted && worked(input, d->failure) &&
+		    rules_hold(input, &proof);
+	bool weakened = input->findings_stop + input->findings_review > 0;
+
+	if (done && !weakened) {
 		d->action = DECISION_DONE;
 		d->completion = 1000;
 		reason(d, "every rule holds");
@@ -507,8 +531,9 @@ void decision_make(const struct decision_input *input, struct decision *ret_deci
 		return;
 	}
 	d->completion = d->completion < 999 ? d->completion : 999;
-	if (!limit_reached(input, d) && !breaker_open(input, d) && !needs_person(input, d) &&
-	    !must_wait(input, d) && !cost_pauses(input, d) && d->reason_count == 0)
+	if (!findings_pause(input, d, done) && !limit_reached(input, d) &&
+	    !breaker_open(input, d) && !needs_person(input, d) && !must_wait(input, d) &&
+	    !cost_pauses(input, d) && d->reason_count == 0)
 		reason(d, "%s", unfinished(input));
 	d->should_continue = d->action == DECISION_GO_ON || d->action == DECISION_WAIT;
 	explain(input, d);

@@ -7,6 +7,8 @@
  *            boxes. A promise never outvotes a check. An agent that the provider kept from working
  *            and that changed nothing has not finished anything, and without a rule nothing is
  *            ever done.
+ *   pause    every rule holds, but signs that the changes weaken the checks need a review; or signs
+ *            that stop a loop are still there after the agent was told to take them back
  *   limit    iterations, total time or total cost are used up, or a wait would exceed the time
  *   failed   a breaker is open
  *   pause    a person is needed: a failure whose response is FAILURE_PAUSE, or a model server that
@@ -104,6 +106,10 @@ struct decision_input {
 	bool promised;
 	int64_t tests_passed;
 	int64_t tests_failed;
+	/* Signs that the changes weaken the checks, which nobody has accepted: those that need a
+	 * person's review, and those that stop the loop. */
+	uint32_t findings_review, findings_stop;
+	bool findings_told; /* the agent has been told about such a sign */
 	uint64_t signature; /* of the failure, see excerpt_signature() */
 	struct progress_snapshot snapshot;
 	const struct progress_snapshot *earlier; /* latest first */
@@ -127,6 +133,7 @@ struct decision {
 	uint32_t iterations;
 	uint32_t waits;
 	bool warned;
+	bool findings_told;
 	struct breaker breakers[BREAKER_COUNT];
 
 	uint32_t reason_count;

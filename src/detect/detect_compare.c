@@ -124,7 +124,7 @@ static bool has_new_assertion(struct detect_pairs *pairs)
 	return false;
 }
 
-/* Counts the assertions of an old test that are gone, and whose values are gone, too. */
+/* Counts the assertions of an old test that are gone, with their values. */
 static size_t count_lost(struct detect_pairs *pairs, const struct place *old)
 {
 	bool moved = has_new_assertion(pairs);
@@ -162,7 +162,7 @@ static bool find_named(struct detect_pairs *pairs, const struct place *old, bool
 	return false;
 }
 
-/* Counts the lines of one test that another one has, too. */
+/* Counts the lines that two tests have in common. */
 static size_t count_common(struct detect_pairs *pairs, const struct place *old,
 			   const struct place *new)
 {

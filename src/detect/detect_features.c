@@ -109,7 +109,7 @@ static char *word_before_parenthesis(const char *start, const char *end)
 	return slice(from, (size_t)(end - from));
 }
 
-/* A name that others cannot use is no feature. */
+/* A name that others cannot use is not a feature. */
 static bool is_public(enum detect_language language, const char *name)
 {
 	if (language == DETECT_GO)

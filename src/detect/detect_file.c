@@ -1,4 +1,4 @@
-/* What a file is: see detect_file.h. */
+/* Files by their paths: see detect_file.h. */
 #include "detect/detect_file.h"
 
 #include <fnmatch.h>

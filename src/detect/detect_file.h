@@ -1,4 +1,4 @@
-/* What a file is, by its path: its language, and the part it plays in checking. */
+/* Tells by the path of a file which language it has, and which part it plays in checking. */
 #ifndef DETECT_DETECT_FILE_H
 #define DETECT_DETECT_FILE_H
 

@@ -2,8 +2,8 @@
 #ifndef DETECT_DETECT_LINES_H
 #define DETECT_DETECT_LINES_H
 
-#include "detect/detect.h"
 #include "detect/detect_file.h"
+#include "detect/detect_finding.h"
 
 struct detect_line {
 	char *text;  /* without indentation and trailing blanks; a very long line is cut */

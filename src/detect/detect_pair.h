@@ -2,8 +2,8 @@
 #ifndef DETECT_DETECT_PAIR_H
 #define DETECT_DETECT_PAIR_H
 
-#include "detect/detect.h"
 #include "detect/detect_file.h"
+#include "detect/detect_finding.h"
 #include "detect/detect_lines.h"
 #include "detect/detect_tests.h"
 

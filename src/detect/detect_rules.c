@@ -20,7 +20,7 @@ enum where {
 	IN_CHECKS = IN_TESTS | IN_SCRIPTS | IN_SETTINGS,
 };
 
-/* In which form of the line: comments and strings blanked, or all of it. */
+/* In which form of the line: comments and strings blanked, or complete. */
 enum form { CODE, TEXT };
 
 struct rule {
@@ -241,7 +241,9 @@ static bool rule_holds(const struct rule *rule, const struct detect_pair *pair, 
 {
 	const struct detect_line *at = &pair->after.items[line];
 
+	/* A new script weakens nothing by itself. */
 	if (!(place_of(&pair->is) & rule->where) ||
+	    (rule->where == IN_SCRIPTS && !pair->change->before.data) ||
 	    (rule->language != DETECT_OTHER && rule->language != pair->is.language))
 		return false;
 	return detect_match(rule->pattern, rule->form == TEXT ? at->text : at->code, NULL);
@@ -341,7 +343,7 @@ static bool does_nothing(const char *recipe)
 static void look_at_recipe(struct detect_pairs *pairs, const struct detect_pair *pair, size_t line)
 {
 	const struct detect_line *at = &pair->after.items[line];
-	bool top = pair->is.script && at->indent == 0 && strcmp(at->text, "exit 0") == 0;
+	bool top = pair->change->before.data && at->indent == 0 && strcmp(at->text, "exit 0") == 0;
 
 	for (const char *const *each = check_targets; line > 0 && *each; each++)
 		top = top || (does_nothing(at->text) &&

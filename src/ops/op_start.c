@@ -82,6 +82,7 @@ static int make_config(const struct op_start_request *request, struct op_start_r
 	result->config = config;
 	set_text(config, "origin", result->worktree.root ? result->worktree.origin : NULL);
 	set_text(config, "work_tree", result->worktree.root);
+	json_object_set(config, "findings", goal->findings);
 	if (goal->found)
 		json_object_set_new(config, "check_found", json_true());
 	add_tape(config, &request->spec->models);

@@ -32,8 +32,9 @@ struct op_start_agent {
 };
 
 struct op_start_goal {
-	json_t *checks; /* command lines */
-	bool found;     /* the check was found in the project, not configured */
+	json_t *checks;   /* command lines */
+	bool found;       /* the check was found in the project, not configured */
+	json_t *findings; /* actions on findings: KIND=ACTION */
 	const char *promise, *tasks;
 };
 

@@ -1,6 +1,7 @@
 /* When a loop is done: see goal.h. */
 #include "settings/goal.h"
 
+#include "detect/detect_policy.h"
 #include "fence/fence_place.h"
 #include "loop/client.h"
 #include "project/project.h"
@@ -9,15 +10,33 @@
 
 #include <string.h>
 
-static json_t *checks_of(const struct config *config)
+static json_t *words_of(const struct config *config, enum setting_id id)
 {
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < config->count; i++)
-		if (config->values[i].setting->id == SETTING_CHECK &&
-		    config->values[i].state == CONFIG_ACTIVE)
+		if (config->values[i].setting->id == id && config->values[i].state == CONFIG_ACTIVE)
 			json_array_append_new(list, json_string(config->values[i].text));
 	return list;
+}
+
+static int check_findings(const json_t *changes, struct error *err)
+{
+	struct detect_policy policy;
+	size_t index;
+	const json_t *change;
+
+	detect_policy_init(&policy);
+	json_array_foreach(changes, index, change)
+	{
+		if (!detect_policy_change(&policy, json_string_value(change)))
+			return error_set(err,
+					 "--findings '%s': use KIND=ACTION, such as "
+					 "expected-changed=note (actions: off, note, tell, review, "
+					 "stop; kinds: docs/checks.md)",
+					 json_string_value(change));
+	}
+	return 0;
 }
 
 /* Makes the path of the task list relative to the project, and checks that it exists. */
@@ -57,7 +76,12 @@ int goal_decide(const struct effective *effective, struct goal *ret_goal, struct
 	if (preflight_inactive(config, SETTING_CHECK, SETTING_CHECK, err) < 0 ||
 	    place_tasks(effective->place.project, &goal.tasks, err) < 0)
 		return -1;
-	goal.checks = checks_of(config);
+	goal.findings = words_of(config, SETTING_FINDINGS);
+	if (check_findings(goal.findings, err) < 0) {
+		goal_release(&goal);
+		return -1;
+	}
+	goal.checks = words_of(config, SETTING_CHECK);
 	if (!goal.promise && !goal.tasks && !json_array_size(goal.checks)) {
 		/* A check that nobody chose may pass from the start: also require the promise. */
 		goal.promise = PROMISE_DEFAULT;
@@ -73,5 +97,6 @@ int goal_decide(const struct effective *effective, struct goal *ret_goal, struct
 void goal_release(struct goal *goal)
 {
 	json_decref(goal->checks);
+	json_decref(goal->findings);
 	*goal = (struct goal){ 0 };
 }

@@ -14,6 +14,7 @@ struct goal {
 	json_t *checks;      /* command lines */
 	const char *promise; /* or NULL */
 	const char *tasks;   /* a path in the project, or NULL */
+	json_t *findings;    /* actions on findings: KIND=ACTION */
 	bool found;          /* the check was found in the project: no rule is configured */
 };
 

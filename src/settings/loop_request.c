@@ -65,6 +65,7 @@ static void fill(struct loop_request *request, const char *objective)
 	};
 	start->goal = (struct op_start_goal){ .checks = goal->checks,
 					      .found = goal->found,
+					      .findings = goal->findings,
 					      .promise = goal->promise,
 					      .tasks = goal->tasks };
 	start->limits = request->limits;

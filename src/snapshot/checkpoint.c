@@ -299,22 +299,46 @@ static enum differ_style style_of(const char *word)
 					    : DIFFER_PATCH;
 }
 
-int checkpoint_diff(struct snapshot_request *request, struct error *err)
+/* Compares two sides with one of the functions below. */
+static int compare(struct snapshot_request *request,
+		   int (*with)(struct snapshot_request *request, struct node *old, struct node *new,
+			       struct error *err),
+		   struct error *err)
 {
-	struct checkpoint_repo *repo = &request->repo;
 	struct node old = { 0 }, new = { 0 };
 	int result = load_side(request, request->to, &new, err);
 
-	request->differ.style = style_of(request->style);
 	if (result == 0)
 		result = load_side(request, request->from ? request->from : "0", &old, err);
 	if (result == 0)
-		result = (request->findings ? findings_print : differ_print)(repo, &old, &new,
-									     &request->differ,
-									     stdout, err);
+		result = with(request, &old, &new, err);
 	node_release(&old);
 	node_release(&new);
 	return result;
+}
+
+static int print_diff(struct snapshot_request *request, struct node *old, struct node *new,
+		      struct error *err)
+{
+	request->differ.style = style_of(request->style);
+	return (request->findings ? findings_print : differ_print)(&request->repo, old, new,
+								   &request->differ, stdout, err);
+}
+
+int checkpoint_diff(struct snapshot_request *request, struct error *err)
+{
+	return compare(request, print_diff, err);
+}
+
+static int write_findings(struct snapshot_request *request, struct node *old, struct node *new,
+			  struct error *err)
+{
+	return findings_write(&request->repo, old, new, &request->actions, &request->json, err);
+}
+
+int checkpoint_examine(struct snapshot_request *request, struct error *err)
+{
+	return compare(request, write_findings, err);
 }
 
 static int print_part(void *context, const void *bytes, size_t size, uint64_t offset,

@@ -15,6 +15,8 @@ int checkpoint_save(struct snapshot_request *request, struct error *err);
 int checkpoint_sync(struct snapshot_request *request, struct error *err);
 int checkpoint_list(struct snapshot_request *request, struct error *err);
 int checkpoint_diff(struct snapshot_request *request, struct error *err);
+int checkpoint_examine(struct snapshot_request *request,
+		       struct error *err); /* signs that changes weaken the checks */
 int checkpoint_show(struct snapshot_request *request, struct error *err);
 int checkpoint_contains(struct snapshot_request *request,
 			struct error *err); /* fails if the path is not in the checkpoint */

@@ -85,6 +85,7 @@ static const struct task {
 	{ "sync", checkpoint_sync },
 	{ "list", checkpoint_list, STORE },
 	{ "diff", checkpoint_diff, STORE },
+	{ "examine", checkpoint_examine, STORE, "to" },
 	{ "show", checkpoint_show, STORE },
 	{ "holds", checkpoint_contains, STORE },
 	{ "rollback", checkpoint_undo, STORE_AND_PROJECT },
@@ -201,6 +202,7 @@ int main(int argc, char **argv)
 	buffer_release(&request.answer);
 	list_release(&request.differ.paths);
 	list_release(&request.prune.loops);
+	list_release(&request.actions);
 	list_release(&request.git.hidden);
 	return result < 0;
 }

@@ -36,6 +36,7 @@ static const struct key {
 	KEY("path", TEXT, path),
 	KEY("style", TEXT, style),
 	KEY("findings", FLAG, findings),
+	KEY("action", LIST, actions),
 	KEY("upper", TEXT, upper),
 	KEY("only", LIST, differ.paths),
 	KEY("color", FLAG, differ.color),

@@ -11,7 +11,8 @@
 
 struct snapshot_request {
 	const char *store, *from, *to, *path, *style, *upper;
-	bool findings; /* of a diff: signs that it weakens the checks */
+	bool findings;       /* of a diff: signs that it weakens the checks */
+	struct list actions; /* on findings: changes to the defaults */
 	struct look_options look;
 	struct save_options save;
 	struct differ_options differ;

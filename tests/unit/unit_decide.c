@@ -804,6 +804,41 @@ static void before(void)
 	}
 }
 
+/* Signs that the changes weaken the checks. */
+static void findings(void)
+{
+	struct decision_input in = usual();
+	struct decision d;
+
+	in.facts.checks_passed = in.facts.checks;
+	CHECK("without findings, passing checks are the end", decided(&in).action == DECISION_DONE);
+	in.findings_review = 2;
+	d = decided(&in);
+	CHECK("a finding that needs a review pauses a loop that would be done",
+	      d.action == DECISION_PAUSE && !d.should_continue && d.completion == 999 &&
+		      says(&d, "every rule holds, but there are 2 signs"));
+	in.facts.checks_passed = 1;
+	CHECK("but not one that has work left", decided(&in).action == DECISION_GO_ON);
+	in.findings_review = 0;
+	in.findings_stop = 1;
+	d = decided(&in);
+	CHECK("the agent may take back a finding that stops the loop",
+	      d.action == DECISION_GO_ON && d.findings_told &&
+		      says(&d, "the changes weaken the checks"));
+	in.facts.checks_passed = in.facts.checks;
+	CHECK("also if the checks pass", decided(&in).action == DECISION_GO_ON);
+	in.findings_told = true;
+	d = decided(&in);
+	CHECK("but only once", d.action == DECISION_PAUSE && says(&d, "there is 1 sign"));
+	in.facts.checks_passed = 1;
+	d = decided(&in);
+	CHECK("also if the checks fail",
+	      d.action == DECISION_PAUSE && says(&d, "the agent was told, but there still is 1"));
+	in.findings_stop = 0;
+	d = decided(&in);
+	CHECK("what was taken back is forgotten", d.action == DECISION_GO_ON && !d.findings_told);
+}
+
 int main(void)
 {
 	failures();
@@ -822,5 +857,6 @@ int main(void)
 	tripping();
 	unruled();
 	before();
+	findings();
 	return unit_failures > 0;
 }

@@ -4,6 +4,7 @@
 #include "detect/detect.h"
 #include "detect/detect_file.h"
 #include "detect/detect_match.h"
+#include "detect/detect_policy.h"
 #include "util/mem.h"
 
 #include <string.h>
@@ -189,6 +190,42 @@ static void patterns(void)
 	      detect_match("b@", "a bcd e", &end) && strcmp(end, " e") == 0);
 }
 
+static void policy(void)
+{
+	struct detect_policy policy;
+
+	detect_policy_init(&policy);
+	CHECK("at first the defaults hold",
+	      policy.actions[DETECT_TEST_DELETED] == DETECT_STOP &&
+		      policy.actions[DETECT_DEPENDENCY_CHANGED] == DETECT_NOTE);
+	CHECK("a kind gets another action",
+	      detect_policy_change(&policy, "test-deleted=note") &&
+		      policy.actions[DETECT_TEST_DELETED] == DETECT_NOTE &&
+		      policy.actions[DETECT_TEST_SKIPPED] == DETECT_STOP);
+	CHECK("all kinds get one", detect_policy_change(&policy, "all=off") &&
+					   policy.actions[DETECT_TEST_SKIPPED] == DETECT_OFF);
+	CHECK("a malformed change is refused", !detect_policy_change(&policy, "test-deleted") &&
+						       !detect_policy_change(&policy, "=off") &&
+						       !detect_policy_change(&policy, "x=off") &&
+						       !detect_policy_change(&policy, "all=") &&
+						       !detect_policy_change(&policy, "all=no"));
+}
+
+/* The manual lists every kind with its meaning and its action. */
+static void manual(void)
+{
+	AUTO_FREE char *text = contents("../../docs/checks.md");
+
+	for (enum detect_kind kind = 0; kind < DETECT_KIND_COUNT; kind++) {
+		AUTO_FREE char *row = mem_format("| `%s` | %s | `%s` |\n", detect_kind_name(kind),
+						 detect_kind_says(kind),
+						 detect_action_name(detect_kind_action(kind)));
+		AUTO_FREE char *sentence = mem_format("the manual has %s", detect_kind_name(kind));
+
+		CHECK(sentence, strstr(text, row));
+	}
+}
+
 static void files(void)
 {
 	CHECK("tests are known by name or folder",
@@ -231,7 +268,7 @@ static void edges(void)
 	CHECK("an empty change has no findings", count_in("a.test.js", "", "") == 0);
 	CHECK("a file that is the same has no findings",
 	      count_in("a.test.js", "it.skip('x', () => {});\n", "it.skip('x', () => {});\n") == 0);
-	CHECK("words in comments and strings are no code",
+	CHECK("words in comments and strings are not code",
 	      count_in("a.test.js", "", "// it.skip('x')\nconst a = 'it.only(';\n/* xit( */\n") ==
 		      0);
 	CHECK("a new file with a skipped test is noticed",
@@ -245,6 +282,8 @@ int main(void)
 {
 	patterns();
 	files();
+	policy();
+	manual();
 	edges();
 	changes("cheats.txt", "noticed", finds_expected);
 	changes("honest.txt", "not held up", is_quiet);

@@ -61,6 +61,9 @@ static int change(void *options, const struct setting *setting, const char *valu
 static const struct cli_option options[] = {
 	OPTION_FLAG("all", "continue all your interrupted loops, for example after a reboot",
 		    struct loops_options, all),
+	OPTION_FLAG("accept-findings",
+		    "accept all signs that the changes weaken the checks (see diff --findings)",
+		    struct loops_options, accept_findings),
 	OPTION_FLAG("follow",
 		    "stay in the foreground, as run does; also attaches to a running loop (-f)",
 		    struct loops_options, follow),
@@ -127,6 +130,8 @@ static enum op_status resume_one(const struct loops_options *opts, const struct 
 						   .context = &opts->place };
 	enum op_status status = OP_FAILED;
 
+	if (opts->accept_findings)
+		json_object_set_new(changes, "accept_findings", json_true());
 	*ret_result = (struct op_resume_result){ 0 };
 	if (loop->damaged || add_prices(opts, loop, changes, err) == 0)
 		status = op_resume(&request, ret_result, err);

@@ -271,6 +271,29 @@ static void print_checkpointed(struct event_text *view, const json_t *data)
 			jsonget_text(first, "why"));
 }
 
+static void print_examined(struct event_text *view, const json_t *data)
+{
+	enum { SHOWN = 5 };
+	const json_t *findings = json_object_get(data, "findings");
+	size_t index;
+	const json_t *finding;
+
+	if (json_object_get(data, "error"))
+		event_text_print(view, "  could not examine the changes: %s",
+				 jsonget_text(data, "error"));
+	json_array_foreach(findings, index, finding)
+	{
+		if (index == SHOWN)
+			break;
+		event_text_print(view, "  %s:%lld: %s: %s", jsonget_text(finding, "path"),
+				 (long long)jsonget_number(finding, "line"),
+				 jsonget_text(finding, "says"), jsonget_text(finding, "evidence"));
+	}
+	if (json_array_size(findings) > SHOWN)
+		event_text_print(view, "  %lld findings in all (see: ringfence diff --findings)",
+				 (long long)jsonget_number(data, "count"));
+}
+
 static void print_retried(struct event_text *view, const json_t *data)
 {
 	event_text_print(view, "  '%s' is tried again: %s", jsonget_text(data, "task"),
@@ -373,6 +396,9 @@ static void print_data(struct event_text *view, int kind, const json_t *data, in
 	switch (kind) {
 	case LOOP_EVENT_checked:
 		print_checked(view, data);
+		break;
+	case LOOP_EVENT_examined:
+		print_examined(view, data);
 		break;
 	case LOOP_EVENT_checkpointed:
 		print_checkpointed(view, data);

@@ -176,6 +176,27 @@ int loop_checkpoint_ask(struct supervisor *sup, const char *name, const struct l
 	return result;
 }
 
+int loop_checkpoint_examine(struct supervisor *sup, json_t **ret_answer, char **ret_failed,
+			    struct error *err)
+{
+	struct snapshot_work work;
+	size_t index;
+	const json_t *action;
+	int result;
+
+	*ret_answer = NULL;
+	*ret_failed = NULL;
+	begin(sup, "examine", &work);
+	snapshot_tell_number(&work, "to", sup->state.checkpoint);
+	json_array_foreach(sup->state.options.findings, index, action)
+	{
+		snapshot_tell(&work, "action", json_string_value(action));
+	}
+	result = run_task(sup, "examine", &work, ret_answer, ret_failed, err);
+	snapshot_release(&work);
+	return result;
+}
+
 /* Without checkpoints, the work of an iteration is only synced. */
 static int sync_work(struct supervisor *sup, struct error *err)
 {

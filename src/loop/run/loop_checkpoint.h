@@ -26,6 +26,11 @@ int loop_checkpoint_take(struct supervisor *sup, const char *kind, uint32_t iter
 int loop_checkpoint_ask(struct supervisor *sup, const char *name, const struct list *hidden,
 			json_t **ret_answer, char **ret_failed, struct error *err);
 
+/* Compares the latest checkpoint with the first one: signs that the changes weaken the checks.
+ * Answer and result: as above. */
+int loop_checkpoint_examine(struct supervisor *sup, json_t **ret_answer, char **ret_failed,
+			    struct error *err);
+
 /*
  * After the death of a ringfence-snapshot (why->status is ERROR_DIED): records that the task is
  * tried again, unless it has died too often. Returns 1 if it is to be tried again, 0 if not, or -1

@@ -2,6 +2,7 @@
 #include "loop/run/prompt.h"
 
 #include "fence/fence_spec.h"
+#include "loop/state/loop_accepted.h"
 #include "util/file/path.h"
 #include "util/mem.h"
 #include "util/text/jsonget.h"
@@ -71,6 +72,33 @@ static void add_checks(const struct loop_state *state, struct buffer *out)
 				"instructions:\n\n%s\n",
 				check->code, compare(check), check->excerpt ? check->excerpt : "");
 		}
+	}
+}
+
+/* Lists the signs that the changes weaken the checks, as data. */
+static void add_findings(const struct loop_state *state, struct buffer *out)
+{
+	bool any = false;
+	size_t index;
+	const json_t *finding;
+
+	json_array_foreach(state->findings, index, finding)
+	{
+		const char *action = jsonget_text(finding, "action");
+
+		if (strcmp(action, "note") == 0 || loop_accepted_has(state->accepted, finding))
+			continue;
+		if (!any)
+			buffer_add_text(
+				out, "\n# Findings\n\nThe changes so far weaken the checks. Take "
+				     "this back, and make the checks pass by fixing the code:\n\n");
+		any = true;
+		buffer_add_text(out, "- `");
+		text_escape(out, jsonget_text(finding, "path"));
+		buffer_printf(out, "` line %lld: %s: `", (long long)jsonget_number(finding, "line"),
+			      jsonget_text(finding, "says"));
+		text_escape(out, jsonget_text(finding, "evidence"));
+		buffer_add_text(out, "`\n");
 	}
 }
 
@@ -212,6 +240,7 @@ void prompt_write(const struct loop_state *state, int64_t now_ms, struct buffer 
 	buffer_printf(out, "# Task\n\n%s\n\n# Status\n\n", state->options.objective);
 	add_limits(state, now_ms, out);
 	add_checks(state, out);
+	add_findings(state, out);
 	add_reflections(state, out);
 	add_rules(state, out);
 }

@@ -39,6 +39,7 @@
 	X(asked)        /* the user requested a pause, an abort or a reset */        \
 	X(changed)      /* limits, or the clock jumped */                            \
 	X(checkpointed) /* or the reason why not */                                  \
+	X(examined)     /* signs that the changes weaken the checks */               \
 	X(retried)      /* a process that works for the supervisor died */           \
 	X(restoring)    /* the user is about to restore the project or a part */     \
 	X(restored)     /* the restore is done */                                    \

@@ -1,6 +1,8 @@
 /* The state of a loop: see loop_state.h. */
 #include "loop/state/loop_state.h"
 
+#include "loop/state/loop_accepted.h"
+
 #include "util/mem.h"
 #include "util/text/jsonget.h"
 
@@ -35,6 +37,8 @@ void loop_state_release(struct loop_state *state)
 	list_release(&state->options.checks);
 	json_decref(state->config);
 	json_decref(state->closing);
+	json_decref(state->findings);
+	json_decref(state->accepted);
 	free(state->final);
 	free(state->unreached);
 	free(state->policy_why);
@@ -274,6 +278,7 @@ static void read_verdict(struct loop_state *state, const json_t *data)
 		return;
 	state->used = (uint32_t)jsonget_number(data, "used");
 	state->waits = (uint32_t)jsonget_number(data, "waits");
+	state->findings_told = jsonget_flag(data, "findings_told");
 	state->completion = (uint32_t)jsonget_number(data, "completion");
 	state->confidence = (uint32_t)jsonget_number(data, "confidence");
 	read_snapshot(state, json_object_get(data, "snapshot"));
@@ -382,6 +387,8 @@ static void fold_changed(struct loop_state *state, const json_t *data)
 {
 	if (json_object_get(data, "warn_cost_nusd"))
 		state->warned = false; /* nobody was warned about this level */
+	if (jsonget_flag(data, "accept_findings"))
+		loop_accepted_add(&state->accepted, state->findings);
 	loop_options_change(data, state);
 	state->rested_ms += jsonget_number(data, "down_ms");
 }
@@ -390,6 +397,15 @@ static void fold_started(struct loop_state *state, const json_t *data)
 {
 	state->supervisor = (pid_t)jsonget_number(data, "pid");
 	state->rested_ms += jsonget_number(data, "down_ms");
+}
+
+/* If an examination failed, the last findings stand. */
+static void fold_examined(struct loop_state *state, const json_t *data)
+{
+	if (jsonget_string(data, "error"))
+		return;
+	json_decref(state->findings);
+	state->findings = json_deep_copy(json_object_get(data, "findings"));
 }
 
 static void fold_checkpointed(struct loop_state *state, const json_t *data)
@@ -436,6 +452,7 @@ static void (*const folds[LOOP_EVENT_COUNT])(struct loop_state *state, const jso
 	[LOOP_EVENT_asked] = fold_asked,
 	[LOOP_EVENT_changed] = fold_changed,
 	[LOOP_EVENT_checkpointed] = fold_checkpointed,
+	[LOOP_EVENT_examined] = fold_examined,
 	[LOOP_EVENT_restored] = fold_restored,
 	[LOOP_EVENT_git] = fold_git,
 	[LOOP_EVENT_imported] = fold_imported,

@@ -51,6 +51,7 @@ struct loop_options {
 	int64_t loop_disk_bytes;   /* limit of disk usage; 0: unlimited */
 	int64_t min_free_bytes;    /* required free space on its disks; 0: off */
 	const json_t *fence;       /* see spec_json.h */
+	const json_t *findings;    /* actions on findings; NULL: nothing is examined */
 };
 
 struct loop_state_check {
@@ -103,6 +104,9 @@ struct loop_state {
 	char *checkpoint_error; /* why the last one failed, or NULL */
 	bool restored;          /* by the user, since the last agent began */
 	int64_t restored_to;    /* that checkpoint */
+	json_t *findings;       /* of the last examination, or NULL */
+	json_t *accepted;       /* findings that the user accepted, or NULL */
+	bool findings_told;     /* the agent was told about one that stops the loop */
 	int64_t quarantined;    /* files that sweeps have removed from the project so far */
 
 	char *git_mode,

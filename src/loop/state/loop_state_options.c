@@ -109,6 +109,7 @@ int loop_options_read(json_t *config, struct loop_state *state, struct error *er
 	options->promise = jsonget_string(config, "promise");
 	options->tasks = jsonget_string(config, "tasks");
 	options->fence = json_object_get(config, "fence");
+	options->findings = json_object_get(config, "findings");
 	options->checkpoints_off = true; /* for journals from before checkpoints */
 	options->limits = DECISION_LIMITS_DEFAULT;
 	loop_options_change(config, state);

@@ -1,6 +1,7 @@
 /* Facts and decisions: see judge.h. */
 #include "loop/supervise/judge.h"
 
+#include "loop/state/loop_accepted.h"
 #include "loop/state/loop_report.h"
 #include "loop/supervise/zone.h"
 #include "util/buffer.h"
@@ -363,6 +364,8 @@ static json_t *decision_json(const struct loop_state *state, const struct decisi
 		"snapshot", loop_state_snapshot_json(snapshot), "reflection",
 		loop_report_text(buffer_text(&reflection)));
 
+	if (decision->findings_told)
+		json_object_set_new(data, "findings_told", json_true());
 	if (status)
 		json_object_set_new(data, "status", json_string(status));
 	return data;
@@ -394,6 +397,10 @@ void judge_after(const struct loop_state *state, const struct survey *survey, in
 	input.facts.checks_vacuous = sums.vacuous;
 	input.tests_passed = sums.tests_passed;
 	input.tests_failed = sums.tests_failed;
+	input.findings_review = loop_accepted_count_open(state->accepted, state->findings,
+							 "review");
+	input.findings_stop = loop_accepted_count_open(state->accepted, state->findings, "stop");
+	input.findings_told = state->findings_told;
 	input.signature = sums.signature;
 	input.promised = state->final && has_final_message(state) &&
 			 promise_found(state->final, strlen(state->final), state->options.promise);

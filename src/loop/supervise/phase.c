@@ -6,6 +6,7 @@
 #include "loop/run/leftovers.h"
 #include "loop/run/loop_checkpoint.h"
 #include "loop/run/loop_cost.h"
+#include "loop/run/loop_findings.h"
 #include "loop/run/loop_git.h"
 #include "loop/run/prompt.h"
 #include "loop/run/work.h"
@@ -498,6 +499,8 @@ static int decide(struct supervisor *sup, const char *folder, struct error *err)
 	/* A failure is recorded, and retried before the next agent starts. */
 	if (loop_checkpoint_take(sup, "after", sup->state.iteration, &failed, err) < 0 ||
 	    loop_git_import(sup, err) < 0)
+		return -1;
+	if (!sup->leaving && loop_findings_take(sup, err) < 0)
 		return -1;
 	if (sup->leaving)
 		return 0;

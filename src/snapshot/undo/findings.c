@@ -2,12 +2,13 @@
 #include "snapshot/undo/findings.h"
 
 #include "detect/detect.h"
+#include "detect/detect_policy.h"
 #include "snapshot/base/libgit.h"
 #include "snapshot/undo/changes.h"
 #include "util/mem.h"
-#include "util/text/json.h"
 #include "util/text/text.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +27,7 @@ static void files_release(struct files *files)
 	free(files->items);
 }
 
-/* Large files are stored in pieces; they are no source code. */
+/* Large files are stored in pieces; they are not source code. */
 static int read_text(struct checkpoint_repo *repo, const struct node *node, git_blob **ret_blob,
 		     struct detect_text *ret_text, struct error *err)
 {
@@ -62,6 +63,32 @@ static int read_files(struct checkpoint_repo *repo, const struct changes *change
 	return 0;
 }
 
+/* Writes the findings that the policy wants, at most `most` of them, and how many there are. */
+static void write_all(struct json *json, const struct detect_findings *findings,
+		      const struct detect_policy *policy, size_t most)
+{
+	size_t count = 0;
+
+	json_open(json, "findings", '[');
+	for (size_t i = 0; i < findings->count; i++) {
+		const struct detect_finding *finding = &findings->items[i];
+		enum detect_action action = policy->actions[finding->kind];
+
+		if (action == DETECT_OFF || ++count > most)
+			continue;
+		json_open(json, NULL, '{');
+		json_text(json, "kind", detect_kind_name(finding->kind));
+		json_text(json, "action", detect_action_name(action));
+		json_text(json, "path", finding->path);
+		json_number(json, "line", finding->line);
+		json_text(json, "says", detect_kind_says(finding->kind));
+		json_text(json, "evidence", finding->evidence);
+		json_close(json);
+	}
+	json_close(json);
+	json_number(json, "count", count);
+}
+
 static void print_one(const struct detect_finding *finding, bool terminal, FILE *out)
 {
 	differ_show(out, finding->path, strlen(finding->path), terminal);
@@ -73,60 +100,83 @@ static void print_one(const struct detect_finding *finding, bool terminal, FILE 
 	fputc('\n', out);
 }
 
-static void print_json(const struct detect_findings *findings, FILE *out)
+static void print_json(const struct detect_findings *findings, const struct detect_policy *policy,
+		       FILE *out)
 {
 	AUTO_BUFFER struct buffer text = BUFFER_INIT((size_t)1 << 30);
 	struct json json = JSON_INIT(&text);
 
 	json_open(&json, NULL, '{');
-	json_open(&json, "findings", '[');
-	for (size_t i = 0; i < findings->count; i++) {
-		const struct detect_finding *finding = &findings->items[i];
-
-		json_open(&json, NULL, '{');
-		json_text(&json, "kind", detect_kind_name(finding->kind));
-		json_text(&json, "action", detect_action_name(detect_kind_action(finding->kind)));
-		json_text(&json, "path", finding->path);
-		json_number(&json, "line", finding->line);
-		json_text(&json, "says", detect_kind_says(finding->kind));
-		json_text(&json, "evidence", finding->evidence);
-		json_close(&json);
-	}
-	json_close(&json);
+	write_all(&json, findings, policy, SIZE_MAX);
 	json_close(&json);
 	fputs(buffer_text(&text), out);
 }
 
-static void print_all(const struct detect_findings *findings, const struct differ_options *options,
-		      FILE *out)
+static void print_all(const struct detect_findings *findings, const struct detect_policy *policy,
+		      const struct differ_options *options, FILE *out)
 {
+	size_t count = 0;
+
 	if (options->style == DIFFER_JSON) {
-		print_json(findings, out);
+		print_json(findings, policy, out);
 		return;
 	}
 	for (size_t i = 0; i < findings->count; i++)
-		print_one(&findings->items[i], options->terminal, out);
-	if (!findings->count)
+		if (policy->actions[findings->items[i].kind] != DETECT_OFF) {
+			print_one(&findings->items[i], options->terminal, out);
+			count++;
+		}
+	if (!count)
 		fputs("no sign that the changes weaken the checks\n", out);
 }
 
-int findings_print(struct checkpoint_repo *repo, struct node *old, struct node *new,
-		   const struct differ_options *options, FILE *out, struct error *err)
+/* ---- finding ---- */
+
+static int find(struct checkpoint_repo *repo, struct node *old, struct node *new,
+		const struct list *paths, struct detect_findings *ret_findings, struct error *err)
 {
 	struct changes changes;
 	struct files files = { 0 };
 	int result;
 
-	changes_find(old, new, &options->paths, &changes);
+	changes_find(old, new, paths, &changes);
 	result = read_files(repo, &changes, &files, err);
-	if (result == 0) {
-		struct detect_findings findings;
-
-		detect_run(files.items, files.count, &findings);
-		print_all(&findings, options, out);
-		detect_findings_release(&findings);
-	}
+	if (result == 0)
+		detect_run(files.items, files.count, ret_findings);
 	files_release(&files);
 	changes_release(&changes);
 	return result;
+}
+
+int findings_print(struct checkpoint_repo *repo, struct node *old, struct node *new,
+		   const struct differ_options *options, FILE *out, struct error *err)
+{
+	struct detect_findings findings;
+	struct detect_policy policy;
+
+	if (find(repo, old, new, &options->paths, &findings, err) < 0)
+		return -1;
+	detect_policy_init(&policy);
+	print_all(&findings, &policy, options, out);
+	detect_findings_release(&findings);
+	return 0;
+}
+
+int findings_write(struct checkpoint_repo *repo, struct node *old, struct node *new,
+		   const struct list *changes, struct json *json, struct error *err)
+{
+	enum { MOST = 50 };
+	struct detect_findings findings;
+	struct detect_policy policy;
+
+	detect_policy_init(&policy);
+	for (size_t i = 0; i < changes->count; i++)
+		if (!detect_policy_change(&policy, changes->items[i]))
+			return error_set(err, "malformed action of a finding: '%s'",
+					 changes->items[i]);
+	if (find(repo, old, new, &(struct list){ 0 }, &findings, err) < 0)
+		return -1;
+	write_all(json, &findings, &policy, MOST);
+	detect_findings_release(&findings);
+	return 0;
 }
