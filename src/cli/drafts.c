@@ -75,6 +75,7 @@ int drafts_enter(const char *id, struct fence_spec *spec, struct drafts_stay *re
 		return -1;
 	}
 	spec->before = &ret_stay->before;
+	spec->layers = ret_stay->record.layers;
 	return 0;
 }
 

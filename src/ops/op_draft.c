@@ -1,6 +1,7 @@
 /* Drafts: see op_draft.h. */
 #include "ops/op_draft.h"
 
+#include "fence/fence_spec.h"
 #include "ops/apply_question.h"
 #include "snapshot/snapshot.h"
 #include "util/buffer.h"
@@ -11,6 +12,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define APPLY   "apply"
@@ -111,13 +113,30 @@ static json_t *read_changes(const char *state, const struct draft_record *record
 	return changes;
 }
 
+/* Files are missing from a folder whose rename was interrupted: they are in another place. */
+static int refuse_interrupted(const struct draft_record *record, const char *upper,
+			      struct error *err)
+{
+	AUTO_FREE char *place = path_join(upper, WIRE_MOVABLE_PLACE);
+	struct stat status;
+
+	if (lstat(place, &status) < 0 || !S_ISDIR(status.st_mode))
+		return 0;
+	return error_with(err, ERROR_REFUSED,
+			  "the rename of a folder was interrupted in draft %s, and its result is "
+			  "not saved; to finish: ringfence exec --in %s -- true (if '%s' is still "
+			  "there, remove it in the same way)",
+			  record->id, record->id, WIRE_MOVABLE_PLACE);
+}
+
 enum op_status op_draft_end(const char *state, struct draft_record *record, int64_t code,
 			    json_t **ret_changes, struct error *err)
 {
 	AUTO_FREE char *upper = path_join(record->layers, "upper");
 	json_t *all;
 
-	if (save(state, record, upper, &record->result, err) < 0)
+	if (refuse_interrupted(record, upper, err) < 0 ||
+	    save(state, record, upper, &record->result, err) < 0)
 		return op_status_of(err);
 	record->code = code;
 	if (draft_record_write(record, err) < 0)

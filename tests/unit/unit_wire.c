@@ -70,6 +70,10 @@ static void orders(void)
 	add_needed(&odd);
 	wire_add_rule(&odd, &(struct wire_rule){ 0 }, "relative");
 	CHECK("a rule with a relative path is refused", read_order(&odd) < 0);
+	buffer_release(&odd);
+	add_needed(&odd);
+	wire_add_string(&odd, WIRE_DRAFT, "relative");
+	CHECK("a draft with a relative path is refused", read_order(&odd) < 0);
 }
 
 static void messages(void)
@@ -121,6 +125,7 @@ static const struct legal {
 	{ WIRE_STATE_STARTING, WIRE_STOPPED, WIRE_STATE_STARTING },
 	{ WIRE_STATE_STARTING, WIRE_SIGNAL, WIRE_STATE_STARTING },
 	{ WIRE_STATE_STARTING, WIRE_SIGNAL_ALL, WIRE_STATE_STARTING },
+	{ WIRE_STATE_STARTING, WIRE_MAKE_MOVABLE, WIRE_STATE_STARTING },
 	{ WIRE_STATE_STARTING, WIRE_RUNNING, WIRE_STATE_RUNNING },
 	{ WIRE_STATE_STARTING, WIRE_FAILED, WIRE_STATE_FAILED },
 	{ WIRE_STATE_STARTING, WIRE_EXITED, WIRE_STATE_OVER },
@@ -128,6 +133,8 @@ static const struct legal {
 	{ WIRE_STATE_RUNNING, WIRE_STOPPED, WIRE_STATE_RUNNING },
 	{ WIRE_STATE_RUNNING, WIRE_SIGNAL, WIRE_STATE_RUNNING },
 	{ WIRE_STATE_RUNNING, WIRE_SIGNAL_ALL, WIRE_STATE_RUNNING },
+	{ WIRE_STATE_RUNNING, WIRE_MAKE_MOVABLE, WIRE_STATE_RUNNING },
+	{ WIRE_STATE_RUNNING, WIRE_MOVABLE, WIRE_STATE_RUNNING },
 	{ WIRE_STATE_RUNNING, WIRE_EXITED, WIRE_STATE_OVER },
 	{ WIRE_STATE_FAILED, WIRE_TERMINAL, WIRE_STATE_FAILED },
 	{ WIRE_STATE_FAILED, WIRE_DENIALS, WIRE_STATE_FAILED },

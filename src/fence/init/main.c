@@ -10,6 +10,7 @@
  */
 #include "fence/init/canary.h"
 #include "fence/init/confine.h"
+#include "fence/init/movable.h"
 #include "fence/init/order.h"
 #include "fence/init/use.h"
 #include "util/file/fd.h"
@@ -256,6 +257,16 @@ static int confine_self(const struct order *order, bool *ret_landlock, struct er
 	return 0;
 }
 
+/* Finishes a rename that an earlier command left. That command also wrote what to do, so this needs
+ * walls. */
+static int finish_rename(const struct order *order, struct error *err)
+{
+	if (!order->flags.confined)
+		return error_set(err, "the rename of a folder was interrupted in this draft, which "
+				      "only a command in a fence can finish");
+	return movable_finish(order->draft, err);
+}
+
 /*
  * The command's process: walls, canaries, exec. It sets these up while init inspects what the
  * mechanism made, and executes the command once init opens the gate.
@@ -282,6 +293,8 @@ static _Noreturn void become_command(const struct order *order, int terminal, in
 		fail(&err, true);
 	if (read(gate, &outside, sizeof outside) != sizeof outside)
 		_exit(EXIT_NOT_SET_UP); /* init has reported why */
+	if (order->draft && movable_interrupted(order->draft) && finish_rename(order, &err) < 0)
+		fail(&err, false);
 	message.a = (int)(outside.held + inside.held);
 	message.b = (int)(outside.total + inside.total);
 	if (wire_send(WIRE_FD_CONTROL, &message, -1) < 0)
@@ -290,6 +303,67 @@ static _Noreturn void become_command(const struct order *order, int terminal, in
 	message = (struct wire_message){ .type = WIRE_NOT_STARTED, .a = errno };
 	wire_send(WIRE_FD_CONTROL, &message, -1);
 	_exit(EXIT_NOT_SET_UP);
+}
+
+/* The process that makes folders of a draft movable, one after another. */
+struct mover {
+	pid_t pid;      /* 0: none */
+	bool finishing; /* what another one left, which was killed */
+};
+
+/* Makes a folder movable, or without a path finishes what was interrupted, behind the walls of the
+ * command. */
+static _Noreturn void become_mover(const struct order *order, const char *path)
+{
+	struct error err;
+	AUTO_FD ruleset = -1;
+	int listener;
+
+	if (confine_limits(order, &err) < 0 ||
+	    confine_landlock_prepare(order, &ruleset, &err) < 0 ||
+	    confine_always(order, &err) < 0 || confine_landlock_enter(ruleset, &err) < 0 ||
+	    confine_seccomp(CONFINE_SILENT, &listener, &err) < 0 ||
+	    syscall(SYS_close_range, 0, ~0U, 0) < 0)
+		_exit(EXIT_NOT_SET_UP);
+	_exit(path ? movable_make(order->draft, path, order->limits.processes ? 1 : MOVABLE_COPIERS,
+				  &err) < 0
+		   : movable_finish(order->draft, &err) < 0);
+}
+
+/* Starts a mover, or reports that there is none, and the rename may fail. */
+static void start_mover(struct mover *mover, const struct order *order, const char *path)
+{
+	pid_t pid = order->flags.confined && order->draft ? fork() : -1;
+
+	if (pid == 0)
+		become_mover(order, path);
+	*mover = (struct mover){ .pid = pid < 0 ? 0 : pid, .finishing = !path };
+	if (pid < 0)
+		wire_send(WIRE_FD_CONTROL, &(struct wire_message){ .type = WIRE_MOVABLE }, -1);
+}
+
+/* A mover has ended. The caller may copy the folder if it cannot rename it, so no part may be
+ * missing. */
+static void end_mover(struct mover *mover, const struct order *order)
+{
+	if (!mover->finishing && movable_interrupted(order->draft)) {
+		start_mover(mover, order, NULL);
+		return;
+	}
+	mover->pid = 0;
+	wire_send(WIRE_FD_CONTROL, &(struct wire_message){ .type = WIRE_MOVABLE }, -1);
+}
+
+/* Everything inside is dead: finishes a rename that this interrupted. */
+static void finish_renames(const struct order *order)
+{
+	bool needed = order->flags.confined && order->draft && movable_interrupted(order->draft);
+	pid_t pid = needed ? fork() : -1;
+
+	if (pid == 0)
+		become_mover(order, NULL);
+	if (pid > 0)
+		waitpid(pid, NULL, 0); /* if it fails, the place is left, and found outside */
 }
 
 /* Kills everything that is left inside and waits for it. */
@@ -315,7 +389,8 @@ static void signal_all(pid_t command, int number)
 }
 
 /* Handles one message from outside. Returns false if the peer is gone or broke the protocol. */
-static bool handle_message(enum wire_state *state, pid_t command)
+static bool handle_message(const struct order *order, enum wire_state *state, pid_t command,
+			   struct mover *mover)
 {
 	struct wire_message message;
 	int fd = -1;
@@ -330,6 +405,8 @@ static bool handle_message(enum wire_state *state, pid_t command)
 		kill(command, message.a);
 	if (message.type == WIRE_SIGNAL_ALL)
 		signal_all(command, message.a);
+	if (message.type == WIRE_MAKE_MOVABLE && !mover->pid)
+		start_mover(mover, order, message.text);
 	return true;
 }
 
@@ -346,13 +423,15 @@ static void report_exit(const struct order *order, int status, int counters, boo
 	};
 
 	end_all();
+	finish_renames(order);
 	use_read(order, counters, &use);
 	memcpy(message.text, &use, sizeof use);
 	wire_send(WIRE_FD_CONTROL, &message, -1);
 }
 
 /* Reaps children. Returns true, with the status, if the command itself has ended. */
-static bool reap(pid_t command, int *ret_status, bool *ret_file_size)
+static bool reap(const struct order *order, pid_t command, struct mover *mover, int *ret_status,
+		 bool *ret_file_size)
 {
 	bool ended = false;
 	int status;
@@ -361,6 +440,8 @@ static bool reap(pid_t command, int *ret_status, bool *ret_file_size)
 	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
 		if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXFSZ)
 			*ret_file_size = true;
+		if (pid == mover->pid && !WIFSTOPPED(status))
+			end_mover(mover, order);
 		if (pid != command)
 			continue;
 		if (WIFSTOPPED(status)) {
@@ -379,6 +460,7 @@ static void supervise(const struct order *order, enum wire_state state, pid_t co
 {
 	struct pollfd watched[] = { { .fd = WIRE_FD_CONTROL, .events = POLLIN },
 				    { .fd = signals, .events = POLLIN } };
+	struct mover mover = { 0 };
 	bool file_size = false;
 	int status = 0;
 
@@ -387,10 +469,10 @@ static void supervise(const struct order *order, enum wire_state state, pid_t co
 
 		if (poll(watched, 2, -1) < 0 && errno != EINTR)
 			break;
-		if (watched[0].revents && !handle_message(&state, command))
+		if (watched[0].revents && !handle_message(order, &state, command, &mover))
 			break;
 		if (watched[1].revents && read(signals, &info, sizeof info) > 0 &&
-		    reap(command, &status, &file_size)) {
+		    reap(order, command, &mover, &status, &file_size)) {
 			report_exit(order, status, counters, file_size);
 			return;
 		}

@@ -60,6 +60,9 @@ static bool add_record(struct order *order, const struct wire_record *record)
 		return (order->canary = text);
 	case WIRE_ABSTRACT:
 		return (order->abstract = text);
+	case WIRE_DRAFT:
+		order->draft = text;
+		return text && text[0] == '/';
 	case WIRE_LISTEN:
 		order->listens = mem_resize(order->listens, order->listen_count + 1,
 					    sizeof *order->listens);

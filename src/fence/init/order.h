@@ -26,6 +26,7 @@ struct order {
 	const char *cwd;
 	const char *canary;
 	const char *abstract;
+	const char *draft; /* the project, or NULL */
 };
 
 /* Parses an order. Returns 0, or -1 with err set if the bytes are malformed or a required record is

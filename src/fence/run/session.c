@@ -187,7 +187,7 @@ static void handle_message(struct session *session, const struct wire_message *m
 		terminal_attach(&session->terminal, fd);
 		return;
 	case WIRE_DENIALS:
-		denial_listen(&session->denials, fd);
+		denial_listen(&session->denials, fd, session->control);
 		return;
 	case WIRE_COUNTERS:
 		session->limiter.counters = fd;
@@ -210,11 +210,15 @@ static void handle_message(struct session *session, const struct wire_message *m
 	case WIRE_EXITED:
 		handle_exited(session, message);
 		break;
+	case WIRE_MOVABLE:
+		denial_movable(&session->denials);
+		break;
 	case WIRE_LOCK: /* never sent from inside */
 	case WIRE_ORDER:
 	case WIRE_GO:
 	case WIRE_SIGNAL:
 	case WIRE_SIGNAL_ALL:
+	case WIRE_MAKE_MOVABLE:
 		break;
 	}
 	fd_close(&fd);

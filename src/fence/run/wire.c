@@ -104,6 +104,7 @@ static const unsigned char table[WIRE_STATES][WIRE_MESSAGES] = {
 				  [WIRE_STOPPED] = WIRE_STATE_STARTING,
 				  [WIRE_SIGNAL] = WIRE_STATE_STARTING,
 				  [WIRE_SIGNAL_ALL] = WIRE_STATE_STARTING,
+				  [WIRE_MAKE_MOVABLE] = WIRE_STATE_STARTING,
 				  [WIRE_RUNNING] = WIRE_STATE_RUNNING,
 				  [WIRE_FAILED] = WIRE_STATE_FAILED,
 				  [WIRE_EXITED] = WIRE_STATE_OVER },
@@ -111,6 +112,8 @@ static const unsigned char table[WIRE_STATES][WIRE_MESSAGES] = {
 				 [WIRE_STOPPED] = WIRE_STATE_RUNNING,
 				 [WIRE_SIGNAL] = WIRE_STATE_RUNNING,
 				 [WIRE_SIGNAL_ALL] = WIRE_STATE_RUNNING,
+				 [WIRE_MAKE_MOVABLE] = WIRE_STATE_RUNNING,
+				 [WIRE_MOVABLE] = WIRE_STATE_RUNNING,
 				 [WIRE_EXITED] = WIRE_STATE_OVER },
 	/* Init and the command's process set up in parallel; one may not yet know that the other
 	 * failed. */
@@ -147,6 +150,7 @@ bool wire_fits(enum wire_side receiver, uint32_t type, bool with_fd)
 		[WIRE_GO] = { WIRE_INSIDE, NEVER },
 		[WIRE_SIGNAL] = { WIRE_INSIDE, NEVER },
 		[WIRE_SIGNAL_ALL] = { WIRE_INSIDE, NEVER },
+		[WIRE_MAKE_MOVABLE] = { WIRE_INSIDE, NEVER },
 	};
 
 	if (type == 0 || type >= WIRE_MESSAGES || messages[type].receiver != receiver)

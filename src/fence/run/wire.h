@@ -53,6 +53,7 @@ enum wire_tag {
 	WIRE_ROOM,
 	WIRE_OTHER,
 	WIRE_SEEN,
+	WIRE_DRAFT, /* string: the project, if the command runs in a draft */
 	WIRE_TAGS,
 };
 
@@ -143,6 +144,10 @@ int wire_next(struct wire_reader *reader, struct wire_record *ret_record);
  * its only NUL. */
 const char *wire_string(const struct wire_record *record, size_t skip);
 
+/* The folder in a project where folders of a draft are made movable (fence/init/movable.h). It is
+ * gone when that is done; one that is left belongs to an interrupted rename. */
+#define WIRE_MOVABLE_PLACE ".ringfence-rename"
+
 enum wire_message_type {
 	WIRE_LISTENING = 1, /* up, with a descriptor: listening socket number `a` of the order */
 	WIRE_TERMINAL,      /* up, with a descriptor: the outer end of the fence's terminal */
@@ -159,9 +164,11 @@ enum wire_message_type {
 	WIRE_SIGNAL,     /* down: send signal a to the command's process group */
 	WIRE_SIGNAL_ALL, /* down: send signal a to everything inside */
 	WIRE_COUNTERS,   /* up, with a descriptor: /proc/PID/io of init */
+	WIRE_MAKE_MOVABLE, /* down: make a folder of the draft movable; text: its path in it */
+	WIRE_MOVABLE,      /* up: that folder is now as movable as it can be */
 };
 
-enum { WIRE_MESSAGES = WIRE_COUNTERS + 1 };
+enum { WIRE_MESSAGES = WIRE_MOVABLE + 1 };
 
 /* The protocol state. The table of legal messages per state is in wire.c; docs/protocols.md shows
  * it. */

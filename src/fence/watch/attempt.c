@@ -410,3 +410,48 @@ bool attempt_freshens(struct attempt_context *context, const struct seccomp_noti
 	verdict = verdict_at(context->plan, path);
 	return entry.there && verdict.wall == VERDICT_READ_ONLY && verdict.by && verdict.by->source;
 }
+
+/* Reads the path of a call that has this act on it. */
+static bool find_path(struct attempt_context *context, const struct seccomp_notif *call,
+		      enum verdict_act act, struct attempt_path *ret_path)
+{
+	const uint64_t *arguments = (const uint64_t *)call->data.args;
+	struct inside_entry entry;
+
+	for (size_t i = 0; i < COUNT(shapes); i++) {
+		const struct shape *at = &shapes[i];
+
+		if (at->number != call->data.nr || at->act != act)
+			continue;
+		if (read_path((pid_t)call->pid,
+			      at->folder == NO_ARGUMENT ? AT_FDCWD : (int)arguments[at->folder],
+			      arguments[at->path], ret_path->path) < 0)
+			return false;
+		inside_resolve(&context->inside, false, ret_path->path, &entry);
+		ret_path->is_folder = entry.is_dir;
+		return true;
+	}
+	return false;
+}
+
+static bool is_rename(const struct seccomp_notif *call)
+{
+#ifdef SYS_rename
+	if (call->data.nr == SYS_rename)
+		return true;
+#endif
+	return call->data.nr == SYS_renameat || call->data.nr == SYS_renameat2;
+}
+
+bool attempt_renames_folder(struct attempt_context *context, const struct seccomp_notif *call,
+			    struct attempt_rename *ret_rename)
+{
+	ret_rename->exchange = call->data.nr == SYS_renameat2 &&
+			       call->data.args[4] & RENAME_EXCHANGE;
+	if (!is_rename(call) || inside_open(&context->inside, (pid_t)call->pid) < 0 ||
+	    !find_path(context, call, VERDICT_REMOVE, &ret_rename->from) ||
+	    (!ret_rename->from.is_folder && !ret_rename->exchange) ||
+	    !find_path(context, call, VERDICT_WRITE, &ret_rename->to))
+		return false;
+	return ret_rename->from.is_folder || ret_rename->to.is_folder;
+}

@@ -36,6 +36,21 @@ struct attempt_context {
 size_t attempt_look(struct attempt_context *context, const struct seccomp_notif *call,
 		    struct attempt ret_attempts[ATTEMPT_MOST]);
 
+/* A path of a rename, as processes in the fence see it. */
+struct attempt_path {
+	char path[PATH_MAX];
+	bool is_folder;
+};
+
+struct attempt_rename {
+	struct attempt_path from, to;
+	bool exchange; /* of both */
+};
+
+/* Reports whether this call renames a folder, and what. */
+bool attempt_renames_folder(struct attempt_context *context, const struct seccomp_notif *call,
+			    struct attempt_rename *ret_rename);
+
 /*
  * Reports whether this call sets the times of a file to now that a cover shows read-only. Git does
  * so before it uses an object again, and stores the object once more if that fails. It keeps the

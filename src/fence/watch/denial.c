@@ -43,10 +43,12 @@ void denial_init(struct denial_log *denials, const struct fence_plan *plan, fenc
 	};
 }
 
-void denial_listen(struct denial_log *denials, int listener)
+void denial_listen(struct denial_log *denials, int listener, int control)
 {
 	fd_close(&denials->listener);
 	denials->listener = listener;
+	denials->held.listener = listener;
+	denials->held.control = control;
 	ioctl(listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS, (unsigned long)SYNC_WAKE_UP);
 }
 
@@ -223,8 +225,10 @@ static bool answer(struct denial_log *denials, bool recording)
 	struct call call = find_call(in.asked.data.nr);
 	bool done = recording && attempt_freshens(&denials->context, &in.asked);
 
-	if (recording)
+	if (recording && denials->context.plan->spec->denials)
 		examine(denials, &in.asked, &call);
+	if (recording && held_take(&denials->held, &denials->context, &in.asked))
+		return true;
 	out.answer.id = in.asked.id;
 	out.answer.error = -call.error;
 	out.answer.flags = call.error || done ? 0 : SECCOMP_USER_NOTIF_FLAG_CONTINUE;
@@ -313,8 +317,15 @@ void denial_serve(struct denial_log *denials, bool recording)
 	announce(denials, false);
 }
 
+void denial_movable(struct denial_log *denials)
+{
+	inside_forget(&denials->context.inside); /* the folder is another one now */
+	held_continue(&denials->held);
+}
+
 void denial_end(struct denial_log *denials)
 {
+	held_release(&denials->held);
 	fd_close(&denials->listener);
 	inside_close(&denials->context.inside);
 	announce(denials, true);

@@ -131,7 +131,8 @@ static bool resolve_in_folder(struct inside *inside, bool follow, char path[PATH
 	memcpy(path, joined, sizeof joined);
 	*ret_entry = (struct inside_entry){ .there = status.stx_mode != 0,
 					    .folder = true,
-					    .file = S_ISREG(status.stx_mode) };
+					    .file = S_ISREG(status.stx_mode),
+					    .is_dir = S_ISDIR(status.stx_mode) };
 	return true;
 }
 
@@ -175,6 +176,14 @@ static bool resolve_missing(struct inside *inside, bool follow, char path[PATH_M
 	return target[0] == '/' || join(path, folder->real, target) == 0;
 }
 
+static bool is_dir(int fd)
+{
+	struct statx status = { 0 };
+
+	statx(fd, "", AT_EMPTY_PATH | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC, STATX_TYPE, &status);
+	return S_ISDIR(status.stx_mode);
+}
+
 void inside_resolve(struct inside *inside, bool follow, char path[PATH_MAX],
 		    struct inside_entry *ret_entry)
 {
@@ -189,7 +198,9 @@ void inside_resolve(struct inside *inside, bool follow, char path[PATH_MAX],
 
 		if (fd >= 0) {
 			memcpy(path, real, sizeof real);
-			*ret_entry = (struct inside_entry){ .there = true, .folder = true };
+			*ret_entry = (struct inside_entry){ .there = true,
+							    .folder = true,
+							    .is_dir = is_dir(fd) };
 			return;
 		}
 		if (errno != ENOENT)

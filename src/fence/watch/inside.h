@@ -31,6 +31,7 @@ struct inside_entry {
 	bool there;
 	bool folder; /* its parent folder exists */
 	bool file;   /* it is a regular file */
+	bool is_dir;
 };
 
 #define INSIDE_INIT ((struct inside){ .root = -1 })
