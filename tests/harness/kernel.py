@@ -41,11 +41,6 @@ def mount(source, target, fstype=None, flags=0, data=None):
                        _bytes(data)), f"mount {target}")
 
 
-def unmount(target):
-    """Returns whether something was mounted there, and nobody uses it."""
-    return _libc.umount2(_bytes(target), 0) == 0
-
-
 def become_subreaper():
     _check(_libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), "prctl")
 

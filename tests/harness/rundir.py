@@ -21,9 +21,6 @@ PROGRAMS = ("ringfence", "ringfence-init", "ringfence-snapshot", "ringfence-gate
             "ringfence-agent", "tests/gateway_owner")
 PREFIX = "rft."
 LEFTOVER_GRACE_S = 20
-ADMIN = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C"}
-MEMORY_MOST, MEMORY_ENOUGH = 6 << 30, 8 << 30
-DISK_SIZE, DISK_INODES = 4 << 30, 400_000
 
 
 def make():
@@ -32,46 +29,7 @@ def make():
         with contextlib.suppress(FileExistsError):
             folder = os.path.join(tempfile.gettempdir(), f"{PREFIX}{os.getpid()}.{number}")
             os.mkdir(folder, 0o755)  # bwrap 0.12 opens each folder above a mount for reading
-            _mount(folder)
             return folder
-
-
-def _memory_left():
-    with open("/proc/meminfo", encoding="ascii") as file:
-        return int(re.search(r"^MemAvailable: +(\d+)", file.read(), re.MULTILINE)[1]) << 10
-
-
-def _make_disk(image, folder):
-    """Mounts an ext4 file system of our own. Returns whether it could be."""
-    with open(image, "wb") as file:
-        file.truncate(DISK_SIZE)
-    steps = (["mkfs.ext4", "-q", "-F", "-N", str(DISK_INODES), "-E", "lazy_itable_init=1,lazy_journal_init=1", image],
-             ["mount", "-t", "ext4", "-o", "loop,noinit_itable", image, folder])
-    quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    with contextlib.suppress(FileNotFoundError):
-        return all(subprocess.run(step, env=ADMIN, check=False, **quiet).returncode == 0 for step in steps)
-    return False
-
-
-def _mount(folder):
-    """As root, keeps the folder in memory, and the user's home on an ext4 disk whose image is there.
-
-    So each test meets both kinds of file systems, whatever the machine has, and none waits for a
-    disk. Only this process and what it starts see the mounts. Without enough memory or a loop
-    device, everything stays on the machine's disk.
-    """
-    home = _home(folder, "user")
-    with contextlib.suppress(OSError):
-        if os.getuid() == 0 and _memory_left() >= MEMORY_ENOUGH:
-            kernel.own_mounts()
-            kernel.mount("tmpfs", folder, "tmpfs", 0, f"mode=755,size={MEMORY_MOST}")
-            os.mkdir(home)
-            if not _make_disk(os.path.join(folder, "disk"), home):
-                kernel.unmount(folder)
-
-
-def _home(folder, identity):
-    return os.path.join(folder, identity[0])
 
 
 def remove_stale():
@@ -155,8 +113,8 @@ def reports(trees):
 
 def make_home(temp, identity):
     """The folder below which each test of this identity gets its own."""
-    home = _home(temp, identity)
-    os.makedirs(home, exist_ok=True)
+    home = os.path.join(temp, identity[0])
+    os.makedirs(home)
     spread(home)
     os.chown(home, uid_of(identity), uid_of(identity))
     return home
@@ -218,8 +176,6 @@ def leftovers(temp):
     mark = os.path.basename(temp)
     for pid, command in _end_children() + _marked_processes(mark):
         yield "no process is left", f"{pid}: {command}"
-    for ours in (_home(temp, "user"), temp):
-        kernel.unmount(ours)
     with open("/proc/self/mountinfo", encoding="utf-8", errors="replace") as file:
         for line in file:
             if mark in line:
