@@ -7,21 +7,22 @@ import threading
 import time
 
 from harness import cases, contains, equal, expect
+from harness.client import CLIENT
 from harness.loop import Loop
 from harness.provider import STREAM, Provider, chunk, event, message, message_events, respond, stream
 
 KEY = "sk-ant-real-0123456789abcdef"
 
+SAY = CLIENT + """
+def say(text):
+    return post({"model": "claude-opus-5-5", "max_tokens": 100, "messages": [{"role": "user", "content": text}]})
+"""
+
 # One request, as an agent makes it; exits 1 where it is refused.
-ASK = """
-import json, os, sys, urllib.request as u, urllib.error
-request = u.Request(os.environ["ANTHROPIC_BASE_URL"] + "/v1/messages", json.dumps(
-    {"model": "claude-opus-5-5", "max_tokens": 100, "messages": [{"role": "user", "content": "hi"}]}).encode(),
-    {"x-api-key": os.environ["ANTHROPIC_API_KEY"]})
-try:
-    u.urlopen(request).read()
-except urllib.error.HTTPError:
-    sys.exit(1)
+ASK = SAY + """
+status, read = say("hi")
+read()
+sys.exit(status != 200)
 """
 
 # How an agent behaves whose request is refused: what it runs (None: the built-in agent), and the options of `run`.
@@ -187,7 +188,7 @@ PARTIAL = {
 @cases(*((partial, agent) for partial in PARTIAL for agent in KINDS if agent != "builtin" or "not" not in partial))
 def test_an_answer_that_is_not_whole_is_waited_for_and_costs_what_came(t, partial, agent):
     world = World(t, PARTIAL[partial], agent)
-    world.loop.write("ask.py", ASK.replace("u.urlopen(request).read()", "u.urlopen(request).read()\n    sys.exit(1)"))
+    world.loop.write("ask.py", ASK.replace("status != 200", "1"))
     equal(world.run("--detach").code, 0, "exit status")
     contains(world.loop.waiting()["reason"], "the model server at anthropic did not finish its answer", "the reason")
     check_first_iteration(world.loop, "unreachable", "wait")
@@ -199,7 +200,7 @@ def test_an_answer_that_is_not_whole_is_waited_for_and_costs_what_came(t, partia
 def test_a_whole_answer_of_which_the_agent_makes_nothing_is_a_crash(t):
     """The control of the above."""
     world = World(t, lambda request, _: stream(message_events()), "plain")
-    world.loop.write("ask.py", ASK.replace("u.urlopen(request).read()", "u.urlopen(request).read()\n    sys.exit(1)"))
+    world.loop.write("ask.py", ASK.replace("status != 200", "1"))
     equal(world.run("-m", "1").code, 2, "exit status")
     equal(world.loop.history()[0]["failure"], "crash", "the class")
 
@@ -252,8 +253,10 @@ def test_only_a_denial_that_comes_right_before_a_crash_explains_it(t, status, sc
 
 
 # An agent that repeats a request, whatever the answer is; it prints the statuses and ends well.
-REPEAT = ASK.replace("try:", "for i in range(14):\n  try:").replace("    u.urlopen(request).read()", "    print(u.urlopen(request).status)").replace(
-    "except urllib.error.HTTPError:\n    sys.exit(1)", "  except urllib.error.HTTPError as error:\n    print(error.code)")
+REPEAT = SAY + """
+for _ in range(14):
+    print(say("hi")[0])
+"""
 FAILING = refusal(400, "invalid_request_error", "messages: roles must alternate")
 
 
@@ -294,18 +297,9 @@ def test_other_answers_in_between_show_that_no_request_is_repeated_in_vain(t, be
 
 
 # As opencode does it: after each failure a request to shorten the conversation, which succeeds. It ends when it is refused.
-SHORTEN = """
-import json, os, sys, urllib.request as u, urllib.error
-def ask(text):
-    request = u.Request(os.environ["ANTHROPIC_BASE_URL"] + "/v1/messages", json.dumps(
-        {"model": "claude-opus-5-5", "max_tokens": 100, "messages": [{"role": "user", "content": text}]}).encode(),
-        {"x-api-key": os.environ["ANTHROPIC_API_KEY"]})
-    try:
-        return u.urlopen(request).status
-    except urllib.error.HTTPError as error:
-        return error.code
-while ask("work") != 402:
-    ask("shorten this")
+SHORTEN = SAY + """
+while say("work")[0] != 402:
+    say("shorten this")
 """
 
 

@@ -7,22 +7,20 @@ import signal
 import threading
 
 from harness import cases, contains, equal, expect, lacks
+from harness.client import CLIENT
 from harness.loop import Loop
 from harness.provider import Provider, make_certificate, message, message_events, opus, respond, stream
 
 KEY = "sk-ant-real-0123456789abcdef"
 
 # One request, as an agent makes it; prints the status.
-ASK = """
-import json, os, sys, urllib.request as u, urllib.error
-body = {"model": "claude-opus-5-5", "max_tokens": int(sys.argv[1]) if len(sys.argv) > 1 else 100,
-        **json.loads(sys.argv[2] if len(sys.argv) > 2 else "{}")}
-request = u.Request(os.environ["ANTHROPIC_BASE_URL"] + "/v1/messages", json.dumps(body).encode(),
-                    {"x-api-key": os.environ["ANTHROPIC_API_KEY"]})
-try:
-    print(u.urlopen(request).status)
-except urllib.error.HTTPError as error:
-    print(error.code, json.load(error)["error"]["message"])
+ASK = CLIENT + """
+status, read = post({"model": "claude-opus-5-5", "max_tokens": int(sys.argv[1]) if len(sys.argv) > 1 else 100,
+                     **json.loads(sys.argv[2] if len(sys.argv) > 2 else "{}")})
+if status == 200:
+    print(status)
+else:
+    print(status, json.loads(read())["error"]["message"])
     sys.exit(1)
 """
 
@@ -206,6 +204,21 @@ def test_a_project_cannot_allow_a_providers_tools_by_itself(t):
     contains(result.err, "inactive until you run: ringfence trust", "and that is told")
 
 
+# As ask.py, with a library that uses the proxy of the environment, except for the addresses in NO_PROXY.
+ASK_WITH_LIBRARY = """
+import json, os, sys, urllib.request as u, urllib.error
+body = {"model": "claude-opus-5-5", "max_tokens": int(sys.argv[1]) if len(sys.argv) > 1 else 100,
+        **json.loads(sys.argv[2] if len(sys.argv) > 2 else "{}")}
+request = u.Request(os.environ["ANTHROPIC_BASE_URL"] + "/v1/messages", json.dumps(body).encode(),
+                    {"x-api-key": os.environ["ANTHROPIC_API_KEY"]})
+try:
+    print(u.urlopen(request).status)
+except urllib.error.HTTPError as error:
+    print(error.code, json.load(error)["error"]["message"])
+    sys.exit(1)
+"""
+
+
 # The allowed hosts, and the statuses of requests that name an image, an MCP server, a limited fetch tool and an unlimited one.
 REACHES = {"none": ((), ["400", "400", "400", "400"]),
            "with subdomains": (("docs.example", "*.docs.example"), ["200", "200", "200", "400"]),
@@ -224,6 +237,7 @@ def test_a_provider_connects_only_to_hosts_that_the_network_policy_lists(t, case
     script = "".join(f"python3 ask.py 100 '{json.dumps(ask)}' | head -c 3 >{name};" for name, ask in asks.items())
     allowed, answers = REACHES[case]
     world = World(t, lambda request, _: message(input=10, output=5), all=script + "edit done yes; event final")
+    world.loop.write("ask.py", ASK_WITH_LIBRARY)
     hosts = [word for host in allowed for word in ("--allow", host)]
     result = world.run("-m", "1", "--budget", "20", "--provider-tools", "web-fetch", "--provider-tools", "mcp", *hosts)
     equal(result.code, 0, "exit status", result)

@@ -32,4 +32,7 @@ static inline int attack_verdict(long result)
 	return result < 0 ? errno : 0;
 }
 
+/* "EPERM" for EPERM, or "?". musl has no strerrorname_np(). */
+const char *attack_errno_name(int number);
+
 #endif

@@ -33,8 +33,8 @@ static bool fails_with(long result, int wanted)
 {
 	if (result < 0 && errno == wanted)
 		return true;
-	printf("result %ld, errno %s instead of %s\n", result, strerrorname_np(errno),
-	       strerrorname_np(wanted));
+	printf("result %ld, errno %s instead of %s\n", result, attack_errno_name(errno),
+	       attack_errno_name(wanted));
 	return false;
 }
 

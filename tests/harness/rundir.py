@@ -120,11 +120,20 @@ def make_home(temp, identity):
     return home
 
 
+def _musl():
+    """Options for a small program (meson.build has the same); without musl, glibc is used."""
+    machine = os.uname().machine
+    specs = f"/usr/lib/{machine}-linux-musl/musl-gcc.specs"
+    if not os.path.exists(specs):
+        return []
+    return [f"-specs={specs}", "-idirafter", "/usr/include", "-idirafter", f"/usr/include/{machine}-linux-gnu"]
+
+
 def compile_attack(tests, folder):
     program = os.path.join(folder, "attack")
     sources = sorted(glob.glob(os.path.join(tests, "escape/attack*.c")))
-    subprocess.run(["cc", "-static", "-O1", "-std=gnu17", "-Wall", "-Wextra", "-Werror", "-o",
-                    program, *sources], check=True)
+    subprocess.run(["cc", *_musl(), "-static", "-s", "-O1", "-std=gnu17", "-Wall", "-Wextra", "-Werror",
+                    "-o", program, *sources], check=True)
     os.chmod(program, 0o755)
     return program
 
