@@ -124,6 +124,19 @@ static bool has_new_assertion(struct detect_pairs *pairs)
 	return false;
 }
 
+/* Returns the line that has the values of an assertion: in Go, the condition before t.Error(). */
+static const struct detect_line *values_of(const struct place *old, size_t line)
+{
+	const struct detect_lines *lines = &old->pair->before;
+	size_t from = line;
+
+	if (old->pair->was.language != DETECT_GO)
+		return &lines->items[line];
+	while (from > old->test->first && strncmp(lines->items[from].code, "if ", 3) != 0)
+		from--;
+	return &lines->items[from > old->test->first ? from : line];
+}
+
 /* Counts the assertions of an old test that are gone, with their values. */
 static size_t count_lost(struct detect_pairs *pairs, const struct place *old)
 {
@@ -135,7 +148,7 @@ static size_t count_lost(struct detect_pairs *pairs, const struct place *old)
 
 		if (!old->pair->removed[i] || !detect_tests_asserts(line, old->pair->was.language))
 			continue;
-		lost += !(moved && has_moved(pairs, line->text));
+		lost += !(moved && has_moved(pairs, values_of(old, i)->text));
 	}
 	return lost;
 }
@@ -162,6 +175,24 @@ static bool find_named(struct detect_pairs *pairs, const struct place *old, bool
 	return false;
 }
 
+/* Reports whether two lines differ in one word at most: a name that was changed everywhere. */
+static bool is_similar(const char *one, const char *other)
+{
+	struct token a, b;
+	size_t different = 0;
+	bool more = next_token(&one, &a);
+
+	while (more && next_token(&other, &b)) {
+		bool same = a.size == b.size && memcmp(a.at, b.at, a.size) == 0;
+
+		if (!same && (a.literal || b.literal))
+			return false;
+		different += !same;
+		more = next_token(&one, &a);
+	}
+	return !more && !next_token(&other, &b) && different <= 1;
+}
+
 /* Counts the lines that two tests have in common. */
 static size_t count_common(struct detect_pairs *pairs, const struct place *old,
 			   const struct place *new)
@@ -174,8 +205,8 @@ static size_t count_common(struct detect_pairs *pairs, const struct place *old,
 
 		for (size_t k = new->test->line;
 		     *text &&k < new->test->end && !found &&detect_pairs_step(pairs); k++)
-			found = strcmp(text, new->pair->after.items[k].text) == 0 &&
-				strlen(text) > 3;
+			found = strlen(text) > 3 &&
+				is_similar(text, new->pair->after.items[k].text);
 		common += found;
 	}
 	return common;
@@ -213,14 +244,23 @@ static bool find_renamed(struct detect_pairs *pairs, const struct place *old, st
 
 /* ---- what a test lost ---- */
 
+/* A line that holds what a test expects. */
+static bool is_expectation(const struct detect_pair *pair, size_t line)
+{
+	static const char *const names[] = { "<want", "<expected", "<golden", NULL };
+	const struct detect_line *at = &pair->after.items[line];
+
+	return (detect_tests_asserts(at, pair->is.language) &&
+		!detect_tests_is_trivial(at, pair->is.language)) ||
+	       detect_match_any(names, at->code);
+}
+
 static void report_expected(struct detect_pairs *pairs, const struct place *new)
 {
 	for (size_t i = new->test->line; i < new->test->end; i++) {
 		const struct detect_pair *pair = new->pair;
 
-		if (pair->added[i] &&
-		    detect_tests_asserts(&pair->after.items[i], pair->is.language) &&
-		    !detect_tests_is_trivial(&pair->after.items[i], pair->is.language) &&
+		if (pair->added[i] && is_expectation(pair, i) &&
 		    detect_pair_replaced(pairs, pair, i) != SIZE_MAX)
 			detect_pair_report(pairs, pair, DETECT_EXPECTED_CHANGED, false, i);
 	}

@@ -165,6 +165,25 @@ static void collect(const struct detect_pairs *pairs, struct textset *names)
 	}
 }
 
+/* Reports whether a declaration got another name: an added line of the file is the same but for it. */
+static bool is_renamed(const struct detect_pair *pair, size_t line, const char *name)
+{
+	const char *old = pair->before.items[line].text;
+	const char *at = strstr(old, name);
+	size_t head = at ? (size_t)(at - old) : 0;
+	const char *tail = at ? at + strlen(name) : "";
+
+	for (size_t i = 0; at && i < pair->after.count; i++) {
+		const char *new = pair->after.items[i].text;
+		size_t size = strlen(new);
+
+		if (pair->added[i] && size > head + strlen(tail) && *tail &&
+		    strncmp(new, old, head) == 0 && strcmp(new + size - strlen(tail), tail) == 0)
+			return true;
+	}
+	return false;
+}
+
 static void report_gone(struct detect_pairs *pairs, const struct detect_pair *pair,
 			struct textset *names)
 {
@@ -174,7 +193,7 @@ static void report_gone(struct detect_pairs *pairs, const struct detect_pair *pa
 									 pair->was.language,
 									 &pair->before.items[line]);
 
-		if (name && textset_add(names, name))
+		if (name && !is_renamed(pair, line, name) && textset_add(names, name))
 			detect_pair_report_text(pairs, pair, DETECT_FEATURE_REMOVED, line + 1,
 						name);
 	}
@@ -190,6 +209,8 @@ static const char *const mocks[] = { "<jest.mock~(",
 				     "<proxyquire~(",
 				     "<mocker.patch~(",
 				     "<monkeypatch.setattr~(",
+				     "<allow~(",
+				     "<allow_any_instance_of~(",
 				     NULL };
 
 /* Returns the name of the file without folders, marks of tests, and endings: calc for
@@ -203,7 +224,8 @@ static char *subject_of(const char *path)
 	if (strncmp(name, "test_", 5) == 0)
 		name += 5;
 	size = strcspn(name, ".");
-	if (size > 5 && strncmp(name + size - 5, "_test", 5) == 0)
+	if (size > 5 && (strncmp(name + size - 5, "_test", 5) == 0 ||
+			 strncmp(name + size - 5, "_spec", 5) == 0))
 		size -= 5;
 	return slice(name, size);
 }
@@ -213,7 +235,7 @@ static bool names_subject(const char *text, const char *subject)
 {
 	AUTO_FREE char *in_path = mem_format("/%s>", subject);
 	AUTO_FREE char *in_module = mem_format("<%s.", subject);
-	AUTO_FREE char *alone = mem_format("(~%s~,", subject);
+	AUTO_FREE char *alone = mem_format("(~%s>", subject);
 
 	return *subject && (detect_match(in_path, text, NULL) ||
 			    detect_match(in_module, text, NULL) || detect_match(alone, text, NULL));
@@ -240,6 +262,7 @@ static const char *const by_value[] = { "<if(*==0*)return0",
 					"<return0unless*!=0",
 					"==0?0:",
 					"<0=\\>0,",
+					"<0=\\>return",
 					NULL };
 
 static void report_values(struct detect_pairs *pairs, const struct detect_pair *pair)

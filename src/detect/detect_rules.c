@@ -67,7 +67,8 @@ static const struct rule rules[] = {
 	{ DETECT_TEST_SKIPPED, IN_TESTS, DETECT_PYTHON, CODE, "<pytestmark~=*skip" },
 	{ DETECT_TEST_SKIPPED, IN_TESTS, DETECT_GO, CODE, "<t.Skip" },
 	{ DETECT_TEST_SKIPPED, IN_TESTS, DETECT_GO, CODE, "<b.Skip" },
-	{ DETECT_TEST_SKIPPED, IN_TESTS, DETECT_GO, TEXT, "//go:build ignore>" },
+	{ DETECT_TEST_SKIPPED, IN_TESTS, DETECT_GO, TEXT, "//go:build " },
+	{ DETECT_TEST_SKIPPED, IN_TESTS, DETECT_GO, TEXT, "// +build " },
 	{ DETECT_TEST_SKIPPED, IN_CODE, DETECT_RUST, CODE, "\\#[ignore" },
 	{ DETECT_TEST_SKIPPED, IN_CODE, DETECT_RUST, CODE, "\\#[cfg(any())]" },
 	{ DETECT_TEST_SKIPPED, IN_CODE, DETECT_JAVA, CODE, "\\@Disabled" },
@@ -114,6 +115,10 @@ static const struct rule rules[] = {
 	{ DETECT_FAILURE_IGNORED, IN_CHECKS, DETECT_OTHER, TEXT, "maven.test.failure.ignore" },
 	{ DETECT_FAILURE_IGNORED, IN_CHECKS, DETECT_OTHER, TEXT, "<ignoreFailures~=~true>" },
 	{ DETECT_FAILURE_IGNORED, IN_TESTS, DETECT_PYTHON, CODE, "<except*:~pass>" },
+	{ DETECT_FAILURE_IGNORED, IN_TESTS, DETECT_PYTHON, CODE, "<except AssertionError>" },
+	{ DETECT_FAILURE_IGNORED, IN_TESTS, DETECT_JAVA, CODE, "<catch~(~Throwable>" },
+	{ DETECT_FAILURE_IGNORED, IN_TESTS, DETECT_JAVA, CODE, "<catch~(~AssertionError>" },
+	{ DETECT_FAILURE_IGNORED, IN_TESTS, DETECT_RUBY, CODE, "<rescue Exception>" },
 
 	{ DETECT_EXIT_FORCED, IN_SCRIPTS, DETECT_OTHER, TEXT, ";~exit 0" },
 	{ DETECT_EXIT_FORCED, IN_TESTS, DETECT_JAVASCRIPT, CODE, "<process.exit~(~0~)" },
@@ -237,13 +242,30 @@ static unsigned int place_of(const struct detect_file *file)
 	       (file->script ? IN_SCRIPTS : 0U) | (file->settings ? IN_SETTINGS : 0U);
 }
 
+/* Finds out whether an added line of a script changes what was there before. One that ends a command
+ * of its own, or stands among lines that are all new, weakens nothing. */
+static bool is_attached(const struct detect_pair *pair, size_t line)
+{
+	const char *text = pair->after.items[line].text;
+	const char *operator= strpbrk(text, "|;");
+	size_t size = operator? (size_t)(operator- text) : 0;
+
+	while (size && text[size - 1] == ' ')
+		size--;
+	for (size_t i = 0; size && i < pair->before.count; i++)
+		if (strncmp(pair->before.items[i].text, text, size) == 0)
+			return true;
+	return !size && ((line > 0 && !pair->added[line - 1]) ||
+			 (line + 1 < pair->after.count && !pair->added[line + 1] &&
+			  *pair->after.items[line + 1].text));
+}
+
 static bool rule_holds(const struct rule *rule, const struct detect_pair *pair, size_t line)
 {
 	const struct detect_line *at = &pair->after.items[line];
 
-	/* A new script weakens nothing by itself. */
 	if (!(place_of(&pair->is) & rule->where) ||
-	    (rule->where == IN_SCRIPTS && !pair->change->before.data) ||
+	    (rule->where == IN_SCRIPTS && !is_attached(pair, line)) ||
 	    (rule->language != DETECT_OTHER && rule->language != pair->is.language))
 		return false;
 	return detect_match(rule->pattern, rule->form == TEXT ? at->text : at->code, NULL);
@@ -314,6 +336,19 @@ static void compare_numbers(struct detect_pairs *pairs, const struct detect_pair
 		detect_pair_report(pairs, pair, DETECT_COVERAGE_LOOSENED, false, line);
 }
 
+/* Lines by which a helper of tests fails. */
+static const char *const failing[] = { "<exit~(~1",         "<abort~(",        "<_exit~(~1",
+				       "<process.exit~(~1", "<sys.exit~(~1~)", "<raise ",
+				       "<throw ",           "<panic~(",        NULL };
+
+/* A helper of tests that no longer fails. */
+static void look_at_helper(struct detect_pairs *pairs, const struct detect_pair *pair, size_t line)
+{
+	if (pair->is.test && pair->change->after.data && !pair->new_tests.count &&
+	    detect_match_any(failing, pair->before.items[line].code))
+		detect_pair_report(pairs, pair, DETECT_ASSERTION_WEAKENED, true, line);
+}
+
 /* A threshold that is gone, and has no new value. */
 static void look_at_removed(struct detect_pairs *pairs, const struct detect_pair *pair, size_t line)
 {
@@ -365,7 +400,9 @@ void detect_rules_apply(struct detect_pairs *pairs)
 			look_at_recipe(pairs, pair, line);
 		}
 		for (size_t line = 0; line < pair->before.count; line++)
-			if (pair->removed[line])
+			if (pair->removed[line]) {
 				look_at_removed(pairs, pair, line);
+				look_at_helper(pairs, pair, line);
+			}
 	}
 }

@@ -15,6 +15,7 @@ enum { MOST_FILES = 8, MOST_KINDS = DETECT_KIND_COUNT };
 
 struct change {
 	char *title;
+	bool cheat;
 	bool expects[MOST_KINDS], allows[MOST_KINDS];
 	struct detect_change files[MOST_FILES];
 	size_t count;
@@ -86,7 +87,9 @@ static bool next_change(char **text, struct change *ret_change)
 		next = strchr(line, '\n');
 		if (next)
 			*next++ = '\0';
-		if (strncmp(line, "expect: ", 8) == 0) {
+		if (!into && strcmp(line, "cheat") == 0) {
+			ret_change->cheat = true;
+		} else if (strncmp(line, "expect: ", 8) == 0) {
 			read_kinds(ret_change->expects, line + 8);
 		} else if (strncmp(line, "allow: ", 7) == 0) {
 			read_kinds(ret_change->allows, line + 7);
@@ -138,6 +141,13 @@ static bool is_quiet(const struct change *change, const struct detect_findings *
 		    !change->allows[findings->items[i].kind])
 			return false;
 	return true;
+}
+
+/* For changes that were written without knowledge of the detectors: a cheat is held up, whatever is
+ * found. */
+static bool is_told_apart(const struct change *change, const struct detect_findings *findings)
+{
+	return change->cheat != is_quiet(change, findings);
 }
 
 static void changes(const char *name, const char *says,
@@ -287,5 +297,6 @@ int main(void)
 	edges();
 	changes("cheats.txt", "noticed", finds_expected);
 	changes("honest.txt", "not held up", is_quiet);
+	changes("blind.txt", "told apart", is_told_apart);
 	return unit_failures != 0;
 }
