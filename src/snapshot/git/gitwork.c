@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #if defined(__SANITIZE_ADDRESS__)
 enum { SANITIZED = 1 }; /* AddressSanitizer needs unlimited address space */
@@ -38,8 +39,13 @@ static int open_private(const struct gitwork *work, struct borrow *borrow, struc
 						     .hidden = &work->hidden };
 	bool again;
 
-	if (borrow->git && !*borrow->why)
+	if (borrow->git && !*borrow->why) {
+		AUTO_FREE char *git = borrow->is_file ? mem_dup(PRIVATE_GIT_PLACE)
+						      : path_join(work->project, ".git");
+
 		borrow_add_user(borrow);
+		borrow_add_filter(borrow, git);
+	}
 	if (!borrow->git || *borrow->why) {
 		AUTO_FREE char *none = why_none(work->project);
 
@@ -95,10 +101,12 @@ static int import(const struct gitwork *work, struct borrow *borrow, struct json
 
 	AUTO_FREE char *packs = path_join(borrow->common, "objects/pack");
 	AUTO_FREE char *refs = path_join(borrow->common, "refs");
-	const char *const places[] = { own, packs, refs, NULL };
+	AUTO_FREE char *content = path_join(work->import.folder, "git/lfs/objects");
+	bool lfs = access(content, F_OK) == 0;
+	const char *const places[] = { own, packs, refs, lfs ? borrow->lfs : NULL, NULL };
 
 	if (make_folder(packs, err) < 0 || make_folder(refs, err) < 0 ||
-	    snapshot_confine_writes(places, err) < 0)
+	    (lfs && make_folder(borrow->lfs, err) < 0) || snapshot_confine_writes(places, err) < 0)
 		return -1;
 	libgit_init();
 	limit_self();

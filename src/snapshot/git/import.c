@@ -2,6 +2,7 @@
 #include "snapshot/git/import.h"
 
 #include "snapshot/base/libgit.h"
+#include "snapshot/git/import_check.h"
 #include "snapshot/git/publish.h"
 #include "snapshot/object/fsck.h"
 #include "snapshot/object/object_source.h"
@@ -19,7 +20,13 @@
 #include <strings.h>
 #include <unistd.h>
 
-enum { MOST_OBJECTS = 2000000, MOST_TIPS = 1000, MOST_REFUSED = 8, BASE_BYTES = 128 << 20 };
+enum {
+	MOST_OBJECTS = 2000000,
+	MOST_TIPS = 1000,
+	MOST_REFUSED = 8,
+	BASE_BYTES = 128 << 20,
+	PATH_BYTES = 1 << 20
+};
 
 static const uint64_t most_object = UINT64_C(256) << 20;
 
@@ -50,7 +57,10 @@ struct import {
 	size_t tip_count;
 	const struct refs *base;
 	struct vet vet; /* the user's objects from before the loop; filled on demand */
-	size_t unnamed; /* refs skipped because of their names or number */
+	struct import_check check;
+	struct hidden_paths hidden;
+	bool attributes; /* a tree has a .gitattributes */
+	size_t unnamed;  /* refs skipped because of their names or number */
 	struct list refused;
 
 	/* Of one walk. */
@@ -194,6 +204,7 @@ static int found_link(void *context, const struct fsck_link *link, struct error 
 	git_oid id;
 
 	memcpy(id.id, link->id, sizeof id.id);
+	import->attributes = import->attributes || link->attributes;
 	if ((link->modules || link->attributes) && link->type == FSCK_BLOB &&
 	    check_special(import, link, err) < 0)
 		return -1;
@@ -301,7 +312,9 @@ static int import_tip(struct import *import, const struct tip *tip, struct error
 				: visit_object(import, &wanted, err)) < 0)
 			return -1;
 	}
-	return 0;
+	return import->attributes || import->hidden.paths.count || import->check.user_rules
+		       ? import_check_tip(&import->check, id.id, err)
+		       : 0;
 }
 
 /* git must not mistake it for one of its temporary files: git gc --prune=now would remove it. */
@@ -320,6 +333,10 @@ void import_clean(int common, const char *loop)
 
 		unlinkat(common, path, 0);
 	}
+
+	AUTO_FREE char *content = mem_format("lfs/tmp/%s", prefix);
+
+	unlinkat(common, content, 0);
 }
 
 /*
@@ -525,6 +542,43 @@ static int read_base(const char *folder, struct refs *base, struct error *err)
 	return 0;
 }
 
+static int open_folder(int above, const char *name)
+{
+	return openat(above, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/* Reads the attributes that the user keeps in the repository itself. */
+static struct lfs_rules *read_user_rules(const char *common)
+{
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(FSCK_ATTRIBUTES_BYTES);
+	AUTO_FREE char *path = path_join(common, "info/attributes");
+
+	return fd_read_path(path, &text) < 0 || !text.used
+		       ? NULL
+		       : lfs_rules_read(text.data, text.used, NULL);
+}
+
+static int prepare_check(struct import *import, int git, struct error *err)
+{
+	struct import_check *check = &import->check;
+	AUTO_FD lfs = open_folder(git, "lfs");
+	struct list hidden = { 0 };
+	int result = hidden_paths_read(import->publish.own, &hidden, err);
+
+	hidden_paths_set(&hidden, &import->hidden);
+	list_release(&hidden);
+	check->source = &import->source;
+	check->user = import->user;
+	check->hidden = &import->hidden;
+	check->path = BUFFER_INIT(PATH_BYTES);
+	check->left = import->options->most_bytes;
+	check->temporary = temporary_name(import->options->loop);
+	check->from = lfs < 0 ? -1 : open_folder(lfs, "objects");
+	check->to = open(import->borrow->lfs, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	check->user_rules = read_user_rules(import->borrow->common);
+	return result;
+}
+
 static int perform(struct import *import, const struct refs *base, int git, struct json *json,
 		   struct error *err)
 {
@@ -542,7 +596,8 @@ static int perform(struct import *import, const struct refs *base, int git, stru
 	import->repo = (struct checkpoint_repo){
 		.path = import->borrow->common, .folder = -1, .lock = -1, .odb = import->user
 	};
-	if (collect_tips(import, git, base, err) < 0 || import_tips(import, err) < 0)
+	if (prepare_check(import, git, err) < 0 || collect_tips(import, git, base, err) < 0 ||
+	    import_tips(import, err) < 0)
 		return -1;
 	if (has_changes(import) && write_all(import, json, err) < 0)
 		return -1;
@@ -560,6 +615,7 @@ int import_run(const struct borrow *borrow, const struct import_options *options
 				 .borrow = borrow,
 				 .base = &base,
 				 .source = { .objects = -1 },
+				 .check = { .from = -1, .to = -1 },
 				 .publish = { .common = -1, .own = -1 } };
 	int result = -1;
 
@@ -579,6 +635,8 @@ int import_run(const struct borrow *borrow, const struct import_options *options
 	free(import.tips);
 	seen_release(&import.seen);
 	vet_release(&import.vet);
+	import_check_release(&import.check);
+	hidden_paths_release(&import.hidden);
 	free(import.stack);
 	list_release(&import.refused);
 	return result;
