@@ -295,7 +295,7 @@ static void read_storage(struct borrow *borrow, const struct gitconfig_entry *en
 	    strcmp(entry->key, "storage") != 0 || !*entry->value)
 		return;
 	free(borrow->lfs);
-	borrow->lfs = path_absolute(entry->value, borrow->common);
+	borrow->lfs = gituser_path(entry->value, borrow->common);
 }
 
 static int read_entry(void *context, const struct gitconfig_entry *entry)
