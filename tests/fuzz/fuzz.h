@@ -30,6 +30,8 @@ fuzz_fn fuzz_ignore;
 fuzz_fn fuzz_ignore_rules;
 fuzz_fn fuzz_jsonline;
 fuzz_fn fuzz_ledger_sums;
+fuzz_fn fuzz_lfs_pointer;
+fuzz_fn fuzz_lfs_rules;
 fuzz_fn fuzz_loop_index;
 fuzz_fn fuzz_loop_state;
 fuzz_fn fuzz_manifest;

@@ -60,7 +60,7 @@ static int read_attributes(void *context, const char *folder, struct buffer *tex
 			  : read_from_disk(work->user, path, text);
 }
 
-/* A tree that cannot be read has no attributes; the caller notices when it reads the tree itself. */
+/* If a tree cannot be read, it has no attributes; the caller notices when it reads the tree. */
 struct lfs_work *lfs_work_new(const struct user_repo *user, const git_oid *tree)
 {
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(ATTRIBUTES_BYTES);
