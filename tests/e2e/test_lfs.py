@@ -182,7 +182,7 @@ def test_a_file_in_lfs_that_was_committed_raw_is_refused_until_it_is_a_pointer(t
     answer = private.bring()
     contains(answer["refused"][0], "'old.bin': a file in Git LFS was committed without its filter", "the refusal")
     equal(repo.refs("refs/heads/ringfence"), {}, "refs")
-    # The agent does it again, with what a filter makes of it.
+    # The agent does it again, with what a filter writes.
     text = pointer("raw bytes") + "\n"
     digest = hashlib.sha256(b"raw bytes").hexdigest()
     private.write(f"lfs/objects/{digest[:2]}/{digest[2:4]}/{digest}", "raw bytes")

@@ -1,5 +1,5 @@
 // sources: src/lfs/lfs_pointer.c
-/* A blob that an agent committed. What is accepted as a pointer is what we would write. */
+/* A blob that an agent committed. An accepted pointer is written the same way. */
 #include "fuzz.h"
 
 #include "lfs/lfs_pointer.h"

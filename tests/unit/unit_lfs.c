@@ -92,7 +92,7 @@ static void rules(void)
 	      ask("# filter=lfs\n", "#") == LFS_RULES_SILENT &&
 		      ask("a/ filter=lfs\n", "a") == LFS_RULES_SILENT &&
 		      ask("!a filter=lfs\n", "a") == LFS_RULES_SILENT);
-	CHECK("a byte order mark and carriage returns are no part of a line",
+	CHECK("a byte order mark and carriage returns do not belong to a line",
 	      ask("\xef\xbb\xbf*.bin filter=lfs\r\n", "x.bin") == LFS_RULES_YES);
 	CHECK("a macro stands for its attributes",
 	      ask("[attr]big filter=lfs -text\n*.bin big\n", "x.bin") == LFS_RULES_YES &&
