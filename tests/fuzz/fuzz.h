@@ -28,6 +28,7 @@ fuzz_fn fuzz_http;
 fuzz_fn fuzz_httpclient;
 fuzz_fn fuzz_ignore;
 fuzz_fn fuzz_ignore_rules;
+fuzz_fn fuzz_index_read;
 fuzz_fn fuzz_jsonline;
 fuzz_fn fuzz_ledger_sums;
 fuzz_fn fuzz_lfs_pointer;

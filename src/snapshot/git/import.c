@@ -4,6 +4,7 @@
 #include "snapshot/base/libgit.h"
 #include "snapshot/git/import_check.h"
 #include "snapshot/git/publish.h"
+#include "snapshot/git/unfinished.h"
 #include "snapshot/object/fsck.h"
 #include "snapshot/object/object_source.h"
 #include "snapshot/object/seen.h"
@@ -60,6 +61,7 @@ struct import {
 	struct import_check check;
 	struct hidden_paths hidden;
 	bool attributes; /* a tree has a .gitattributes */
+	git_oid head;    /* zero if HEAD has no commit */
 	size_t unnamed;  /* refs skipped because of their names or number */
 	struct list refused;
 
@@ -453,7 +455,7 @@ static int collect_tips(struct import *import, int git, const struct refs *base,
 
 	if (result == 0 && refs_head(git, &head))
 		hex = refs_resolve(&refs, &head);
-	if (hex)
+	if (hex && git_oid_fromstr(&import->head, hex) == 0)
 		add_head(import, hex);
 	for (size_t i = 0; result == 0 && i < refs.count; i++)
 		consider_ref(import, base, &refs.items[i], hex ? head.target : NULL);
@@ -529,6 +531,23 @@ static void write_refused(struct import *import, struct json *json)
 	json_close(json);
 }
 
+/* Reports work of the agent's that is not in a commit. */
+static void write_trouble(struct import *import, int git, struct json *json)
+{
+	struct list words = { 0 };
+
+	unfinished_find(&import->check, git, import->publish.own,
+			git_oid_is_zero(&import->head) ? NULL : &import->head, &words);
+	json_open(json, "trouble", '[');
+	for (size_t i = 0; i < words.count; i++) {
+		AUTO_FREE char *shown = text_escaped(words.items[i]);
+
+		json_text(json, NULL, shown);
+	}
+	json_close(json);
+	list_release(&words);
+}
+
 static int read_base(const char *folder, struct refs *base, struct error *err)
 {
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(BASE_BYTES);
@@ -588,18 +607,19 @@ static int perform(struct import *import, const struct refs *base, int git, stru
 	    publish_open(import->borrow, import->options->folder, import->options->loop, base,
 			 &import->publish, err) < 0)
 		return -1;
-	if (import->source.empty && import->publish.imported.count == 0)
-		return 0;
 	import_clean(import->publish.common, import->options->loop);
 	if (git_odb_open(&import->user, objects) < 0)
 		return libgit_error("open the repository", err);
 	import->repo = (struct checkpoint_repo){
 		.path = import->borrow->common, .folder = -1, .lock = -1, .odb = import->user
 	};
-	if (prepare_check(import, git, err) < 0 || collect_tips(import, git, base, err) < 0 ||
-	    import_tips(import, err) < 0)
+	if (prepare_check(import, git, err) < 0 || collect_tips(import, git, base, err) < 0)
 		return -1;
-	if (has_changes(import) && write_all(import, json, err) < 0)
+	write_trouble(import, git, json);
+	if (import->source.empty && import->publish.imported.count == 0)
+		return 0;
+	if (import_tips(import, err) < 0 ||
+	    (has_changes(import) && write_all(import, json, err) < 0))
 		return -1;
 	write_refused(import, json);
 	return 0;

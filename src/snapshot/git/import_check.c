@@ -339,14 +339,15 @@ static int enter(struct import_check *check, struct trees *trees, const struct c
 static int check_entries(struct import_check *check, struct trees *trees, struct error *err)
 {
 	struct cursor *own = &trees->own;
+	struct cursor *first = trees->parents; /* at its end if there is no parent */
 
-	while (own->name || (trees->count && trees->parents[0].name)) {
-		struct cursor *first = trees->count ? trees->parents : NULL;
-		bool deleted = !own->name || (first && first->name && compare(first, own) < 0);
-		struct cursor entry = deleted ? *first : *own;
+	while (own->name || first->name) {
+		int order = !own->name ? 1 : !first->name ? -1 : compare(own, first);
+		struct cursor entry = order > 0 ? *first : *own;
 
-		if (enter(check, trees, &entry, deleted, err) < 0 ||
-		    advance(check, deleted ? first : own, err) < 0)
+		if (enter(check, trees, &entry, order > 0, err) < 0 ||
+		    (order >= 0 && advance(check, first, err) < 0) ||
+		    (order <= 0 && advance(check, own, err) < 0))
 			return -1;
 	}
 	return 0;
@@ -447,8 +448,8 @@ static int read_commit(struct import_check *check, const git_oid *id, struct com
 	return whole ? 0 : error_set(err, "a commit without a tree");
 }
 
-static int read_tree_of(struct import_check *check, const git_oid *id, git_oid *ret_tree,
-			struct error *err)
+int import_check_tree(struct import_check *check, const git_oid *id, git_oid *ret_tree,
+		      struct error *err)
 {
 	struct commit commit;
 	int result = read_commit(check, id, &commit, err);
@@ -466,7 +467,7 @@ static int compare_trees(struct import_check *check, const struct commit *commit
 		mem_zero((commit->count + 1) * sizeof(const unsigned char *));
 
 	for (size_t i = 0; i < commit->count; i++) {
-		if (read_tree_of(check, &commit->parents[i], &trees[i], err) < 0)
+		if (import_check_tree(check, &commit->parents[i], &trees[i], err) < 0)
 			return -1;
 		ids[i] = trees[i].id;
 	}
@@ -560,6 +561,60 @@ int import_check_tip(struct import_check *check, const unsigned char id[FSCK_ID]
 	}
 	free(queue.items);
 	return result;
+}
+
+/* A walk through all files of a tree. */
+struct each {
+	struct import_check *check;
+	import_check_fn *found;
+	void *context;
+	unsigned int depth;
+};
+
+static int each_of_tree(struct each *each, const unsigned char *id, struct error *err);
+
+static int each_entry(struct each *each, const struct cursor *entry, struct error *err)
+{
+	struct buffer *path = &each->check->path;
+	size_t used = path->used;
+	int result;
+
+	if (used)
+		buffer_add_text(path, "/");
+	buffer_add(path, entry->name, entry->length);
+	if (buffer_overflowed(path) || each->depth > FSCK_DEEPEST)
+		result = error_set(err, "a path that is too long");
+	else if (S_ISDIR(entry->mode))
+		result = each_of_tree(each, entry->id, err);
+	else
+		result = each->found(each->context, buffer_text(path), entry->mode, entry->id, err);
+	path->used = used;
+	return result;
+}
+
+static int each_of_tree(struct each *each, const unsigned char *id, struct error *err)
+{
+	struct cursor cursor;
+	int result = open_tree(each->check, id, &cursor, err);
+
+	each->depth++;
+	while (result == 0 && cursor.name) {
+		result = each_entry(each, &cursor, err);
+		if (result == 0)
+			result = advance(each->check, &cursor, err);
+	}
+	each->depth--;
+	free(cursor.bytes);
+	return result;
+}
+
+int import_check_each(struct import_check *check, const git_oid *tree, import_check_fn *found,
+		      void *context, struct error *err)
+{
+	struct each each = { .check = check, .found = found, .context = context };
+
+	check->path.used = 0;
+	return each_of_tree(&each, tree->id, err);
 }
 
 void import_check_release(struct import_check *check)

@@ -52,6 +52,16 @@ struct import_check {
  */
 int import_check_tip(struct import_check *check, const unsigned char id[FSCK_ID],
 		     struct error *err);
+
+/* Finds the tree of a commit. Returns 0, or -1 with err set. */
+int import_check_tree(struct import_check *check, const git_oid *commit, git_oid *ret_tree,
+		      struct error *err);
+
+/* Calls `found` for each file of a tree, until it returns -1. Returns 0, or -1 with err set. */
+typedef int import_check_fn(void *context, const char *path, uint32_t mode,
+			    const unsigned char id[FSCK_ID], struct error *err);
+int import_check_each(struct import_check *check, const git_oid *tree, import_check_fn *found,
+		      void *context, struct error *err);
 void import_check_release(struct import_check *check);
 
 #endif

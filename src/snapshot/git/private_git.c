@@ -4,6 +4,7 @@
 #include "snapshot/base/fault.h"
 #include "snapshot/base/libgit.h"
 #include "snapshot/git/hidden_paths.h"
+#include "snapshot/git/unfinished.h"
 #include "snapshot/object/refs.h"
 #include "util/file/dirwalk.h"
 #include "util/file/durable.h"
@@ -259,6 +260,15 @@ static int write_alternates(const struct borrow *borrow, int git, struct error *
 	return write_file(info, "alternates", text.data, text.used, err);
 }
 
+/* Keeps the index as it is in the beginning (unfinished.h). */
+static int keep_index(const char *index, int own, struct error *err)
+{
+	AUTO_FREE char *folder = path_folder(index);
+
+	unlinkat(own, UNFINISHED_INDEX, 0);
+	return copy_file(folder, "index", own, err);
+}
+
 /* Keeps git from reading what the fence hides. */
 static int hide(const struct private_git_options *options, const char *index, int git, int own,
 		struct error *err)
@@ -297,7 +307,8 @@ static int fill(const struct private_git_options *options, const struct borrow *
 	if (copy_file(borrow->git, "info/sparse-checkout", git, err) < 0 ||
 	    (*from->commit ? write_index(borrow, from->commit, index, err)
 			   : copy_index(borrow, git, err)) < 0 ||
-	    hide(options, index, git, own, err) < 0 || write_alternates(borrow, git, err) < 0 ||
+	    keep_index(index, own, err) < 0 || hide(options, index, git, own, err) < 0 ||
+	    write_alternates(borrow, git, err) < 0 ||
 	    write_file(git, "config", borrow->config.data, borrow->config.used, err) < 0 ||
 	    write_file(own, "file", file, strlen(file), err) < 0 ||
 	    write_file(own, "none", "", 0, err) < 0)

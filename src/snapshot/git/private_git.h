@@ -5,6 +5,7 @@
  *				logs; the agent can change it
  *	FOLDER/git-own/base	its initial refs, as packed-refs; the agent cannot reach git-own
  *	FOLDER/git-own/file	mounted over a .git that is a file
+ *	FOLDER/git-own/index	its initial index
  *	FOLDER/git-own/hidden	paths that the fence hides (hidden_paths.h)
  *	FOLDER/git-own/none	mounted over lists of alternates, whose paths do not exist inside
  *
