@@ -5,6 +5,7 @@
 #include "snapshot/base/libgit.h"
 #include "snapshot/base/snapshot_confine.h"
 #include "snapshot/git/private_git.h"
+#include "util/file/durable.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
 #include "util/mem.h"
@@ -90,6 +91,14 @@ static int make_folder(const char *path, struct error *err)
 	return mkdir(path, 0777) < 0 && errno != EEXIST ? error_sys(err, "create '%s'", path) : 0;
 }
 
+/* The store of Git LFS keeps its name, as the objects in it do. */
+static int make_store(const char *path, struct error *err)
+{
+	if (mkdir(path, 0777) < 0)
+		return errno == EEXIST ? 0 : error_sys(err, "create '%s'", path);
+	return durable_sync_name(path) < 0 ? error_sys(err, "sync the folder of '%s'", path) : 0;
+}
+
 static int import(const struct gitwork *work, struct borrow *borrow, struct json *json,
 		  struct error *err)
 {
@@ -106,7 +115,7 @@ static int import(const struct gitwork *work, struct borrow *borrow, struct json
 	const char *const places[] = { own, packs, refs, lfs ? borrow->lfs : NULL, NULL };
 
 	if (make_folder(packs, err) < 0 || make_folder(refs, err) < 0 ||
-	    (lfs && make_folder(borrow->lfs, err) < 0) || snapshot_confine_writes(places, err) < 0)
+	    (lfs && make_store(borrow->lfs, err) < 0) || snapshot_confine_writes(places, err) < 0)
 		return -1;
 	libgit_init();
 	limit_self();
