@@ -161,6 +161,20 @@ def test_patterns_with_spaces_in_folders_and_of_the_user_are_lfs_too(t):
     equal(stored, expected, "what is committed")
 
 
+@needs("git", "git-lfs")
+def test_git_lfs_itself_can_be_used_inside(t):
+    """It finds content in the user's store, and what it stores is imported as well."""
+    loop = Loop(t, scripts={"1": f"git config filter.lfs.process > used; {CHANGES} git lfs track '*.big'; printf big > x.big; git add -A; "
+                                 "git commit -q -m two; rm kept.bin; git checkout -q kept.bin; edit done yes"})
+    repo = repository(t, loop.project)
+    result = loop.run("--read", os.path.join(t.home, ".gitconfig"))
+    equal(result.code, 0, "exit status of run", result)
+    equal(read(repo, "used"), "git-lfs filter-process\n", "the filter inside")
+    equal(read(repo, "kept.bin"), content("kept.bin"), "the file that was restored")
+    equal(repo.git("show", f"{branch(loop)}:x.big"), pointer("big"), "the new file")
+    check(repo, branch(loop))
+
+
 def commit_raw(private, name, *words):
     """Commits one file without the filter, as a program does that does not know it."""
     private.git("-c", "filter.lfs.process=", "-c", "filter.lfs.required=false", "add", name)

@@ -409,7 +409,7 @@ void borrow_add_filter(struct borrow *borrow, const char *git)
 	add_quoted(&borrow->config, clean);
 	buffer_add_text(&borrow->config, "\n\tsmudge = ");
 	add_quoted(&borrow->config, smudge);
-	/* If the system's configuration names git-lfs, that runs; it has no network. */
+	/* With a configuration that the user shows, git-lfs runs; it has no network. */
 	buffer_add_text(&borrow->config,
 			"\n\trequired = true\n[lfs]\n\tskipdownloaderrors = true\n");
 }
