@@ -448,14 +448,15 @@ static int read_commit(struct import_check *check, const git_oid *id, struct com
 	return whole ? 0 : error_set(err, "a commit without a tree");
 }
 
-int import_check_tree(struct import_check *check, const git_oid *id, git_oid *ret_tree,
+int import_check_tree(struct import_check *check, const git_oid *commit, git_oid *ret_tree,
 		      struct error *err)
 {
-	struct commit commit;
-	int result = read_commit(check, id, &commit, err);
+	struct commit found;
+	int result = read_commit(check, commit, &found, err);
 
-	*ret_tree = commit.tree;
-	free(commit.parents);
+	if (result == 0)
+		*ret_tree = found.tree;
+	free(found.parents);
 	return result;
 }
 
