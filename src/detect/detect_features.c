@@ -165,7 +165,7 @@ static void collect(const struct detect_pairs *pairs, struct textset *names)
 	}
 }
 
-/* Reports whether a declaration got another name: an added line of the file is the same but for it. */
+/* Reports whether a declaration got another name: an added line of the file is otherwise equal. */
 static bool is_renamed(const struct detect_pair *pair, size_t line, const char *name)
 {
 	const char *old = pair->before.items[line].text;

@@ -242,8 +242,8 @@ static unsigned int place_of(const struct detect_file *file)
 	       (file->script ? IN_SCRIPTS : 0U) | (file->settings ? IN_SETTINGS : 0U);
 }
 
-/* Finds out whether an added line of a script changes what was there before. One that ends a command
- * of its own, or stands among lines that are all new, weakens nothing. */
+/* Finds out whether an added line of a script changes what was there before. A command that is new,
+ * or a line among new ones, weakens nothing. */
 static bool is_attached(const struct detect_pair *pair, size_t line)
 {
 	const char *text = pair->after.items[line].text;

@@ -1,5 +1,6 @@
 """Files survive a power cut: data comes before its name, and both before anything that relies on them."""
 
+import hashlib
 import os
 
 from harness import equal, expect, kernel, needs
@@ -133,6 +134,29 @@ def test_an_import_is_on_disk_before_the_branch_and_the_branch_before_the_note(t
                   f"link {branch}.ringfence.lock {branch}.lock", f"rename {branch}.lock {branch}",
                   f"remove {branch}.ringfence.lock", f"syncfs {git}", f"write {own}/temporary", f"sync {own}/temporary",
                   f"rename {own}/temporary {own}/imported", f"sync {own}", f"remove {own}/pending")
+
+
+@needs("git")
+def test_an_object_of_lfs_is_on_disk_before_its_name_and_before_the_commit_that_needs_it(t):
+    repo = Repository(t, os.path.join(t.home, "repo")).filled()
+    private = Private(t, repo)
+    private.open()
+    digest = hashlib.sha256(b"content").hexdigest()
+    private.write(f"lfs/objects/{digest[:2]}/{digest[2:4]}/{digest}", "content")
+    repo.write("x.bin", f"version https://git-lfs.github.com/spec/v1\noid sha256:{digest}\nsize 7\n")
+    private.git("add", "x.bin")
+    repo.write(".gitattributes", "*.bin filter=lfs\n")
+    private.git("add", ".gitattributes")
+    private.git("commit", "-q", "-m", "a pointer")
+    syncs = Syncs(t, private.snapshots.program)
+    private.snapshots.program = syncs.argv0
+    equal(private.bring()["refused"], [], "refusals")
+    git, lfs = repo.folder, f"{repo.folder}/lfs"
+    temporary, objects = f"{lfs}/tmp/ringfence-loop", f"{lfs}/objects"
+    place = f"{objects}/{digest[:2]}/{digest[2:4]}"
+    syncs.in_order(f"sync {git}", f"sync {lfs}", f"write {temporary}", f"sync {lfs}", f"sync {objects}", f"sync {objects}/{digest[:2]}",
+                   f"sync {temporary}", f"rename {temporary} {place}/{digest}", f"sync {place}",
+                   f"rename {git}/objects/pack/ringfence-loop-pack {ANY}")
 
 
 @needs("git")

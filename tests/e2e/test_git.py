@@ -774,3 +774,141 @@ def test_hidden_files_that_are_not_tracked_do_not_keep_the_agent_from_committing
     equal(result.code, 0, "exit status of run", result)
     contains(repo.git("diff", "--name-only", "HEAD", branch(loop)).split("\n"), "new", "the commit")
     lacks(repo.git("diff", "--name-only", "HEAD", branch(loop)), "key", "the commit")
+
+
+REFUSED = r"printf '[submodule \"x\"]\n\tpath = x\n\turl = --upload-pack=y\n' > .gitmodules; git add -A; git commit -q -m bad; "
+
+
+def prompt(loop, iteration):
+    with open(os.path.join(loop.folder, f"iterations/{iteration}/prompt.md"), encoding="utf-8") as file:
+        return file.read()
+
+
+@needs("git")
+def test_commits_that_cannot_be_imported_are_named_until_they_can(t):
+    scripts = {"1": f"edit a x; {REFUSED}", "2": "git rm -qf .gitmodules; git commit -q --amend -m good; edit done yes"}
+    loop, repo = begin(t, "", scripts=scripts)
+    equal(loop.result.code, 0, "exit status of run", loop.result)
+    contains(loop.result.out, "not imported: HEAD: ", "what the loop says")
+    contains(prompt(loop, 2), "not imported: HEAD: ", "the next prompt")
+    lacks(prompt(loop, 1), "not imported", "the first prompt")
+    history = loop.history()
+    contains(history[0]["git"][0], "not imported: HEAD: ", "history, in JSON")
+    expect("git" not in history[1], "the second iteration has no trouble with git")
+    contains(loop.ringfence("history").out, "not imported: HEAD: ", "history")
+    equal(repo.git("log", "-1", "--format=%s", branch(loop)), "good", "the commit")
+    lacks(loop.ringfence("status").out, "not imported", "status, in the end")
+    equal(loop.status()["git"]["trouble"], [], "status, in JSON")
+
+
+FAILED = {
+    "identity": ("edit a x; git add a; git -c user.useConfigOnly=true -c user.name= -c user.email= commit -q -m x",
+                 "1 file is staged but not committed: 'a'"),
+    "hook": (r"printf '#!/bin/sh\nexit 1\n' > .git/hooks/pre-commit; chmod +x .git/hooks/pre-commit; edit a x; edit b y; "
+             "git add a b; git commit -q -m x", "2 files are staged but not committed, such as 'a'"),
+    "lock": ("edit a x; git add a; touch .git/index.lock; git commit -q -m x", "1 file is staged but not committed: 'a'"),
+    "index": ("edit a x; git add a; echo garbage > .git/index; git commit -q -m x", "the index in .git is damaged"),
+    "merge": ("git checkout -q -b side; edit file.txt side; git commit -qam side; git checkout -q main; edit file.txt ours; "
+              "git commit -qam ours; git merge side", "a merge is not finished"),
+}
+
+
+@needs("git")
+@cases(*FAILED)
+def test_a_commit_that_failed_is_named(t, kind):
+    script, words = FAILED[kind]
+    loop = Loop(t, scripts={"1": f"{script} || true", "2": "true"})
+    Repository(t, loop.project).filled()
+    result = loop.run("-m", "2")
+    equal(result.code, 2, "exit status of run", result)
+    contains(result.out, words, "what the loop says")
+    contains(prompt(loop, 2), words, "the next prompt")
+    contains(loop.history()[0]["git"][0], words, "history")
+    contains(loop.ringfence("status").out, words, "status")
+
+
+@needs("git")
+def test_files_that_the_user_had_staged_are_not_called_trouble(t):
+    loop = Loop(t, scripts={"1": "edit a x; git add a; git commit -q -m x a; edit done yes"})
+    repo = Repository(t, loop.project).filled()
+    repo.write("staged", "by the user\n")
+    repo.git("add", "staged")
+    result = loop.run()
+    equal(result.code, 0, "exit status of run", result)
+    contains(repo.git("log", "-1", "--format=%s", branch(loop)), "x", "the commit")
+    equal(loop.status()["git"]["trouble"], [], "trouble")
+
+
+@needs("git")
+def test_a_lock_that_nothing_has_removed_is_named(t):
+    private = Private(t, Repository(t, t.path("repo")).filled())
+    private.open()
+    private.write("index.lock", "")
+    equal(private.bring()["trouble"], ["index.lock was left by a git that was killed"], "trouble")
+
+
+HIDDEN = {".env.test": "PASSWORD=hunter2hunter2\n", "keys/a.pem": "hunter2\n", "secrets/a b": "hunter2\n", "by-rule": "hunter2\n"}
+ACTS = {
+    "add": "edit file.txt x; git add -A && git commit -q -m one",
+    "commit": "edit file.txt x; git commit -q -am one",
+    "add path": "edit file.txt x; git add . && git add -u && git commit -q -m one",
+    "stash": "edit file.txt x; git stash -q && git stash pop -q && git commit -q -am one",
+    "stash all": "edit file.txt x; edit more y; git stash -q -u && git stash pop -q && git add -A && git commit -q -m one",
+    "rebase": "git checkout -q -b side HEAD~1; edit other x; git add -A && git commit -q -m one && git rebase -q main && git checkout -q main "
+              "&& git merge -q --ff-only side",
+    "merge": "git checkout -q -b side; edit other x; git add -A && git commit -q -m side && git checkout -q main && edit file.txt x && "
+             "git commit -q -am main && git merge -q -m one side",
+    "reset": "edit file.txt x; git reset -q --hard; edit file.txt y; git commit -q -am one",
+    "checkout": "git checkout -q -b side HEAD~1; git checkout -q main; edit file.txt x; git add -A && git commit -q -m one",
+    "diff": "edit file.txt x; git diff > /dev/null && git diff HEAD > /tmp/diff && ! grep -q hunter2 /tmp/diff && git commit -q -am one",
+    "restore": "edit file.txt x; git restore file.txt; edit file.txt y; git commit -q -am one",
+}
+
+
+def hide(loop, repo):
+    for name, text in HIDDEN.items():
+        repo.write(name, text)
+    repo.git("add", "-Af")
+    repo.git("commit", "-qm", "with secrets")
+    repo.write("later.txt")
+    repo.commit("the last")
+
+
+@needs("git")
+@cases(*ACTS)
+def test_git_inside_leaves_hidden_files_as_they_are(t, act):
+    loop = Loop(t, scripts={"1": f"{ACTS[act]} && git status --porcelain --untracked-files=no > /tmp/s && cp /tmp/s status && edit done yes"})
+    repo = Repository(t, loop.project).filled()
+    hide(loop, repo)
+    result = loop.run("--hide", "by-rule", "-m", "1")
+    equal(result.code, 0, "exit status of run", result)
+    contains(repo.git("log", "--format=%s", f"main..{branch(loop)}").split("\n"), "one", "the commits")
+    changed = repo.git("log", "--name-only", "--format=", f"main..{branch(loop)}").split("\n")
+    equal([name for name in HIDDEN if name in changed], [], "hidden files that a commit changes")
+    equal(loop.tree()["status"], "", "git status inside")
+    equal(loop.status()["git"]["trouble"], [], "trouble")
+    equal({name: loop.tree()[name] for name in HIDDEN}, HIDDEN, "the user's files")
+
+
+@needs("git")
+@cases("deleted", "emptied", "changed", "folder")
+def test_a_commit_that_loses_a_hidden_file_is_refused(t, how):
+    """As when the agent made the index again, without the marks on hidden files."""
+    repo = Repository(t, t.path("repo")).filled()
+    hide(None, repo)
+    private = Private(t, repo)
+    private.ask("git-open", hidden="secrets") if how == "folder" else private.ask("git-open", hidden=".env.test")
+    blob = private.git("hash-object", "-w", "--stdin", input=b"" if how == "emptied" else b"other\n")
+    lose = {"deleted": ["--force-remove", ".env.test"], "folder": ["--force-remove", "secrets/a b"]}
+    private.git("update-index", *lose.get(how, ["--cacheinfo", f"100644,{blob},.env.test"]))
+    private.git("commit", "-q", "-m", "lost")
+    answer = private.bring()
+    name = "secrets/a b" if how == "folder" else ".env.test"
+    word = "changed" if how in ("emptied", "changed") else "deleted"
+    contains(answer["refused"][0], f"'{name}': a file that the fence hides was {word}", "the refusal")
+    equal(repo.refs("refs/heads/ringfence"), {}, "refs")
+    # Another file can be deleted, and what is hidden can come back.
+    private.git("reset", "-q", "HEAD~1")
+    private.git("update-index", "--force-remove", "later.txt")
+    private.git("commit", "-q", "-m", "harmless")
+    equal(private.bring()["refused"], [], "refusals of another change")

@@ -56,8 +56,11 @@ int main(void)
 	replay("fuzz_httpclient", fuzz_httpclient);
 	replay("fuzz_ignore", fuzz_ignore);
 	replay("fuzz_ignore_rules", fuzz_ignore_rules);
+	replay("fuzz_index_read", fuzz_index_read);
 	replay("fuzz_jsonline", fuzz_jsonline);
 	replay("fuzz_ledger_sums", fuzz_ledger_sums);
+	replay("fuzz_lfs_pointer", fuzz_lfs_pointer);
+	replay("fuzz_lfs_rules", fuzz_lfs_rules);
 	replay("fuzz_loop_index", fuzz_loop_index);
 	replay("fuzz_loop_state", fuzz_loop_state);
 	replay("fuzz_manifest", fuzz_manifest);

@@ -37,6 +37,11 @@ static enum glob_line kind(const char *line)
 
 static void names(void)
 {
+	CHECK("a class can have a name",
+	      file("a[[:space:]]b", "a b") && !file("a[[:space:]]b", "a:b") &&
+		      file("[[:digit:]_x]", "7") && file("[[:digit:]_x]", "x") &&
+		      !file("[![:upper:]]", "A") && file("[![:upper:]]", "a") &&
+		      file("[[:odd:]]", ":]"));
 	CHECK("a name is found at any depth", file("a.log", "a.log") && file("a.log", "x/y/a.log"));
 	CHECK("a pattern matches only whole names",
 	      !file("a.log", "aa.log") && !file("a.log", "a.log.1") && !file("a.log", "a.log/b"));
@@ -152,6 +157,7 @@ static void hash(void)
 	static const char longer[] =
 		"abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmnoijklmnopjklmnopqklmnopqrlmnopqrsmnopqrstnopqrstu";
 	char *million = mem_alloc(1000000);
+	bool same = true;
 
 	memset(million, 'a', 1000000);
 	CHECK("SHA-256 of the empty string",
@@ -166,6 +172,17 @@ static void hash(void)
 	CHECK("SHA-256 of a million 'a'",
 	      hashes(million, 1000000,
 		     "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"));
+	for (size_t step = 1; step < 200; step += 7) {
+		struct sha256 pieces;
+		char hex[SHA256_HEX];
+
+		sha256_init(&pieces);
+		for (size_t at = 0; at < 112; at += step)
+			sha256_add(&pieces, longer + at, 112 - at < step ? 112 - at : step);
+		sha256_end(&pieces, hex);
+		same = same && hashes(longer, 112, hex);
+	}
+	CHECK("SHA-256 of pieces is that of the whole", same);
 	free(million);
 }
 

@@ -122,7 +122,11 @@ static void directories(void)
 			      mentions(buffer_text(&config), "input") &&
 			      !strstr(buffer_text(&config), "mark") &&
 			      !strstr(buffer_text(&config), "token") &&
-			      !strstr(buffer_text(&config), "clean"));
+			      !strstr(buffer_text(&config), "\"x\"") &&
+			      !strstr(buffer_text(&config), "cat"));
+		CHECK("the only filter is our own",
+		      mentions(buffer_text(&config), "clean = \"/run/ringfence/init lfs-clean /") &&
+			      mentions(buffer_text(&config), "required = true"));
 	}
 	put("loop/git/config", "changed by the agent\n");
 	CHECK("an existing directory is kept",

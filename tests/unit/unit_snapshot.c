@@ -5,10 +5,13 @@
 #include "unit.h"
 
 #include "snapshot/look/ignore_rules.h"
+#include "snapshot/object/index_read.h"
 #include "snapshot/store/manifest.h"
 #include "snapshot/store/sha1.h"
 #include "snapshot/store/stored_name.h"
 #include "snapshot/undo/restore_plan.h"
+#include "util/buffer.h"
+#include "util/file/fd.h"
 #include "util/mem.h"
 
 #include <stdlib.h>
@@ -195,6 +198,52 @@ static void comparing(void)
 	node_release(&other);
 }
 
+static enum index_read_result read_sample(const char *name, struct buffer *bytes,
+					  struct index_read *ret_index)
+{
+	AUTO_FREE char *path = mem_format(CORPUS "/fuzz_index_read/%s", name);
+
+	bytes->used = 0;
+	if (fd_read_path(path, bytes) < 0)
+		return INDEX_READ_DAMAGED;
+	return index_read_parse(buffer_text(bytes), bytes->used, ret_index);
+}
+
+static bool reads(const char *name, enum index_read_result wanted)
+{
+	AUTO_BUFFER struct buffer bytes = BUFFER_INIT(1 << 20);
+	struct index_read index;
+	enum index_read_result result = read_sample(name, &bytes, &index);
+
+	index_read_release(&index);
+	return bytes.used && result == wanted;
+}
+
+static void indexes(void)
+{
+	AUTO_BUFFER struct buffer bytes = BUFFER_INIT(1 << 20);
+	struct index_read index;
+
+	CHECK("an index has paths, modes and the tree of its commit",
+	      read_sample("usual", &bytes, &index) == INDEX_READ_WHOLE && index.count == 2 &&
+		      strcmp(index.items[0].path, "a") == 0 &&
+		      strcmp(index.items[1].path, "s/b") == 0 && index.items[1].mode == 0100644 &&
+		      index.items[0].stage == 0 && index.tree);
+	index_read_release(&index);
+	CHECK("with longer flags it is the same",
+	      read_sample("extended", &bytes, &index) == INDEX_READ_WHOLE && index.count == 2 &&
+		      strcmp(index.items[1].path, "s/b") == 0);
+	index_read_release(&index);
+	CHECK("after git add there is no tree",
+	      read_sample("staged", &bytes, &index) == INDEX_READ_WHOLE && index.count == 3 &&
+		      !index.tree);
+	index_read_release(&index);
+	CHECK("other forms are told from damage",
+	      reads("four", INDEX_READ_OTHER) && reads("split", INDEX_READ_OTHER) &&
+		      reads("cut", INDEX_READ_DAMAGED) &&
+		      index_read_parse("garbage", 7, &index) == INDEX_READ_DAMAGED);
+}
+
 int main(void)
 {
 	names();
@@ -202,5 +251,6 @@ int main(void)
 	manifests();
 	ignore_rules();
 	comparing();
+	indexes();
 	return unit_failures > 0;
 }

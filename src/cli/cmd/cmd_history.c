@@ -73,6 +73,23 @@ static json_t *check_of(const json_t *data)
 	return check;
 }
 
+/* Adds the agent's trouble with git. */
+static void add_trouble(struct history *history, const json_t *data)
+{
+	struct list trouble;
+	json_t *texts = json_array();
+
+	loop_state_git_trouble(data, &trouble);
+	for (size_t i = 0; i < trouble.count; i++)
+		json_array_append_new(texts, json_string(trouble.items[i]));
+	if (jsonget_string(data, "error"))
+		json_array_append_new(texts, json_string(jsonget_string(data, "error")));
+	if (json_array_size(texts))
+		json_object_set(history->open, "git", texts);
+	json_decref(texts);
+	list_release(&trouble);
+}
+
 static void add_data(struct history *history, int kind, const json_t *data, int64_t at_ms)
 {
 	static const char *const keys[] = {
@@ -94,6 +111,8 @@ static void add_data(struct history *history, int kind, const json_t *data, int6
 	if (kind == LOOP_EVENT_ended)
 		for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
 			copy(history, data, keys[i]);
+	else if (kind == LOOP_EVENT_imported)
+		add_trouble(history, data);
 	else if (kind == LOOP_EVENT_checked)
 		json_array_append_new(json_object_get(history->open, "checks"), check_of(data));
 	else if (kind == LOOP_EVENT_interrupted)
@@ -208,6 +227,22 @@ static void print_iteration(const json_t *entry)
 	print_why(why);
 }
 
+/* Prints the agent's trouble with git below an iteration. */
+static void print_trouble(const json_t *entry)
+{
+	enum { INDENT = 7 };
+	size_t index;
+	const json_t *text;
+
+	json_array_foreach(json_object_get(entry, "git"), index, text)
+	{
+		AUTO_FREE char *shown = text_escaped(json_string_value(text));
+
+		printf("%*s", INDENT, "");
+		page_print(shown, INDENT);
+	}
+}
+
 static void print_table(const json_t *list)
 {
 	size_t index;
@@ -224,6 +259,7 @@ static void print_table(const json_t *list)
 	json_array_foreach(list, index, entry)
 	{
 		print_iteration(entry);
+		print_trouble(entry);
 		estimated |= is_estimated(entry);
 	}
 	if (estimated)

@@ -112,6 +112,8 @@ static void print_git(const struct loop_state *state)
 		line("%s", state->git_why);
 	if (state->git_error)
 		line("the commits were not imported: %s", state->git_error);
+	for (size_t i = 0; i < state->git_trouble.count; i++)
+		line("%s", state->git_trouble.items[i]);
 	if (state->uncommitted)
 		line("%s", state->uncommitted);
 }

@@ -321,8 +321,7 @@ static void print_imported(struct event_text *view, const json_t *data)
 {
 	const char *ref = jsonget_text(data, "ref");
 	const char *branch = text_after_prefix(ref, "refs/heads/");
-	size_t index;
-	json_t *entry;
+	struct list trouble;
 
 	if (json_object_get(data, "error"))
 		event_text_print(view, "  could not import the commits: %s",
@@ -330,8 +329,10 @@ static void print_imported(struct event_text *view, const json_t *data)
 	if ((int)jsonget_number(data, "refs") > 0 && *ref)
 		event_text_print(view, "  committed: %s is %.10s", branch ? branch : ref,
 				 jsonget_text(data, "commit"));
-	json_array_foreach(json_object_get(data, "refused"), index, entry)
-		event_text_print(view, "  not imported: %s", json_string_value(entry));
+	loop_state_git_trouble(data, &trouble);
+	for (size_t i = 0; i < trouble.count; i++)
+		event_text_print(view, "  %s", trouble.items[i]);
+	list_release(&trouble);
 }
 
 static void print_checked(struct event_text *view, const json_t *data)

@@ -7,12 +7,16 @@
  * signals, reports the exit and, when its lifeline closes, kills everything.
  *
  * Nothing here relies on the process outside being alive.
+ *
+ * With words on its command line it is a filter of the git inside (lfs/lfs_filter.h): this is the
+ * one program of ours that every fence has.
  */
 #include "fence/init/canary.h"
 #include "fence/init/confine.h"
 #include "fence/init/movable.h"
 #include "fence/init/order.h"
 #include "fence/init/use.h"
+#include "lfs/lfs_filter.h"
 #include "util/file/fd.h"
 #include "util/mem.h"
 #include "util/process.h"
@@ -507,7 +511,17 @@ static int verify(const struct order *order, enum wire_state *state, int gate, i
 		       : 0;
 }
 
-int main(void)
+static int run_filter(int argc, char **argv)
+{
+	struct error err;
+
+	if (lfs_filter_run(argc, argv, &err) == 0)
+		return 0;
+	fprintf(stderr, "ringfence: %s\n", err.text);
+	return 1;
+}
+
+int main(int argc, char **argv)
 {
 	enum wire_state state = WIRE_STATE_NEW;
 	struct order order = { 0 };
@@ -518,6 +532,8 @@ int main(void)
 	sigset_t child;
 	int gate[2];
 
+	if (argc > 1)
+		return run_filter(argc, argv);
 	prctl(PR_SET_NAME, "ringfence-init", 0, 0, 0);
 	signal(SIGCHLD, SIG_DFL);
 	if (close_inherited(&err) < 0 || receive_order(&state, &order, &err) < 0)

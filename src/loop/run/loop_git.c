@@ -151,11 +151,12 @@ int loop_git_unlock(struct supervisor *sup, struct error *err)
 	return result;
 }
 
-/* Did the agent write objects? Most iterations end here, without another process. */
-static bool has_objects(const struct supervisor *sup)
+/* Did the agent write objects, or try to? Most iterations end here, without another process. */
+static bool has_traces(const struct supervisor *sup)
 {
 	static const char *const folders[] = { "git/objects", "git/objects/pack" };
-	bool found = false;
+	AUTO_FREE char *lock = path_join(sup->folder, "git/index.lock");
+	bool found = access(lock, F_OK) == 0;
 
 	for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
 		AUTO_FREE char *path = path_join(sup->folder, folders[i]);
@@ -179,19 +180,25 @@ static bool is_unknown(const struct loop_state *state, const json_t *answer)
 	       (commit && (!state->git_commit || strcmp(commit, state->git_commit) != 0));
 }
 
-/* Is there anything new? The same refusals are not reported twice. */
-static bool is_news(struct supervisor *sup, const json_t *answer)
+/* Is this what the state says? The same trouble is not reported twice. */
+static bool is_same_trouble(const struct loop_state *state, const json_t *answer)
 {
-	const json_t *refused = json_object_get(answer, "refused");
-	AUTO_FREE char *text = json_array_size(refused) ? json_dumps(refused, JSON_COMPACT) : NULL;
-	bool same = text && sup->git.refused && strcmp(text, sup->git.refused) == 0;
+	const struct list *before = &state->git_trouble;
+	struct list trouble;
+	bool same;
 
-	if (!same) {
-		free(sup->git.refused);
-		sup->git.refused = text ? mem_dup(text) : NULL;
-	}
-	return jsonget_number(answer, "refs") > 0 || (text && !same) ||
-	       is_unknown(&sup->state, answer);
+	loop_state_git_trouble(answer, &trouble);
+	same = trouble.count == before->count;
+	for (size_t i = 0; same && i < trouble.count; i++)
+		same = strcmp(trouble.items[i], before->items[i]) == 0;
+	list_release(&trouble);
+	return same;
+}
+
+static bool is_news(const struct loop_state *state, const json_t *answer)
+{
+	return jsonget_number(answer, "refs") > 0 || !is_same_trouble(state, answer) ||
+	       is_unknown(state, answer);
 }
 
 int loop_git_import(struct supervisor *sup, struct error *err)
@@ -205,13 +212,13 @@ int loop_git_import(struct supervisor *sup, struct error *err)
 		return 0;
 	if (record_mode(sup, "private", why_gone(sup), false, err) < 0)
 		return -1;
-	if (!has_objects(sup))
+	if (!has_traces(sup))
 		return 0;
 	if (loop_checkpoint_ask(sup, "git-import", NULL, &answer, &failed, err) < 0)
 		return -1;
 	if (failed)
 		data = json_pack("{s:o}", "error", loop_report_text(failed));
-	else if (answer && is_news(sup, answer))
+	else if (answer && is_news(&sup->state, answer))
 		data = json_deep_copy(answer);
 	if (data)
 		result = supervisor_append(sup, LOOP_EVENT_imported, data, err);

@@ -102,6 +102,18 @@ static void add_findings(const struct loop_state *state, struct buffer *out)
 	}
 }
 
+/* Git has told the last iteration, whose words are gone. */
+static void add_trouble(const struct loop_state *state, struct buffer *out)
+{
+	if (!state->git_trouble.count)
+		return;
+	buffer_add_text(out, "\n# Git\n\nThe user does not get all of your work as commits:\n\n");
+	for (size_t i = 0; i < state->git_trouble.count; i++)
+		buffer_printf(out, "- %s\n", state->git_trouble.items[i]);
+	buffer_add_text(out, "\nA commit that was not imported has to be made again without its "
+			     "cause (git commit --amend, git rebase).\n");
+}
+
 static void add_reflections(const struct loop_state *state, struct buffer *out)
 {
 	if (!state->reflections[0])
@@ -241,6 +253,7 @@ void prompt_write(const struct loop_state *state, int64_t now_ms, struct buffer 
 	add_limits(state, now_ms, out);
 	add_checks(state, out);
 	add_findings(state, out);
+	add_trouble(state, out);
 	add_reflections(state, out);
 	add_rules(state, out);
 }

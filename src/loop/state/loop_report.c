@@ -51,6 +51,15 @@ static json_t *weaker_json(const struct loop_state *state)
 	return list;
 }
 
+static json_t *trouble_of(const struct list *trouble)
+{
+	json_t *texts = json_array();
+
+	for (size_t i = 0; i < trouble->count; i++)
+		json_array_append_new(texts, loop_report_text(trouble->items[i]));
+	return texts;
+}
+
 /* This is written often, and a long text is recognizable by its start. */
 static json_t *start_of(const char *text)
 {
@@ -87,10 +96,11 @@ json_t *loop_report_loop(const char *id, const struct loop_state *state, bool al
 		json_object_set_new(value, "uncommitted", loop_report_text(state->uncommitted));
 	if (state->git_mode)
 		json_object_set_new(value, "git",
-				    json_pack("{s:s, s:s?, s:s?, s:s?, s:s?}", "mode",
+				    json_pack("{s:s, s:s?, s:s?, s:s?, s:s?, s:o}", "mode",
 					      state->git_mode, "why", state->git_why, "ref",
 					      state->git_ref, "commit", state->git_commit, "error",
-					      state->git_error));
+					      state->git_error, "trouble",
+					      trouble_of(&state->git_trouble)));
 	json_object_set_new(value, "agent",
 			    state->options.agent ? json_string(state->options.agent) : json_null());
 	/* The risk is reported wherever the loop is shown. */

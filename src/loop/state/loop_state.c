@@ -50,6 +50,7 @@ void loop_state_release(struct loop_state *state)
 	free(state->git_ref);
 	free(state->git_commit);
 	free(state->git_error);
+	list_release(&state->git_trouble);
 	free(state->uncommitted);
 	free(state->not_recorded);
 	free(state->session);
@@ -429,9 +430,25 @@ static void fold_git(struct loop_state *state, const json_t *data)
 	replace(&state->git_why, jsonget_string(data, "why"));
 }
 
+void loop_state_git_trouble(const json_t *data, struct list *ret_trouble)
+{
+	size_t index;
+	json_t *entry;
+
+	*ret_trouble = (struct list){ 0 };
+	json_array_foreach(json_object_get(data, "refused"), index,
+			   entry) if (json_string_value(entry))
+		list_printf(ret_trouble, "not imported: %s", json_string_value(entry));
+	json_array_foreach(json_object_get(data, "trouble"), index,
+			   entry) if (json_string_value(entry))
+		list_add(ret_trouble, json_string_value(entry));
+}
+
 static void fold_imported(struct loop_state *state, const json_t *data)
 {
 	replace(&state->git_error, jsonget_string(data, "error"));
+	list_release(&state->git_trouble);
+	loop_state_git_trouble(data, &state->git_trouble);
 	if (!jsonget_string(data, "ref"))
 		return;
 	replace(&state->git_ref, jsonget_string(data, "ref"));

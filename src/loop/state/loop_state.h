@@ -113,6 +113,7 @@ struct loop_state {
 		*git_why; /* git in the fence: private, read-only, none; NULL: not decided yet */
 	char *git_ref, *git_commit; /* the agent's imported commits, or NULL */
 	char *git_error;            /* why the last import failed, or NULL */
+	struct list git_trouble;    /* commits that were not imported, or not made */
 	json_t *closing;    /* data of the final event while the loop is being closed; else NULL */
 	char *uncommitted;  /* why leftovers were not committed, or NULL */
 	char *not_recorded; /* why the tape has a gap, or NULL */
@@ -148,6 +149,12 @@ void loop_state_release(struct loop_state *state);
  * in this phase.
  */
 int loop_state_fold(struct loop_state *state, const struct journal_event *event, struct error *err);
+
+/*
+ * Lists the agent's trouble with git in the data of an `imported` event: commits that were not
+ * imported, and work that is not committed. The caller releases the list.
+ */
+void loop_state_git_trouble(const json_t *data, struct list *ret_trouble);
 
 /* Reads a whole journal. Returns 0, or -1 with err set. */
 int loop_state_read(struct journal *store, struct loop_state *ret_state, struct error *err);

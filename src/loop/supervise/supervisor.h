@@ -86,7 +86,6 @@ struct supervisor_disk {
 /* The private git directory: loop_git.h. */
 struct supervisor_git {
 	struct fence_covers covers; /* its mounts in the fence; empty: there is none */
-	char *refused;              /* commits refused by the last import, or NULL */
 	bool open;                  /* the covers are set */
 };
 

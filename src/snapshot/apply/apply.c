@@ -214,7 +214,10 @@ static void write_past(struct json *json, const struct past *past)
 	json_close(json);
 }
 
-/* Lists files that git would pass through a filter; here they are written as they are stored. */
+/*
+ * Lists files that git would pass through a filter; here they are written as they are stored,
+ * except for those in Git LFS whose content is in the store.
+ */
 static void write_filtered(struct json *json, const struct finding *at)
 {
 	json_open(json, "filtered", '[');
@@ -222,7 +225,7 @@ static void write_filtered(struct json *json, const struct finding *at)
 		const struct delta *delta = &at->deltas.items[i];
 		const char *value = NULL;
 
-		if (delta->new_mode && delta->place == DELTA_OLD &&
+		if (delta->new_mode && delta->place == DELTA_OLD && !delta->new_lfs &&
 		    git_attr_get(&value, at->user.repository, GIT_ATTR_CHECK_FILE_THEN_INDEX,
 				 delta->path, "filter") == 0 &&
 		    git_attr_value(value) == GIT_ATTR_VALUE_STRING)

@@ -1,6 +1,7 @@
 /* Changes from one tree to another. */
 #include "snapshot/apply/delta.h"
 
+#include "snapshot/apply/lfs_work.h"
 #include "snapshot/base/libgit.h"
 #include "snapshot/look/look_walk.h"
 #include "snapshot/store/sha1.h"
@@ -71,7 +72,7 @@ int delta_list(git_repository *repository, const git_oid *old, const git_oid *ne
 	git_diff *diff = NULL;
 	int result = 0;
 
-	*ret_deltas = (struct delta_set){ 0 };
+	*ret_deltas = (struct delta_set){ .old = *old, .new = *new };
 	options.flags = GIT_DIFF_INCLUDE_TYPECHANGE;
 	if ((!git_oid_is_zero(old) && git_tree_lookup(&left, repository, old) < 0) ||
 	    git_tree_lookup(&right, repository, new) < 0 ||
@@ -91,8 +92,11 @@ int delta_list(git_repository *repository, const git_oid *old, const git_oid *ne
 
 void delta_release(struct delta_set *deltas)
 {
-	for (size_t i = 0; i < deltas->count; i++)
+	for (size_t i = 0; i < deltas->count; i++) {
 		free(deltas->items[i].path);
+		free(deltas->items[i].old_lfs);
+		free(deltas->items[i].new_lfs);
+	}
 	free(deltas->items);
 	*deltas = (struct delta_set){ 0 };
 }
@@ -155,6 +159,11 @@ static int hash_file(int fd, off_t size, git_oid *ret_id)
 	return n < 0 || total != size ? -1 : 0;
 }
 
+static int open_file(int folder, const char *name)
+{
+	return openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+}
+
 static int hash_entry(int folder, const char *name, const struct stat *status, git_oid *ret_id)
 {
 	char target[PATH_MAX];
@@ -166,8 +175,7 @@ static int hash_entry(int folder, const char *name, const struct stat *status, g
 		return n < 0 ? -1 : git_odb_hash(ret_id, target, (size_t)n, GIT_OBJECT_BLOB);
 	}
 
-	AUTO_FD fd = openat(folder, name,
-			    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	AUTO_FD fd = open_file(folder, name);
 
 	return fd < 0 || fstat(fd, &now) < 0 || !S_ISREG(now.st_mode)
 		       ? -1
@@ -201,6 +209,28 @@ void delta_stat(git_index_entry *entry, const struct stat *status)
 	entry->file_size = (uint32_t)status->st_size;
 }
 
+/* Has a file the content of this pointer? */
+static bool has_content(int folder, const char *name, const struct stat *status,
+			const struct lfs_pointer *pointer)
+{
+	AUTO_FD fd = pointer && S_ISREG(status->st_mode) &&
+				     (uint64_t)status->st_size == pointer->size
+			     ? open_file(folder, name)
+			     : -1;
+
+	return fd >= 0 && lfs_work_matches(fd, pointer);
+}
+
+/* Is a blob a pointer of Git LFS, and the file its content? */
+static bool is_content(git_repository *repository, const git_oid *id, int folder, const char *name,
+		       const struct stat *status)
+{
+	struct lfs_pointer pointer;
+
+	return lfs_work_read(repository, id, &pointer) &&
+	       has_content(folder, name, status, &pointer);
+}
+
 bool delta_is_there(const struct user_repo *user, const git_index_entry *entry,
 		    const struct stat *written)
 {
@@ -218,8 +248,10 @@ bool delta_is_there(const struct user_repo *user, const git_index_entry *entry,
 
 	AUTO_FD folder = delta_folder(user->work_fd, entry->path, false, &name);
 
-	return folder >= 0 && hash_entry(folder, name, &status, &there) == 0 &&
-	       git_oid_equal(&there, &entry->id);
+	if (folder < 0 || hash_entry(folder, name, &status, &there) < 0)
+		return false;
+	return git_oid_equal(&there, &entry->id) ||
+	       is_content(user->repository, &entry->id, folder, name, &status);
 }
 
 struct looking {
@@ -229,9 +261,31 @@ struct looking {
 	bool modes; /* core.fileMode */
 	bool leave;
 	const struct delta_set *deltas;
+	struct lfs_work *old_lfs, *new_lfs;
 	struct list *trouble;
 	size_t troubles;
 };
+
+static void find_lfs(struct looking *at, struct delta *delta)
+{
+	if (S_ISREG(delta->old_mode))
+		lfs_work_pointer(at->old_lfs, delta->path, &delta->old, &delta->old_lfs);
+	if (S_ISREG(delta->new_mode))
+		lfs_work_pointer(at->new_lfs, delta->path, &delta->new, &delta->new_lfs);
+}
+
+/* Finds the blob that a file stands for: its bytes, or in Git LFS the pointer to them. */
+static void identify(const struct delta *delta, int folder, const char *name, git_oid *ret_id)
+{
+	if (hash_entry(folder, name, &delta->seen, ret_id) < 0)
+		memset(ret_id, 0, sizeof *ret_id);
+	if (git_oid_equal(ret_id, &delta->new) || git_oid_equal(ret_id, &delta->old))
+		return;
+	if (has_content(folder, name, &delta->seen, delta->new_lfs))
+		*ret_id = delta->new;
+	else if (has_content(folder, name, &delta->seen, delta->old_lfs))
+		*ret_id = delta->old;
+}
 
 static bool matches(const struct looking *at, const struct stat *status, const git_oid *there,
 		    const git_oid *id, uint32_t mode)
@@ -357,8 +411,8 @@ static enum delta_place classify(struct looking *at, struct delta *delta,
 		return classify_folder(at, delta, folder, name);
 	if (delta_known(entry, &delta->seen, &at->index_status))
 		there = entry->id;
-	else if (hash_entry(folder, name, &delta->seen, &there) < 0)
-		memset(&there, 0, sizeof there);
+	else
+		identify(delta, folder, name, &there);
 	if (matches(at, &delta->seen, &there, &delta->new, delta->new_mode))
 		return DELTA_NEW;
 	if (matches(at, &delta->seen, &there, &delta->old, delta->old_mode))
@@ -444,13 +498,18 @@ int delta_classify(const struct user_repo *user, git_index *index, bool leave,
 	git_config_free(config);
 	if (fstatat(user->git_fd, "index", &at.index_status, 0) < 0 && errno != ENOENT)
 		return error_sys(err, "stat '%s/index'", user->git);
+	at.old_lfs = lfs_work_new(user, &deltas->old);
+	at.new_lfs = lfs_work_new(user, &deltas->new);
 	for (size_t i = 0; i < deltas->count; i++) {
 		struct delta *delta = &deltas->items[i];
 		const git_index_entry *entry = git_index_get_bypath(index, delta->path, 0);
 
+		find_lfs(&at, delta);
 		delta->listed = classify_index(&at, delta, entry);
 		delta->place = classify(&at, delta, entry);
 	}
+	lfs_work_free(at.old_lfs);
+	lfs_work_free(at.new_lfs);
 	if (at.troubles > DELTA_TOLD)
 		list_printf(ret_trouble, "and %zu more", at.troubles - DELTA_TOLD);
 	return 0;

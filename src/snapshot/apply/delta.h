@@ -6,6 +6,7 @@
 #ifndef SNAPSHOT_APPLY_DELTA_H
 #define SNAPSHOT_APPLY_DELTA_H
 
+#include "lfs/lfs_pointer.h"
 #include "snapshot/apply/user_repo.h"
 #include "util/list.h"
 
@@ -29,11 +30,15 @@ struct delta {
 	struct stat seen; /* the existing file; once placed: the new one */
 	bool absent;
 	uint32_t staged; /* see undo/restore_stage.h */
+	/* For a file in Git LFS whose content is in the store; else NULL. The work tree has either
+	 * the pointer or the content. */
+	struct lfs_pointer *old_lfs, *new_lfs;
 };
 
 struct delta_set {
 	struct delta *items; /* sorted by path */
 	size_t count;
+	git_oid old, new; /* the trees */
 };
 
 /*

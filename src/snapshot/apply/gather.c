@@ -5,6 +5,7 @@
 #include "snapshot/apply/gather.h"
 
 #include "snapshot/apply/delta.h"
+#include "snapshot/apply/lfs_work.h"
 #include "snapshot/base/fault.h"
 #include "snapshot/base/libgit.h"
 #include "snapshot/look/look.h"
@@ -31,6 +32,7 @@ struct gathering {
 	git_index *old, *new;
 	struct stat old_status;
 	struct ignore_rules *rules;
+	struct lfs_work *lfs;
 	struct buffer path;
 	size_t files;
 	struct error *err;
@@ -65,6 +67,19 @@ static int check_special(struct gathering *at, int fd, const char *name)
 	return lseek(fd, 0, SEEK_SET) < 0 ? error_sys(at->err, "read '%s'", name) : 0;
 }
 
+/* Stores the pointer of a file in Git LFS, and its content in the store. */
+static int store_pointer(struct gathering *at, int fd, git_oid *ret_id)
+{
+	char text[LFS_POINTER_BYTES];
+	size_t size;
+
+	if (lfs_work_clean(at->user, fd, text, &size, at->err) < 0)
+		return -1;
+	return git_blob_create_from_buffer(ret_id, at->user->repository, text, size) < 0
+		       ? libgit_error("store a pointer of Git LFS", at->err)
+		       : 0;
+}
+
 /*
  * Stores the bytes of a file. Returns 0, 1 if it cannot be read and is skipped, or -1 with err set.
  */
@@ -84,6 +99,8 @@ static int store_file(struct gathering *at, int folder, const char *name, git_oi
 				 buffer_text(&at->path), LARGEST_MIB);
 	if (check_special(at, fd, name) < 0)
 		return -1;
+	if (lfs_work_has(at->lfs, buffer_text(&at->path)))
+		return store_pointer(at, fd, ret_id);
 	if (git_blob_create_from_stream(&stream, at->user->repository, NULL) < 0)
 		return libgit_error("store a file", at->err);
 	while ((n = read(fd, room, PIECE)) > 0)
@@ -230,6 +247,7 @@ int gather_tree(const struct user_repo *user, git_oid *ret_tree,
 	int result = 0;
 
 	at.rules = read_rules(user);
+	at.lfs = lfs_work_new(user, NULL);
 	user_repo_clear_index(user);
 	libgit_sync(false);
 	if (fstatat(user->git_fd, "index", &at.old_status, 0) < 0 && errno != ENOENT)
@@ -252,6 +270,7 @@ int gather_tree(const struct user_repo *user, git_oid *ret_tree,
 	git_index_free(at.old);
 	git_index_free(at.new);
 	ignore_rules_free(at.rules);
+	lfs_work_free(at.lfs);
 	buffer_release(&at.path);
 	return result;
 }

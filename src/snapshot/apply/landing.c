@@ -1,6 +1,7 @@
 /* Changes the user's work tree, index and branch. */
 #include "snapshot/apply/landing.h"
 
+#include "snapshot/apply/lfs_work.h"
 #include "snapshot/base/fault.h"
 #include "snapshot/base/libgit.h"
 #include "snapshot/base/note.h"
@@ -36,19 +37,28 @@ static struct node as_node(const struct delta *delta, const char *name)
 	return node;
 }
 
+/* Writes a file to the stage: as it is stored or, in Git LFS, its content. */
+static int stage_one(const struct user_repo *user, const struct delta *delta,
+		     struct restore_stage *stage, struct node *node, struct error *err)
+{
+	struct checkpoint_repo repo = { .repository = user->repository };
+	AUTO_FD content = delta->new_lfs ? lfs_work_open(user, delta->new_lfs) : -1;
+
+	return content < 0 ? restore_stage_write(stage, &repo, node, err)
+			   : restore_stage_copy(stage, content, node, err);
+}
+
 /* Changes nothing of the user's yet. */
 static int stage_all(const struct user_repo *user, struct delta_set *deltas,
 		     struct restore_stage *stage, struct error *err)
 {
-	struct checkpoint_repo repo = { .repository = user->repository };
-
 	for (size_t i = 0; i < deltas->count; i++) {
 		struct delta *delta = &deltas->items[i];
 		struct node node = as_node(delta, delta->path);
 
 		if (delta->place != DELTA_OLD || !delta->new_mode)
 			continue;
-		if (restore_stage_write(stage, &repo, &node, err) < 0)
+		if (stage_one(user, delta, stage, &node, err) < 0)
 			return -1;
 		delta->staged = node.staged;
 	}

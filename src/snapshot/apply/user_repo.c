@@ -60,6 +60,26 @@ int user_repo_head(struct user_repo *user, struct error *err)
 	return 0;
 }
 
+static char *find_lfs(const struct user_repo *user)
+{
+	AUTO_FREE char *storage = gituser_setting(user->repository, "lfs.storage");
+
+	return storage && *storage ? gituser_path(storage, user->common)
+				   : path_join(user->common, "lfs");
+}
+
+static int confine(const struct user_repo *user, const char *also, struct error *err)
+{
+	const char *places[] = { user->common, user->work, NULL, NULL, NULL };
+	size_t count = 2;
+
+	if (also)
+		places[count++] = also;
+	if (access(user->lfs, F_OK) == 0)
+		places[count++] = user->lfs;
+	return snapshot_confine_writes(places, err);
+}
+
 int user_repo_open(struct user_repo *user, const char *project, const char *also, struct error *err)
 {
 	*user = (struct user_repo){ .work_fd = -1, .git_fd = -1, .lock = -1 };
@@ -88,10 +108,8 @@ int user_repo_open(struct user_repo *user, const char *project, const char *also
 	user->git_fd = open_folder(user->git);
 	if (user->work_fd < 0 || user->git_fd < 0)
 		return error_sys(err, "open '%s'", user->work_fd < 0 ? user->work : user->git);
-	if (snapshot_confine_writes((const char *const[]){ user->common, user->work, also, NULL },
-				    err) < 0)
-		return -1;
-	return user_repo_head(user, err);
+	user->lfs = find_lfs(user);
+	return confine(user, also, err) < 0 ? -1 : user_repo_head(user, err);
 }
 
 static void unlock(struct user_repo *user)
@@ -112,6 +130,7 @@ void user_repo_close(struct user_repo *user)
 	free(user->work);
 	free(user->git);
 	free(user->common);
+	free(user->lfs);
 	free(user->branch);
 	*user = (struct user_repo){ .work_fd = -1, .git_fd = -1, .lock = -1 };
 }

@@ -17,6 +17,7 @@ struct user_repo {
 	char *work;   /* the work tree; paths have no trailing slash */
 	char *git;    /* the git directory of this work tree */
 	char *common; /* the git directory shared by all work trees */
+	char *lfs;    /* the store of Git LFS, which need not exist */
 	int work_fd, git_fd;
 	int lock;     /* index.lock, while it is held */
 	bool stale;   /* a killed process of ours had left the lock */

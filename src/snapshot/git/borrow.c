@@ -3,11 +3,13 @@
 
 #include "gitconfig/gitconfig.h"
 #include "gitconfig/gitdir.h"
+#include "lfs/lfs_filter.h"
 #include "snapshot/base/gituser.h"
 #include "snapshot/base/libgit.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
 #include "util/mem.h"
+#include "util/text/shell.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -286,6 +288,16 @@ static void check_own(struct reading *reading, const struct gitconfig_entry *ent
 	}
 }
 
+/* A relative path is one in the git directory. */
+static void read_storage(struct borrow *borrow, const struct gitconfig_entry *entry)
+{
+	if (strcmp(entry->section, "lfs") != 0 || entry->subsection ||
+	    strcmp(entry->key, "storage") != 0 || !*entry->value)
+		return;
+	free(borrow->lfs);
+	borrow->lfs = gituser_path(entry->value, borrow->common);
+}
+
 static int read_entry(void *context, const struct gitconfig_entry *entry)
 {
 	struct reading *reading = context;
@@ -295,6 +307,7 @@ static int read_entry(void *context, const struct gitconfig_entry *entry)
 		copy_submodule(reading, entry);
 	}
 	copy_setting(reading, entry);
+	read_storage(reading->borrow, entry);
 	return 0;
 }
 
@@ -345,6 +358,7 @@ int borrow_find(const char *project, struct borrow *ret_borrow, struct error *er
 			"\tlogallrefupdates = true\n");
 	objects = path_join(ret_borrow->common, "objects");
 	find_lenders(ret_borrow, objects, 0);
+	ret_borrow->lfs = path_join(ret_borrow->common, "lfs");
 	read_config(ret_borrow, project);
 	modules = path_join(ret_borrow->git, "modules");
 	ret_borrow->modules = lstat(modules, &status) == 0 && S_ISDIR(status.st_mode);
@@ -380,10 +394,31 @@ void borrow_add_user(struct borrow *borrow)
 		refuse(borrow, "its configuration is too large");
 }
 
+void borrow_add_filter(struct borrow *borrow, const char *git)
+{
+	AUTO_FREE char *folder = path_join(git, "lfs");
+	AUTO_FREE char *store = shell_quoted(folder);
+	AUTO_FREE char *clean = mem_format(BORROW_PROGRAM " " LFS_FILTER_CLEAN " %s", store);
+	AUTO_FREE char *smudge = mem_format(BORROW_PROGRAM " " LFS_FILTER_SMUDGE
+							   " %s " BORROW_OBJECTS "/lfs/objects",
+					    store);
+
+	if (!is_printable(git))
+		return;
+	buffer_add_text(&borrow->config, "[filter \"lfs\"]\n\tclean = ");
+	add_quoted(&borrow->config, clean);
+	buffer_add_text(&borrow->config, "\n\tsmudge = ");
+	add_quoted(&borrow->config, smudge);
+	/* With a configuration that the user shows, git-lfs runs; it has no network. */
+	buffer_add_text(&borrow->config,
+			"\n\trequired = true\n[lfs]\n\tskipdownloaderrors = true\n");
+}
+
 void borrow_release(struct borrow *borrow)
 {
 	free(borrow->git);
 	free(borrow->common);
+	free(borrow->lfs);
 	list_release(&borrow->lenders);
 	buffer_release(&borrow->config);
 	*borrow = (struct borrow){ 0 };

@@ -14,6 +14,11 @@
 
 #include <stdbool.h>
 
+/* Inside the fence: the lent objects, and our own program. git-lfs looks for content that it lacks
+ * beside the alternates of a git directory, which is BORROW_OBJECTS/lfs. */
+#define BORROW_OBJECTS "/run/ringfence/objects"
+#define BORROW_PROGRAM "/run/ringfence/init"
+
 enum { BORROW_LENDERS = 16 };
 
 struct borrow {
@@ -21,6 +26,7 @@ struct borrow {
 	char *common;         /* holds refs, objects and the configuration; often the same */
 	bool is_file;         /* the project's .git is a file that names `git` */
 	struct list lenders;  /* object folders; the repository's own is first */
+	char *lfs;            /* the store of Git LFS, which need not exist */
 	bool modules;         /* it has git directories of submodules */
 	struct buffer config; /* for the private git directory */
 	char why[512];        /* why this repository is not supported; empty if it is */
@@ -34,6 +40,12 @@ int borrow_find(const char *project, struct borrow *ret_borrow, struct error *er
 
 /* Adds the user's name and email to the configuration, or the login name if they are not set. */
 void borrow_add_user(struct borrow *borrow);
+
+/*
+ * Adds Git LFS's filter to the configuration: a program of ours, for git inside the fence. git: the
+ * private git directory there.
+ */
+void borrow_add_filter(struct borrow *borrow, const char *git);
 void borrow_release(struct borrow *borrow);
 
 #endif

@@ -5,6 +5,7 @@
 #include "snapshot/base/libgit.h"
 #include "snapshot/base/snapshot_confine.h"
 #include "snapshot/git/private_git.h"
+#include "util/file/durable.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
 #include "util/mem.h"
@@ -13,6 +14,7 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #if defined(__SANITIZE_ADDRESS__)
 enum { SANITIZED = 1 }; /* AddressSanitizer needs unlimited address space */
@@ -38,8 +40,13 @@ static int open_private(const struct gitwork *work, struct borrow *borrow, struc
 						     .hidden = &work->hidden };
 	bool again;
 
-	if (borrow->git && !*borrow->why)
+	if (borrow->git && !*borrow->why) {
+		AUTO_FREE char *git = borrow->is_file ? mem_dup(PRIVATE_GIT_PLACE)
+						      : path_join(work->project, ".git");
+
 		borrow_add_user(borrow);
+		borrow_add_filter(borrow, git);
+	}
 	if (!borrow->git || *borrow->why) {
 		AUTO_FREE char *none = why_none(work->project);
 
@@ -84,6 +91,14 @@ static int make_folder(const char *path, struct error *err)
 	return mkdir(path, 0777) < 0 && errno != EEXIST ? error_sys(err, "create '%s'", path) : 0;
 }
 
+/* The store of Git LFS keeps its name, as the objects in it do. */
+static int make_store(const char *path, struct error *err)
+{
+	if (mkdir(path, 0777) < 0)
+		return errno == EEXIST ? 0 : error_sys(err, "create '%s'", path);
+	return durable_sync_name(path) < 0 ? error_sys(err, "sync the folder of '%s'", path) : 0;
+}
+
 static int import(const struct gitwork *work, struct borrow *borrow, struct json *json,
 		  struct error *err)
 {
@@ -95,10 +110,12 @@ static int import(const struct gitwork *work, struct borrow *borrow, struct json
 
 	AUTO_FREE char *packs = path_join(borrow->common, "objects/pack");
 	AUTO_FREE char *refs = path_join(borrow->common, "refs");
-	const char *const places[] = { own, packs, refs, NULL };
+	AUTO_FREE char *content = path_join(work->import.folder, "git/lfs/objects");
+	bool lfs = access(content, F_OK) == 0;
+	const char *const places[] = { own, packs, refs, lfs ? borrow->lfs : NULL, NULL };
 
 	if (make_folder(packs, err) < 0 || make_folder(refs, err) < 0 ||
-	    snapshot_confine_writes(places, err) < 0)
+	    (lfs && make_store(borrow->lfs, err) < 0) || snapshot_confine_writes(places, err) < 0)
 		return -1;
 	libgit_init();
 	limit_self();

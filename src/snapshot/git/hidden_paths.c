@@ -3,10 +3,12 @@
 
 #include "snapshot/base/libgit.h"
 #include "util/buffer.h"
+#include "util/file/durable.h"
 #include "util/file/fd.h"
+#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/textset.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,10 +16,30 @@
 
 enum { EXCLUDE_BYTES = 64 << 20 };
 
-/* Is the path, or a folder above it, in the set? */
-static bool is_hidden(const struct textset *set, const char *path)
+#define FILE_NAME "hidden"
+
+void hidden_paths_set(const struct list *paths, struct hidden_paths *ret_hidden)
 {
-	AUTO_FREE char *part = mem_dup(path);
+	*ret_hidden = (struct hidden_paths){ 0 };
+	for (size_t i = 0; i < paths->count; i++) {
+		list_add(&ret_hidden->paths, paths->items[i]);
+		textset_add(&ret_hidden->set, paths->items[i]);
+	}
+}
+
+void hidden_paths_release(struct hidden_paths *hidden)
+{
+	list_release(&hidden->paths);
+	textset_release(&hidden->set);
+}
+
+bool hidden_paths_has(const struct hidden_paths *hidden, const char *path)
+{
+	const struct textset *set = &hidden->set;
+	AUTO_FREE char *part = hidden->paths.count ? mem_dup(path) : NULL;
+
+	if (!part)
+		return false;
 
 	for (char *end = part; (end = strchr(end, '/')); *end++ = '/') {
 		*end = '\0';
@@ -27,13 +49,48 @@ static bool is_hidden(const struct textset *set, const char *path)
 	return textset_has(set, path);
 }
 
-static int mark(git_index *index, const struct textset *set, bool *ret_changed)
+bool hidden_paths_is_near(const struct hidden_paths *hidden, const char *folder)
+{
+	for (size_t i = 0; i < hidden->paths.count; i++)
+		if (path_within(hidden->paths.items[i], folder))
+			return true;
+	return hidden_paths_has(hidden, folder);
+}
+
+int hidden_paths_write(const struct list *paths, int own, struct error *err)
+{
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(EXCLUDE_BYTES);
+
+	for (size_t i = 0; i < paths->count; i++)
+		buffer_add(&text, paths->items[i], strlen(paths->items[i]) + 1);
+	return durable_replace(own, FILE_NAME, text.data ? text.data : "", text.used, 0600) < 0
+		       ? error_sys(err, "write the hidden paths of the private git directory")
+		       : 0;
+}
+
+int hidden_paths_read(int own, struct list *ret_paths, struct error *err)
+{
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(EXCLUDE_BYTES);
+	const char *end;
+
+	if (fd_read_file(own, FILE_NAME, &text) < 0)
+		return errno == ENOENT
+			       ? 0
+			       : error_sys(err,
+					   "read the hidden paths of the private git directory");
+	end = text.data + text.used;
+	for (const char *at = text.data; at < end; at += strlen(at) + 1)
+		list_add(ret_paths, at);
+	return 0;
+}
+
+static int mark(git_index *index, const struct hidden_paths *hidden, bool *ret_changed)
 {
 	*ret_changed = false;
 	for (size_t i = 0; i < git_index_entrycount(index); i++) {
 		git_index_entry entry = *git_index_get_byindex(index, i);
 
-		if (git_index_entry_stage(&entry) || !is_hidden(set, entry.path))
+		if (git_index_entry_stage(&entry) || !hidden_paths_has(hidden, entry.path))
 			continue;
 		entry.flags |= GIT_INDEX_ENTRY_EXTENDED;
 		entry.flags_extended |= GIT_INDEX_ENTRY_SKIP_WORKTREE;
@@ -62,20 +119,20 @@ static int write_back(git_index *index, const char *path, struct error *err)
 
 int hidden_paths_skip(const struct list *paths, const char *index, struct error *err)
 {
-	struct textset set = { 0 };
+	struct hidden_paths hidden;
 	git_index *opened = NULL;
 	bool changed = false;
 	int result = 0;
 
-	for (size_t i = 0; i < paths->count; i++)
-		textset_add(&set, paths->items[i]);
+	hidden_paths_set(paths, &hidden);
 	libgit_init();
-	if (paths->count && git_index_open(&opened, index) == 0 && mark(opened, &set, &changed) < 0)
+	if (paths->count && git_index_open(&opened, index) == 0 &&
+	    mark(opened, &hidden, &changed) < 0)
 		result = libgit_error("mark hidden files", err);
 	if (result == 0 && changed)
 		result = write_back(opened, index, err);
 	git_index_free(opened);
-	textset_release(&set);
+	hidden_paths_release(&hidden);
 	return result;
 }
 

@@ -2,7 +2,9 @@
 #include "snapshot/git/import.h"
 
 #include "snapshot/base/libgit.h"
+#include "snapshot/git/import_check.h"
 #include "snapshot/git/publish.h"
+#include "snapshot/git/unfinished.h"
 #include "snapshot/object/fsck.h"
 #include "snapshot/object/object_source.h"
 #include "snapshot/object/seen.h"
@@ -19,7 +21,13 @@
 #include <strings.h>
 #include <unistd.h>
 
-enum { MOST_OBJECTS = 2000000, MOST_TIPS = 1000, MOST_REFUSED = 8, BASE_BYTES = 128 << 20 };
+enum {
+	MOST_OBJECTS = 2000000,
+	MOST_TIPS = 1000,
+	MOST_REFUSED = 8,
+	BASE_BYTES = 128 << 20,
+	PATH_BYTES = 1 << 20
+};
 
 static const uint64_t most_object = UINT64_C(256) << 20;
 
@@ -50,7 +58,11 @@ struct import {
 	size_t tip_count;
 	const struct refs *base;
 	struct vet vet; /* the user's objects from before the loop; filled on demand */
-	size_t unnamed; /* refs skipped because of their names or number */
+	struct import_check check;
+	struct hidden_paths hidden;
+	bool attributes; /* a tree has a .gitattributes */
+	git_oid head;    /* zero if HEAD has no commit */
+	size_t unnamed;  /* refs skipped because of their names or number */
 	struct list refused;
 
 	/* Of one walk. */
@@ -194,6 +206,7 @@ static int found_link(void *context, const struct fsck_link *link, struct error 
 	git_oid id;
 
 	memcpy(id.id, link->id, sizeof id.id);
+	import->attributes = import->attributes || link->attributes;
 	if ((link->modules || link->attributes) && link->type == FSCK_BLOB &&
 	    check_special(import, link, err) < 0)
 		return -1;
@@ -301,7 +314,9 @@ static int import_tip(struct import *import, const struct tip *tip, struct error
 				: visit_object(import, &wanted, err)) < 0)
 			return -1;
 	}
-	return 0;
+	return import->attributes || import->hidden.paths.count || import->check.user_rules
+		       ? import_check_tip(&import->check, id.id, err)
+		       : 0;
 }
 
 /* git must not mistake it for one of its temporary files: git gc --prune=now would remove it. */
@@ -320,6 +335,10 @@ void import_clean(int common, const char *loop)
 
 		unlinkat(common, path, 0);
 	}
+
+	AUTO_FREE char *content = mem_format("lfs/tmp/%s", prefix);
+
+	unlinkat(common, content, 0);
 }
 
 /*
@@ -436,7 +455,7 @@ static int collect_tips(struct import *import, int git, const struct refs *base,
 
 	if (result == 0 && refs_head(git, &head))
 		hex = refs_resolve(&refs, &head);
-	if (hex)
+	if (hex && git_oid_fromstr(&import->head, hex) == 0)
 		add_head(import, hex);
 	for (size_t i = 0; result == 0 && i < refs.count; i++)
 		consider_ref(import, base, &refs.items[i], hex ? head.target : NULL);
@@ -512,6 +531,23 @@ static void write_refused(struct import *import, struct json *json)
 	json_close(json);
 }
 
+/* Reports work of the agent's that is not in a commit. */
+static void write_trouble(struct import *import, int git, struct json *json)
+{
+	struct list words = { 0 };
+
+	unfinished_find(&import->check, git, import->publish.own,
+			git_oid_is_zero(&import->head) ? NULL : &import->head, &words);
+	json_open(json, "trouble", '[');
+	for (size_t i = 0; i < words.count; i++) {
+		AUTO_FREE char *shown = text_escaped(words.items[i]);
+
+		json_text(json, NULL, shown);
+	}
+	json_close(json);
+	list_release(&words);
+}
+
 static int read_base(const char *folder, struct refs *base, struct error *err)
 {
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(BASE_BYTES);
@@ -525,6 +561,43 @@ static int read_base(const char *folder, struct refs *base, struct error *err)
 	return 0;
 }
 
+static int open_folder(int above, const char *name)
+{
+	return openat(above, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/* Reads the attributes that the user keeps in the repository itself. */
+static struct lfs_rules *read_user_rules(const char *common)
+{
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(FSCK_ATTRIBUTES_BYTES);
+	AUTO_FREE char *path = path_join(common, "info/attributes");
+
+	return fd_read_path(path, &text) < 0 || !text.used
+		       ? NULL
+		       : lfs_rules_read(text.data, text.used, NULL);
+}
+
+static int prepare_check(struct import *import, int git, struct error *err)
+{
+	struct import_check *check = &import->check;
+	AUTO_FD lfs = open_folder(git, "lfs");
+	struct list hidden = { 0 };
+	int result = hidden_paths_read(import->publish.own, &hidden, err);
+
+	hidden_paths_set(&hidden, &import->hidden);
+	list_release(&hidden);
+	check->source = &import->source;
+	check->user = import->user;
+	check->hidden = &import->hidden;
+	check->path = BUFFER_INIT(PATH_BYTES);
+	check->left = import->options->most_bytes;
+	check->temporary = temporary_name(import->options->loop);
+	check->from = lfs < 0 ? -1 : open_folder(lfs, "objects");
+	check->to = open(import->borrow->lfs, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	check->user_rules = read_user_rules(import->borrow->common);
+	return result;
+}
+
 static int perform(struct import *import, const struct refs *base, int git, struct json *json,
 		   struct error *err)
 {
@@ -534,17 +607,19 @@ static int perform(struct import *import, const struct refs *base, int git, stru
 	    publish_open(import->borrow, import->options->folder, import->options->loop, base,
 			 &import->publish, err) < 0)
 		return -1;
-	if (import->source.empty && import->publish.imported.count == 0)
-		return 0;
 	import_clean(import->publish.common, import->options->loop);
 	if (git_odb_open(&import->user, objects) < 0)
 		return libgit_error("open the repository", err);
 	import->repo = (struct checkpoint_repo){
 		.path = import->borrow->common, .folder = -1, .lock = -1, .odb = import->user
 	};
-	if (collect_tips(import, git, base, err) < 0 || import_tips(import, err) < 0)
+	if (prepare_check(import, git, err) < 0 || collect_tips(import, git, base, err) < 0)
 		return -1;
-	if (has_changes(import) && write_all(import, json, err) < 0)
+	write_trouble(import, git, json);
+	if (import->source.empty && import->publish.imported.count == 0)
+		return 0;
+	if (import_tips(import, err) < 0 ||
+	    (has_changes(import) && write_all(import, json, err) < 0))
 		return -1;
 	write_refused(import, json);
 	return 0;
@@ -560,6 +635,7 @@ int import_run(const struct borrow *borrow, const struct import_options *options
 				 .borrow = borrow,
 				 .base = &base,
 				 .source = { .objects = -1 },
+				 .check = { .from = -1, .to = -1 },
 				 .publish = { .common = -1, .own = -1 } };
 	int result = -1;
 
@@ -579,6 +655,8 @@ int import_run(const struct borrow *borrow, const struct import_options *options
 	free(import.tips);
 	seen_release(&import.seen);
 	vet_release(&import.vet);
+	import_check_release(&import.check);
+	hidden_paths_release(&import.hidden);
 	free(import.stack);
 	list_release(&import.refused);
 	return result;

@@ -4,6 +4,7 @@
 #include "snapshot/base/fault.h"
 #include "snapshot/base/libgit.h"
 #include "snapshot/git/hidden_paths.h"
+#include "snapshot/git/unfinished.h"
 #include "snapshot/object/refs.h"
 #include "util/file/dirwalk.h"
 #include "util/file/durable.h"
@@ -255,8 +256,34 @@ static int write_alternates(const struct borrow *borrow, int git, struct error *
 	AUTO_FD info = openat(git, "objects/info", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	for (size_t i = 0; i < borrow->lenders.count; i++)
-		buffer_printf(&text, PRIVATE_GIT_OBJECTS "/%zu\n", i);
+		buffer_printf(&text, BORROW_OBJECTS "/%zu\n", i);
 	return write_file(info, "alternates", text.data, text.used, err);
+}
+
+/* Keeps the index as it is in the beginning (unfinished.h). */
+static int keep_index(const char *index, int own, struct error *err)
+{
+	AUTO_FREE char *folder = path_folder(index);
+
+	unlinkat(own, UNFINISHED_INDEX, 0);
+	return copy_file(folder, "index", own, err);
+}
+
+/* Keeps git from reading what the fence hides. */
+static int hide(const struct private_git_options *options, const char *index, int git, int own,
+		struct error *err)
+{
+	struct list hidden = { 0 };
+	int result = options->hidden->count ? hidden_paths_write(options->hidden, own, err) : 0;
+
+	if (result == 0)
+		result = hidden_paths_read(own, &hidden, err);
+	if (result == 0)
+		result = hidden_paths_ignore(&hidden, git, err);
+	if (result == 0)
+		result = hidden_paths_skip(&hidden, index, err);
+	list_release(&hidden);
+	return result;
 }
 
 static int fill(const struct private_git_options *options, const struct borrow *borrow,
@@ -280,8 +307,7 @@ static int fill(const struct private_git_options *options, const struct borrow *
 	if (copy_file(borrow->git, "info/sparse-checkout", git, err) < 0 ||
 	    (*from->commit ? write_index(borrow, from->commit, index, err)
 			   : copy_index(borrow, git, err)) < 0 ||
-	    hidden_paths_ignore(options->hidden, git, err) < 0 ||
-	    hidden_paths_skip(options->hidden, index, err) < 0 ||
+	    keep_index(index, own, err) < 0 || hide(options, index, git, own, err) < 0 ||
 	    write_alternates(borrow, git, err) < 0 ||
 	    write_file(git, "config", borrow->config.data, borrow->config.used, err) < 0 ||
 	    write_file(own, "file", file, strlen(file), err) < 0 ||
@@ -390,6 +416,8 @@ void private_git_write_covers(const char *folder, const char *project, const str
 	AUTO_FREE char *none = path_join(folder, "git-own/none");
 	AUTO_FREE char *place = path_join(project, ".git");
 	AUTO_FREE char *modules = path_join(borrow->git, "modules");
+	AUTO_FREE char *objects = path_join(borrow->lfs, "objects");
+	AUTO_FREE char *lfs = NULL;
 
 	json_open(json, "covers", '[');
 	if (borrow->is_file)
@@ -397,8 +425,11 @@ void private_git_write_covers(const char *folder, const char *project, const str
 	write_cover(json, borrow->is_file ? PRIVATE_GIT_PLACE : place, git, true);
 	if (borrow->modules)
 		write_cover(json, modules, modules, false);
+	lfs = realpath(objects, NULL);
+	if (lfs)
+		write_cover(json, BORROW_OBJECTS "/lfs/objects", lfs, false);
 	for (size_t i = 0; i < borrow->lenders.count; i++) {
-		AUTO_FREE char *shown = mem_format(PRIVATE_GIT_OBJECTS "/%zu", i);
+		AUTO_FREE char *shown = mem_format(BORROW_OBJECTS "/%zu", i);
 		AUTO_FREE char *inner = path_join(shown, "info/alternates");
 		AUTO_FREE char *list = path_join(borrow->lenders.items[i], "info/alternates");
 

@@ -5,10 +5,12 @@
  *				logs; the agent can change it
  *	FOLDER/git-own/base	its initial refs, as packed-refs; the agent cannot reach git-own
  *	FOLDER/git-own/file	mounted over a .git that is a file
+ *	FOLDER/git-own/index	its initial index
+ *	FOLDER/git-own/hidden	paths that the fence hides (hidden_paths.h)
  *	FOLDER/git-own/none	mounted over lists of alternates, whose paths do not exist inside
  *
  * Objects of the user's repository are borrowed: they are mounted read-only at
- * PRIVATE_GIT_OBJECTS/N. Nobody runs git in the directory on the host, which reads only its objects
+ * BORROW_OBJECTS/N. Nobody runs git in the directory on the host, which reads only its objects
  * and refs (import.h).
  */
 #ifndef SNAPSHOT_GIT_PRIVATE_GIT_H
@@ -18,13 +20,13 @@
 #include "util/text/json.h"
 
 /* Inside the fence. */
-#define PRIVATE_GIT_PLACE   "/run/ringfence/git"
-#define PRIVATE_GIT_OBJECTS "/run/ringfence/objects"
+#define PRIVATE_GIT_PLACE "/run/ringfence/git"
 
 struct private_git_options {
 	const char *folder, *loop;
 	/* Paths in the project that the fence hides. Git inside treats them as unchanged if they
-	 * are tracked, and ignores them otherwise. */
+	 * are tracked, and ignores them otherwise. A directory that is made again takes those of
+	 * the first. */
 	const struct list *hidden;
 };
 

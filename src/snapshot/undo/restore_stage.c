@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { NUMBER = 16 };
+enum { NUMBER = 16, PIECE = 1 << 16 };
 
 int restore_stage_open(int project, struct restore_stage *ret_stage, struct error *err)
 {
@@ -116,21 +116,49 @@ static int make_link(void *context, const void *bytes, size_t size, uint64_t off
 	return 0;
 }
 
+/* Creates the file with the current number. Returns the descriptor, or -1 with err set. */
+static int create_file(const struct restore_stage *stage, struct error *err)
+{
+	char name[NUMBER];
+	int fd;
+
+	snprintf(name, sizeof name, "%u", stage->count);
+	fd = openat(stage->folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+		    0600);
+	return fd < 0 ? error_sys(err, "write a file to the stage in the project") : fd;
+}
+
+int restore_stage_copy(struct restore_stage *stage, int from, struct node *node, struct error *err)
+{
+	AUTO_FREE char *piece = mem_alloc(PIECE);
+	AUTO_FD fd = -1;
+	ssize_t n;
+
+	fault_point();
+	node->staged = ++stage->count;
+	fd = create_file(stage, err);
+	if (fd < 0)
+		return -1;
+	while ((n = read(from, piece, PIECE)) > 0)
+		if (fd_write_all(fd, piece, (size_t)n) < 0)
+			break;
+	return n != 0 || fchmod(fd, node->mode) < 0
+		       ? error_sys(err, "copy a file to the stage in the project")
+		       : 0;
+}
+
 int restore_stage_write(struct restore_stage *stage, struct checkpoint_repo *repo,
 			struct node *node, struct error *err)
 {
-	char name[NUMBER];
 	AUTO_FD fd = -1;
 
 	fault_point();
 	node->staged = ++stage->count;
 	if (node->kind == NODE_LINK)
 		return restore_stage_read(repo, node, make_link, stage, err);
-	snprintf(name, sizeof name, "%u", stage->count);
-	fd = openat(stage->folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-		    0600);
+	fd = create_file(stage, err);
 	if (fd < 0)
-		return error_sys(err, "write a file from the checkpoint to the project");
+		return -1;
 	if (restore_stage_read(repo, node, write_part, &fd, err) < 0)
 		return -1;
 	if ((node->chunked && ftruncate(fd, (off_t)node->size) < 0) || fchmod(fd, node->mode) < 0)

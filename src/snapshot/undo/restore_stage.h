@@ -25,6 +25,11 @@ int restore_stage_open(int project, struct restore_stage *ret_stage, struct erro
 int restore_stage_write(struct restore_stage *stage, struct checkpoint_repo *repo,
 			struct node *node, struct error *err);
 
+/*
+ * The same for the content of an open file. Returns 0, or -1 with err set.
+ */
+int restore_stage_copy(struct restore_stage *stage, int from, struct node *node, struct error *err);
+
 /* Waits until all staged files are on disk. Returns 0, or -1 with err set. */
 int restore_stage_sync(const struct restore_stage *stage, struct error *err);
 

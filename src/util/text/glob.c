@@ -9,8 +9,32 @@
 
 #include "util/mem.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* A named class such as "[:space:]", which Git LFS writes into patterns for names with spaces. */
+static const struct named {
+	const char *name;
+	int (*has)(int c);
+} named[] = {
+	{ "[:alnum:]", isalnum }, { "[:alpha:]", isalpha }, { "[:blank:]", isblank },
+	{ "[:cntrl:]", iscntrl }, { "[:digit:]", isdigit }, { "[:graph:]", isgraph },
+	{ "[:lower:]", islower }, { "[:print:]", isprint }, { "[:punct:]", ispunct },
+	{ "[:space:]", isspace }, { "[:upper:]", isupper }, { "[:xdigit:]", isxdigit },
+};
+
+/* Returns the named class that begins here, or NULL. */
+static const struct named *find_named(const char *at, const char *stop)
+{
+	for (size_t i = 0; i < sizeof named / sizeof *named; i++) {
+		size_t size = strlen(named[i].name);
+
+		if ((size_t)(stop - at) >= size && memcmp(at, named[i].name, size) == 0)
+			return &named[i];
+	}
+	return NULL;
+}
 
 /* Reports whether c is in the class that starts after "[". *ret_end points past its "]", or is NULL
  * if the class is not closed. */
@@ -22,6 +46,13 @@ static bool in_class(const char *at, const char *stop, unsigned char c, const ch
 	*ret_end = NULL;
 	at += negated;
 	for (const char *first = at; at < stop && (*at != ']' || at == first); at++) {
+		const struct named *class = *at == '[' ? find_named(at, stop) : NULL;
+
+		if (class) {
+			found = found || class->has(c);
+			at += strlen(class->name) - 1;
+			continue;
+		}
 		if (*at == '\\' && at + 1 < stop)
 			at++;
 

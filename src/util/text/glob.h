@@ -3,9 +3,9 @@
  *
  * A pattern without a slash matches a name at any depth; one with a leading or inner slash matches
  * from the root; one with a trailing slash matches only folders. `*` and `?` stay within a name,
- * `[a-z]` and `[!a-z]` match one character, a component `**` matches any number of folders, and a
- * backslash escapes the next character. How the contents of a matching folder are treated is up to
- * the caller.
+ * `[a-z]`, `[!a-z]` and `[[:space:]]` match one character, a component `**` matches any number of
+ * folders, and a backslash escapes the next character. How the contents of a matching folder are
+ * treated is up to the caller.
  */
 #ifndef UTIL_TEXT_GLOB_H
 #define UTIL_TEXT_GLOB_H

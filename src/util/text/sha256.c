@@ -63,24 +63,56 @@ static void hash_block(uint32_t state[WORDS], const uint8_t block[BLOCK])
 		state[i] += v[i];
 }
 
-void sha256_hex(const void *data, size_t size, char ret_hex[SHA256_HEX])
+void sha256_init(struct sha256 *sha256)
 {
-	uint32_t state[WORDS] = { 0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
-				  0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19 };
+	*sha256 = (struct sha256){ .state = { 0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+					      0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19 } };
+}
+
+void sha256_add(struct sha256 *sha256, const void *data, size_t size)
+{
 	const uint8_t *at = data;
+	size_t used = sha256->size % BLOCK;
+
+	sha256->size += size;
+	if (used) {
+		size_t part = size < BLOCK - used ? size : BLOCK - used;
+
+		memcpy(sha256->block + used, at, part);
+		at += part;
+		size -= part;
+		if (used + part < BLOCK)
+			return;
+		hash_block(sha256->state, sha256->block);
+	}
+	for (; size >= BLOCK; at += BLOCK, size -= BLOCK)
+		hash_block(sha256->state, at);
+	if (size)
+		memcpy(sha256->block, at, size);
+}
+
+void sha256_end(struct sha256 *sha256, char ret_hex[SHA256_HEX])
+{
 	uint8_t tail[2 * BLOCK] = { 0 };
-	size_t left = size % BLOCK;
+	size_t left = sha256->size % BLOCK;
 	size_t end = left < BLOCK - 8 ? BLOCK : 2 * BLOCK;
 
-	for (size_t i = 0; i < size / BLOCK; i++)
-		hash_block(state, at + i * BLOCK);
-	if (left)
-		memcpy(tail, at + size - left, left);
+	memcpy(tail, sha256->block, left);
 	tail[left] = 0x80;
 	for (size_t i = 0; i < 8; i++)
-		tail[end - 1 - i] = (uint8_t)((uint64_t)size * 8 >> 8 * i);
+		tail[end - 1 - i] = (uint8_t)(sha256->size * 8 >> 8 * i);
 	for (size_t i = 0; i < end; i += BLOCK)
-		hash_block(state, tail + i);
+		hash_block(sha256->state, tail + i);
 	for (size_t i = 0; i < WORDS; i++)
-		snprintf(ret_hex + 8 * i, 9, "%08x", state[i]);
+		snprintf(ret_hex + 8 * i, 9, "%08x", sha256->state[i]);
+}
+
+void sha256_hex(const void *data, size_t size, char ret_hex[SHA256_HEX])
+{
+	struct sha256 sha256;
+
+	sha256_init(&sha256);
+	if (size)
+		sha256_add(&sha256, data, size);
+	sha256_end(&sha256, ret_hex);
 }

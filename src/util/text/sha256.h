@@ -3,10 +3,24 @@
 #define UTIL_TEXT_SHA256_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 enum { SHA256_HEX = 65 }; /* 64 digits and a NUL */
 
+/* A hash of bytes that come in pieces. */
+struct sha256 {
+	uint32_t state[8];
+	uint64_t size;
+	uint8_t block[64];
+};
+
+void sha256_init(struct sha256 *sha256);
+void sha256_add(struct sha256 *sha256, const void *data, size_t size);
+
 /* Writes the hash as lower-case hexadecimal digits. */
+void sha256_end(struct sha256 *sha256, char ret_hex[SHA256_HEX]);
+
+/* The same at once. */
 void sha256_hex(const void *data, size_t size, char ret_hex[SHA256_HEX]);
 
 #endif
