@@ -1,7 +1,9 @@
 /* Questions, answers and loops: see op.h. */
 #include "ops/op.h"
 
+#include "snapshot/snapshot.h"
 #include "util/mem.h"
+#include "util/text/jsonget.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -87,6 +89,25 @@ enum op_status op_find(const struct op_target *target, struct client_loop *ret_l
 		return OP_DONE;
 	error_set(err, "%s", ret_loop->trouble);
 	return OP_DAMAGED;
+}
+
+int op_drop_checkpoints(const char *state, const char *project, const char *id, uint64_t *bytes,
+			struct error *err)
+{
+	struct snapshot_work work;
+	json_t *answer = NULL;
+	json_int_t before, after;
+	int result;
+
+	snapshot_begin(&work, "prune", state, project, id);
+	snapshot_tell(&work, "drop", id);
+	result = snapshot_run(&work, -1, &answer, err);
+	snapshot_release(&work);
+	before = jsonget_number(answer, "bytes_before");
+	after = jsonget_number(answer, "bytes_after");
+	*bytes += before > after ? (uint64_t)(before - after) : 0;
+	json_decref(answer);
+	return result;
 }
 
 enum op_status op_hold(const struct client_loop *loop, int *ret_lock, struct error *err)

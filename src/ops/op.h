@@ -101,6 +101,11 @@ struct op_target {
 enum op_status op_find(const struct op_target *target, struct client_loop *ret_loop,
 		       struct error *err);
 
+/* Removes all checkpoints of a loop or draft, and adds the freed bytes. Returns 0, or -1 with err
+ * set. */
+int op_drop_checkpoints(const char *state, const char *project, const char *id, uint64_t *bytes,
+			struct error *err);
+
 /* Keeps a supervisor from starting while *ret_lock is open. Returns OP_RUNNING if the loop already
  * has one. */
 enum op_status op_hold(const struct client_loop *loop, int *ret_lock, struct error *err);

@@ -155,29 +155,42 @@ static int64_t last_apply(const json_t *checkpoints)
 	return 0;
 }
 
+/* Runs a task on the draft's checkpoints. */
+static int ask(const char *state, const struct draft_record *record, const char *task,
+	       json_t **ret_answer, struct error *err)
+{
+	struct snapshot_work work;
+	int result;
+
+	snapshot_begin(&work, task, state, record->project, record->id);
+	result = snapshot_run(&work, -1, ret_answer, err);
+	snapshot_release(&work);
+	return result;
+}
+
 int op_draft_find_apply(const char *state, const struct draft_record *record, int64_t *ret_number,
 			struct error *err)
 {
-	struct snapshot_work work;
 	json_t *answer = NULL;
-	int result;
+	int result = ask(state, record, "list", &answer, err);
 
-	snapshot_begin(&work, "list", state, record->project, record->id);
-	result = snapshot_run(&work, -1, &answer, err);
-	snapshot_release(&work);
 	if (result == 0)
 		*ret_number = last_apply(json_object_get(answer, "checkpoints"));
 	json_decref(answer);
 	return result;
 }
 
-/* An apply saves the project before and after it, as two consecutive checkpoints. */
+/* An apply saves the project before and after it, as two consecutive checkpoints. One that was
+ * interrupted may not have its number yet; it is completed first. */
 static int find_way_back(const struct op_draft_apply_request *request,
 			 const struct draft_record *record, struct way *ret_way, struct error *err)
 {
+	json_t *recovered = NULL;
 	int64_t number;
+	int result = ask(request->state, record, "recover", &recovered, err);
 
-	if (op_draft_find_apply(request->state, record, &number, err) < 0)
+	json_decref(recovered);
+	if (result < 0 || op_draft_find_apply(request->state, record, &number, err) < 0)
 		return -1;
 	if (!number)
 		return error_with(
@@ -316,25 +329,7 @@ void op_draft_apply_release(struct op_draft_apply_result *result)
 
 /* ---- discarding ---- */
 
-static int drop_checkpoints(const char *state, const struct draft_record *record, uint64_t *bytes,
-			    struct error *err)
-{
-	struct snapshot_work work;
-	json_t *answer = NULL;
-	json_int_t before, after;
-	int result;
-
-	snapshot_begin(&work, "prune", state, record->project, record->id);
-	snapshot_tell(&work, "drop", record->id);
-	result = snapshot_run(&work, -1, &answer, err);
-	snapshot_release(&work);
-	before = jsonget_number(answer, "bytes_before");
-	after = jsonget_number(answer, "bytes_after");
-	*bytes += before > after ? (uint64_t)(before - after) : 0;
-	json_decref(answer);
-	return result;
-}
-
+/* The record goes last: as long as it is there, an interrupted discard can be repeated. */
 enum op_status op_draft_discard(const char *state, const char *id, uint64_t *bytes,
 				struct error *err)
 {
@@ -344,8 +339,9 @@ enum op_status op_draft_discard(const char *state, const char *id, uint64_t *byt
 	if (draft_record_find(state, id, &record, err) < 0)
 		return op_status_of(err);
 	result = draft_record_lock(&record, err) < 0 ||
-				 draft_record_remove(&record, bytes, err) < 0 ||
-				 drop_checkpoints(state, &record, bytes, err) < 0
+				 op_drop_checkpoints(state, record.project, record.id, bytes, err) <
+					 0 ||
+				 draft_record_remove(&record, bytes, err) < 0
 			 ? -1
 			 : 0;
 	draft_record_release(&record);

@@ -27,7 +27,8 @@ struct crossing {
 	struct look present;
 	struct checkpoint_repo_item before; /* the project as it is now */
 	struct tree_merge merge;
-	struct look wanted; /* the merged tree */
+	struct look wanted;                 /* the merged tree */
+	struct checkpoint_repo_item record; /* its checkpoint, which gets its number later */
 	struct changes changes;
 	struct bare bare;
 };
@@ -272,10 +273,14 @@ static int cross(struct crossing *at, struct error *err)
 	struct snapshot_request *request = at->request;
 	struct json *json = &request->json;
 	struct restore_result done = { 0 };
-	int result = restore_project(&request->repo, &request->look, &at->present, &at->wanted.tree,
-				     "", &done, err);
+	int result = restore_project(&request->repo, &request->look, &at->present,
+				     &(struct restore_target){ .tree = &at->wanted.tree,
+							       .path = "",
+							       .record = &at->record },
+				     &done, err);
 
 	if (result == 0) {
+		json_number(json, "number", (uint64_t)at->record.number);
 		json_number(json, "before", (uint64_t)at->before.number);
 		json_number(json, "written", done.written);
 		json_number(json, "removed", done.removed);
@@ -286,21 +291,17 @@ static int cross(struct crossing *at, struct error *err)
 	return result;
 }
 
-/* The merged tree gets a number, so that a later crossing can undo this one. */
+/* The merged tree becomes a checkpoint, so that a later crossing can undo this one. */
 static int store(struct crossing *at, struct error *err)
 {
 	struct snapshot_request *request = at->request;
-	struct checkpoint_repo_item made;
 	bool same;
 
 	if (request->apply.dry || at->merge.conflicts.count)
 		return pack_finish(at->wanted.pack, err);
 	request->save.kind = at->kind;
-	if (save_checkpoint(&request->repo, &request->look, &at->wanted, &request->save, &made,
-			    &same, err) < 0)
-		return -1;
-	json_number(&request->json, "number", (uint64_t)made.number);
-	return 0;
+	return save_prepare(&request->repo, &request->look, &at->wanted, &request->save,
+			    &at->record, &same, err);
 }
 
 static int run(struct crossing *at, struct error *err)

@@ -84,6 +84,7 @@ static const struct task {
 	{ "save", checkpoint_save, STORE_AND_REPAIRS },
 	{ "sync", checkpoint_sync },
 	{ "list", checkpoint_list, STORE },
+	{ "recover", checkpoint_begin, STORE_AND_PROJECT },
 	{ "diff", checkpoint_diff, STORE },
 	{ "show", checkpoint_show, STORE },
 	{ "holds", checkpoint_contains, STORE },

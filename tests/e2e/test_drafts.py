@@ -668,3 +668,73 @@ def test_a_crossing_that_is_killed_is_completed_by_the_next_task(t):
         equal(difference(after, listing(t.project)), "", f"the project after fault point {fault}")
     expect(fault > 5, "the crossing has fault points", fault)
     equal(difference(after, listing(t.project)), "", "the project")
+
+
+def apply_with_fault(t, fault, *words):
+    """Applies with a kill at a fault point. Returns whether nothing was killed."""
+    result = t.run([t.ringfence, "apply", *words], env=t.env(RINGFENCE_SNAPSHOT_FAULT=str(fault)))
+    expect(result.code == 0 or "Killed" in result.err, "it ended, or was killed", result)
+    return result.code == 0
+
+
+@timeout(300)
+def test_an_apply_that_is_killed_counts_only_if_it_happens(t):
+    """If it counted and had not happened, no part that was applied earlier could be taken back."""
+    os.unlink(t.attack)
+    t.write("b", "old\n")
+    before = listing(t.project)
+    draft, _ = rehearse(t, "echo a >a; echo b >b")
+    fault, whole = 0, False
+    while not whole:
+        fault += 1
+        apply(t, draft, "--", "a")
+        whole = apply_with_fault(t, fault, draft, "--", "b")
+        undone = 0
+        while t.run([t.ringfence, "apply", "--undo", draft]).code == 0:
+            undone += 1
+            expect(undone <= 2, f"fault point {fault}: no more than two parts can be taken back")
+        equal(difference(before, listing(t.project)), "", f"the project, with everything taken back after fault point {fault}")
+    expect(fault > 10, "an apply has fault points", fault)
+
+
+@timeout(300)
+def test_an_undo_that_is_killed_is_finished_or_has_not_begun(t):
+    os.unlink(t.attack)
+    t.write("b", "old\n")
+    before = listing(t.project)
+    draft, _ = rehearse(t, "mkdir new; echo a >new/a; echo b >b; echo c >c")
+    apply(t, draft)
+    after = listing(t.project)
+    fault, whole = 0, False
+    while not whole:
+        fault += 1
+        whole = apply_with_fault(t, fault, "--undo", draft)
+        run(t, "apply", "--dry-run", draft)  # any command that reads the project
+        now = listing(t.project)
+        expect(now in (before, after), f"fault point {fault}: all or nothing", difference(after, now))
+        again = t.run([t.ringfence, "apply", "--undo", draft])
+        equal(again.code, 0 if now == after else 125, f"exit status of the next undo after fault point {fault}", again)
+        equal(difference(before, listing(t.project)), "", f"the project after fault point {fault}")
+        equal(drafts(t)[0]["applied"], False, "applied")
+        apply(t, draft)
+    expect(fault > 10, "an undo has fault points", fault)
+
+
+@timeout(300)
+def test_a_discard_that_is_killed_is_finished_by_the_next_one(t):
+    """Checkpoints of a draft without a record would stay for ever."""
+    refs = os.path.join(t.state, "snapshots", "{}", "refs/ringfence")
+    fault, whole = 0, False
+    while not whole:
+        fault += 1
+        draft, _ = rehearse(t, "echo a >a; echo b >b")
+        store = refs.format(os.listdir(os.path.join(t.state, "snapshots"))[0])
+        expect(draft in os.listdir(store), "the draft has checkpoints")
+        result = t.run([t.ringfence, "discard", draft], env=t.env(RINGFENCE_SNAPSHOT_FAULT=str(fault)))
+        whole = result.code == 0
+        if not whole:
+            contains(result.err, "Killed", f"the error at fault point {fault}")
+            equal([entry["id"] for entry in drafts(t)], [draft], f"the drafts after fault point {fault}")
+            run(t, "discard", draft)
+        equal((drafts(t), [name for name in os.listdir(store) if name == draft]), ([], []), f"what is left after fault point {fault}")
+    expect(fault > 3, "a discard has fault points", fault)
