@@ -236,7 +236,7 @@ static int cross(const struct op_draft_apply_request *request, const struct draf
 		snapshot_tell(&work, "only", request->paths->items[i]);
 	snapshot_tell_number(&work, "dry", shown == NULL);
 	if (shown)
-		snapshot_tell(&work, "tree", jsonget_text(shown, "tree"));
+		snapshot_tell(&work, "present", jsonget_text(shown, "present"));
 	result = snapshot_run(&work, -1, ret_answer, err);
 	snapshot_release(&work);
 	return result;

@@ -201,6 +201,8 @@ int main(int argc, char **argv)
 		result = -1;
 	buffer_release(&request.answer);
 	list_release(&request.differ.paths);
+	list_release(&request.gate.leave);
+	list_release(&request.gate.pick);
 	list_release(&request.prune.loops);
 	list_release(&request.git.hidden);
 	return result < 0;

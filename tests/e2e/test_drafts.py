@@ -628,9 +628,9 @@ def test_what_differs_from_the_preview_does_not_cross_and_counts_as_no_apply(t):
     t.write("new", "new\n")
     result = snapshots.save(kind="after")["number"]
     os.unlink(t.path("new"))
-    shown = snapshots.ask("cross", dry=1, from_=0, to=result)[1]["tree"]
+    shown = snapshots.ask("cross", dry=1, from_=0, to=result)[1]["present"]
     t.write("mine", "saved by the user after the preview\n")
-    code, answer = snapshots.ask("cross", from_=0, to=result, tree=shown)
+    code, answer = snapshots.ask("cross", from_=0, to=result, present=shown)
     equal((code, answer["status"]), (1, "busy"), "the crossing", answer)
     kinds = [entry["kind"] for entry in snapshots.ask("list")[1]["checkpoints"]]
     equal((t.exists("new"), "apply" in kinds), (False, False), "the file, and a checkpoint of an apply")

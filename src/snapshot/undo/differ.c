@@ -327,6 +327,13 @@ static int count_lines(struct differ *differ, struct changes_item *change)
 	return make_patch(differ, change, &patch);
 }
 
+int differ_count(struct checkpoint_repo *repo, struct changes_item *change, struct error *err)
+{
+	struct differ differ = { .repo = repo, .err = err };
+
+	return count_lines(&differ, change);
+}
+
 static void print_bar(const struct differ *differ, const struct changes_item *change)
 {
 	enum { WIDTH = 40 };
@@ -395,6 +402,7 @@ static int print_json(struct differ *differ)
 		json_flag(&json, "binary", change->binary);
 		json_number(&json, "added", change->added);
 		json_number(&json, "removed", change->removed);
+		json_number(&json, "bytes", change->new ? change->new->size : 0);
 		json_close(&json);
 	}
 	json_close(&json);
