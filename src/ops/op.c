@@ -59,9 +59,19 @@ void op_question_release(struct op_question *question)
 	*question = (struct op_question){ 0 };
 }
 
+static bool is_about(const struct op_answer *answer, const struct op_question *question)
+{
+	return answer->token && strcmp(answer->token, question->token) == 0;
+}
+
 bool op_agreed(const struct op_answer *answer, const struct op_question *question)
 {
-	return answer->to_all || (answer->token && strcmp(answer->token, question->token) == 0);
+	return answer->to_all || (is_about(answer, question) && !answer->no);
+}
+
+bool op_declined(const struct op_answer *answer, const struct op_question *question)
+{
+	return is_about(answer, question) && answer->no;
 }
 
 enum op_status op_status_of(const struct error *err)

@@ -76,6 +76,7 @@ struct op_question {
 struct op_answer {
 	bool to_all;       /* yes to every question */
 	const char *token; /* yes to the question with this token, or NULL */
+	bool no;           /* no to that question; where an operation can do the rest without it */
 };
 
 /* Adds a copy of the item. */
@@ -88,6 +89,9 @@ void op_question_release(struct op_question *question);
 
 /* Returns whether the user has agreed to exactly this question. */
 bool op_agreed(const struct op_answer *answer, const struct op_question *question);
+
+/* Returns whether the user has declined exactly this question. */
+bool op_declined(const struct op_answer *answer, const struct op_question *question);
 
 /* The loop that an operation works on. */
 struct op_target {

@@ -275,8 +275,8 @@ static int write_facts(struct crossing *at, const struct changes_item *item, str
 	json_flag(json, "binary", item->binary);
 	json_number(json, "added", item->added);
 	json_number(json, "removed", item->removed);
-	json_number(json, "bytes", item->new ? item->new->size : 0);
-	if (!at->request->gate.hunks || !hunks_has(item))
+	json_number(json, "bytes", item->bytes);
+	if (!at->request->gate.hunks || !hunks_shows(item))
 		return 0;
 	return hunks_write(&at->request->repo, item, json, err);
 }

@@ -30,15 +30,26 @@ static const struct cli_option options[] = {
 	OPTION_FLAG("yes",
 		    "also apply files that this machine executes, or reads as settings, unasked",
 		    struct loops_options, yes),
+	OPTION_FLAG("yes-executed", "for a draft: a yes to the files that this machine executes",
+		    struct loops_options, yes_executed),
+	OPTION_FLAG("yes-ci", "for a draft: a yes to the files that CI runs", struct loops_options,
+		    yes_ci),
+	OPTION_FLAG("hunks", "for a draft: ask about each part of each file, as git add -p does",
+		    struct loops_options, hunks),
 	OPTION_FLAG("undo", "take back the last apply of a draft", struct loops_options, undo),
 	LOOPS_JSON,
 	LOOPS_PROJECT,
 	{ 0 },
 };
 
+static const struct cli_alias aliases[] = {
+	{ "-p", "--hunks" },
+	{ 0 },
+};
+
 static const struct cli_section sections[] = {
-	{ "EXIT STATUS", "  0    applied, or nothing to do\n"
-			 "  1    conflicts, or you declined; nothing was changed\n"
+	{ "EXIT STATUS", "  0    applied, or nothing to do; without what you declined\n"
+			 "  1    conflicts, or you declined everything; nothing was changed\n"
 			 "  125  refused; the reason is printed, and nothing was changed\n" },
 	{ "EXAMPLES", "  ringfence apply --dry-run\n"
 		      "  ringfence apply\n"
@@ -46,6 +57,7 @@ static const struct cli_section sections[] = {
 		      "  ringfence apply --patch >loop.mbox; git am loop.mbox\n"
 		      "\n"
 		      "  ringfence apply 20260102-030405-efgh -- src docs   two paths of a draft\n"
+		      "  ringfence apply -p 20260102-030405-efgh            choose hunks\n"
 		      "  ringfence apply --undo 20260102-030405-efgh\n" },
 	{ 0 },
 };
@@ -338,6 +350,10 @@ static int apply(struct loops_options *opts, struct error *err)
 			  "command that does");
 		return cli_fail(err);
 	}
+	if (opts->hunks || opts->yes_executed || opts->yes_ci) {
+		error_set(err, "--hunks, --yes-executed and --yes-ci are for drafts");
+		return cli_fail(err);
+	}
 	if (opts->merge + opts->squash + opts->patch > 1 || (opts->patch && opts->json)) {
 		error_set(
 			err,
@@ -368,6 +384,7 @@ const struct cli_command cmd_apply = {
 		"next ringfence apply or run finishes it. With a draft, changes its files in the project, "
 		"or only the given paths; what you changed meanwhile is kept or named as a conflict.",
 	.options = options,
+	.aliases = aliases,
 	.sections = sections,
 	.run = run_apply,
 };

@@ -180,6 +180,8 @@ static int load(struct checkpoint_repo *repo, const struct node *node, git_blob 
 {
 	git_oid id;
 
+	if (!node)
+		return 0;
 	git_oid_fromraw(&id, node->id);
 	if (git_blob_lookup(ret_blob, repo->repository, &id) < 0)
 		return libgit_error("read a file from a checkpoint", err);
@@ -206,6 +208,12 @@ bool hunks_has(const struct changes_item *change)
 {
 	return is_small_file(change->old) && is_small_file(change->new) && !change->from &&
 	       !change->binary;
+}
+
+bool hunks_shows(const struct changes_item *change)
+{
+	return (!change->old || is_small_file(change->old)) &&
+	       (!change->new || is_small_file(change->new)) && !change->from && !change->binary;
 }
 
 int hunks_write(struct checkpoint_repo *repo, const struct changes_item *change, struct json *json,
