@@ -16,7 +16,7 @@
 
 enum { CONFLICT = 1 };
 
-/* What the user has answered about each group. */
+/* The answers about each group. */
 struct answers {
 	bool asked; /* the first question comes after an overview */
 	char tokens[PATH_GROUP_COUNT][SHA256_HEX];

@@ -58,7 +58,7 @@ static bool is_change(const json_t *line)
 	return text && (*text == '+' || *text == '-');
 }
 
-/* Prints a hunk, or with `only` not negative only that run of it and the lines around it. */
+/* Prints a hunk, or with `only` not negative only that run and the lines around it. */
 static void print_hunk(const json_t *hunk, long only)
 {
 	const json_t *lines = json_object_get(hunk, "lines");
@@ -151,7 +151,7 @@ static void note(struct picking *at, bool taken, size_t runs)
 		buffer_add_text(&at->choice, taken ? "1" : "0");
 }
 
-/* Asks about a hunk, or about one run of it. Returns the letter. */
+/* Asks about a hunk, or about one of its runs. Returns the letter. */
 static char ask_part(struct picking *at, const json_t *hunk, long only, size_t runs)
 {
 	char letter;

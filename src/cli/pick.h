@@ -4,7 +4,7 @@
 
 #include "ops/op_draft.h"
 
-/* What the user has left out. */
+/* The parts that the user has left out. */
 struct pick {
 	struct op_draft_part *parts;
 	size_t count;

@@ -33,7 +33,7 @@ struct apply_changes {
 	size_t count;
 };
 
-/* What is in a group. */
+/* The size of a group. */
 struct apply_changes_sum {
 	size_t paths;
 	uint64_t added, removed;

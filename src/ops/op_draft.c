@@ -208,8 +208,8 @@ static int find_way(const struct op_draft_apply_request *request,
 	return draft_record_check_result(&result->record, err);
 }
 
-/* The kind of the checkpoint that is saved. If only a part is taken back, the apply remains the last
- * one, and the rest can follow. */
+/* The kind of the checkpoint that is saved. If only a part is taken back, the apply remains the
+ * last one, and the rest can follow. */
 static const char *kind_of(const struct op_draft_apply_request *request, bool in_part)
 {
 	if (!request->undo)

@@ -72,15 +72,15 @@ struct op_draft_apply_result {
 	bool recovered; /* an interrupted operation was completed first */
 };
 
-/* Returns OP_UNCHANGED if there is nothing to do, nothing is left to do, or `dry` is set, OP_REFUSED
- * if there are conflicts, or OP_RUNNING if a command runs in the draft, or a loop in the project.
- * A group that is declined stays in the draft, and the rest crosses. */
+/* Returns OP_UNCHANGED if there is nothing to do, everything was declined, or `dry` is set;
+ * OP_REFUSED if there are conflicts; OP_RUNNING if a command runs in the draft, or a loop in the
+ * project. A group that is declined stays in the draft, and the rest crosses. */
 enum op_status op_draft_apply(const struct op_draft_apply_request *request,
 			      struct op_draft_apply_result *ret_result, struct error *err);
 void op_draft_apply_release(struct op_draft_apply_result *result);
 
-/* Prints what changes in a group, as a patch. result: of op_draft_apply(), which asks. Returns 0, or
- * -1 with err set. */
+/* Prints what changes in a group, as a patch. result: of op_draft_apply(), which asks. Returns 0,
+ * or -1 with err set. */
 struct op_draft_output {
 	int fd;
 	bool terminal, color;

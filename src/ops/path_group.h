@@ -1,8 +1,8 @@
 /*
  * The groups in which changed files are shown before they cross into a project.
  *
- * A path belongs to exactly one group, by its name and a few facts. What this machine executes comes
- * first, then what CI runs; a lockfile is a dependency even if it is large.
+ * A path belongs to exactly one group, by its name and a few facts. Files that this machine
+ * executes come first, then those that CI runs; a lockfile is a dependency even if it is large.
  */
 #ifndef OPS_PATH_GROUP_H
 #define OPS_PATH_GROUP_H

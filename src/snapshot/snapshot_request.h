@@ -9,8 +9,8 @@
 #include "snapshot/store/prune.h"
 #include "snapshot/undo/differ.h"
 
-/* What crosses from a draft into its project (gate.h). */
-struct gate_options {
+/* The part of a draft that crosses (gate.h). */
+struct snapshot_request_gate {
 	const char *present; /* the project must be as it was in this preview; or NULL */
 	struct list leave;   /* numbers of changes that do not cross */
 	struct list pick;    /* NUMBER:CHOICE (undo/hunks.h): cross in part */
@@ -19,7 +19,7 @@ struct gate_options {
 
 struct snapshot_request {
 	const char *store, *from, *to, *path, *style, *upper;
-	struct gate_options gate;
+	struct snapshot_request_gate gate;
 	struct look_options look;
 	struct save_options save;
 	struct differ_options differ;

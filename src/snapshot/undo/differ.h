@@ -20,8 +20,8 @@ struct differ_options {
 int differ_print(struct checkpoint_repo *repo, struct node *old, struct node *new,
 		 const struct differ_options *options, FILE *out, struct error *err);
 
-/* Counts the added and removed lines of a change, and its bytes, and finds out whether it is binary.
- * Returns 0, or -1 with err set. */
+/* Counts the added and removed lines of a change, and its bytes, and finds out whether it is
+ * binary. Returns 0, or -1 with err set. */
 struct changes_item;
 int differ_count(struct checkpoint_repo *repo, struct changes_item *change, struct error *err);
 

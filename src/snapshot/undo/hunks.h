@@ -34,8 +34,8 @@ bool hunks_shows(const struct changes_item *change);
 int hunks_write(struct checkpoint_repo *repo, const struct changes_item *change, struct json *json,
 		struct error *err);
 
-/* Gives `node` the old content with the chosen runs of the new one, and adds it to the pack. Returns
- * 0, or -1 with err set. */
+/* Gives `node` the old content with the chosen runs of the new one, and adds it to the pack.
+ * Returns 0, or -1 with err set. */
 int hunks_pick_file(struct checkpoint_repo *repo, const struct changes_item *change,
 		    const char *choice, struct pack *pack, struct node *node, struct error *err);
 
