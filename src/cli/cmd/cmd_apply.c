@@ -133,13 +133,30 @@ static void notice_leftovers(const struct op_apply_result *result)
 
 /* ---- results ---- */
 
+/* Prints the fields of an answer that docs/protocols.md lists. */
+static void print_json(const json_t *answer)
+{
+	static const char *const keys[] = {
+		"id",         "kind",      "branch",         "old",       "new",
+		"commits",    "changes",   "executed",       "conflicts", "conflict_count",
+		"in_the_way", "written",   "removed",        "there",     "filtered",
+		"left",       "recovered", "recovered_left",
+	};
+	json_t *printed = json_object();
+
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+		if (json_object_get(answer, keys[i]))
+			json_object_set(printed, keys[i], json_object_get(answer, keys[i]));
+	loops_print(printed);
+}
+
 static int report_conflicts(const struct loops_options *opts, const struct op_apply_result *result)
 {
 	json_t *answer = result->details;
 	long long count = jsonget_number(answer, "conflict_count");
 
 	if (opts->json) {
-		loops_print(json_incref(answer));
+		print_json(answer);
 		return cli_flush() ? LOOPS_REFUSED : CONFLICT;
 	}
 	printf("ringfence/%s conflicts with %s at %lld path%s:\n", result->loop.id,
@@ -154,7 +171,7 @@ static int report_in_the_way(const struct loops_options *opts, const struct op_a
 			     const struct error *err)
 {
 	if (opts->json)
-		loops_print(json_incref(result->details));
+		print_json(result->details);
 	else
 		print_list(json_object_get(result->details, "in_the_way"), "  ", NULL);
 	return cli_fail(err);
@@ -232,7 +249,7 @@ static int report(const struct loops_options *opts, const struct op_apply_result
 	if (opts->json) {
 		json_object_set_new(answer, "id", json_string(result->loop.id));
 		json_object_set_new(answer, "executed", question_json(&result->question));
-		loops_print(json_incref(answer));
+		print_json(answer);
 	} else if (result->kind == OP_APPLY_NOTHING) {
 		printf("nothing to do: %s already contains ringfence/%s\n",
 		       jsonget_text(answer, "branch"), result->loop.id);

@@ -9,10 +9,12 @@ enum { SHOWN = 10 };
 /* Returns the size of a change, such as ", +2 -1". The caller frees it. */
 static char *size_text(const struct apply_changes_item *item)
 {
-	AUTO_FREE char *size = text_size(item->bytes);
+	AUTO_FREE char *size = item->bytes < 1024
+				       ? mem_format("%llu bytes", (unsigned long long)item->bytes)
+				       : text_size(item->bytes);
 
-	if (item->binary)
-		return mem_format(", %s", item->status == APPLY_CHANGES_DELETED ? "binary" : size);
+	if (item->binary && item->status != APPLY_CHANGES_DELETED)
+		return mem_format(", %s", size);
 	if (!item->added && !item->removed)
 		return mem_dup("");
 	return mem_format(", +%llu -%llu", (unsigned long long)item->added,

@@ -210,20 +210,27 @@ bool hunks_has(const struct changes_item *change)
 	       !change->binary;
 }
 
+static bool is_shown(const struct node *node)
+{
+	return !node || is_small_file(node) || node->kind == NODE_LINK;
+}
+
 bool hunks_shows(const struct changes_item *change)
 {
-	return (!change->old || is_small_file(change->old)) &&
-	       (!change->new || is_small_file(change->new)) && !change->from && !change->binary;
+	return is_shown(change->old) && is_shown(change->new) && !change->binary;
 }
 
 int hunks_write(struct checkpoint_repo *repo, const struct changes_item *change, struct json *json,
 		struct error *err)
 {
 	__attribute__((cleanup(sides_release))) struct sides sides = { 0 };
+	/* A renamed file is shown as a new one. */
+	const struct changes_item shown = { .old = change->from ? NULL : change->old,
+					    .new = change->new };
 	git_patch *patch = NULL;
 	int result = 0;
 
-	if (load_sides(repo, change, &sides, err) < 0 ||
+	if (load_sides(repo, &shown, &sides, err) < 0 ||
 	    compare(&sides.old, &sides.new, &patch, err) < 0)
 		return -1;
 	json_open(json, "hunks", '[');

@@ -26,7 +26,8 @@ int hunks_pick(const struct hunks_side *old, const struct hunks_side *new, const
  * name. A binary one cannot; that is known once its lines are counted. */
 bool hunks_has(const struct changes_item *change);
 
-/* Returns whether a change can be shown as hunks: also an added or deleted file. */
+/* Returns whether a change can be shown as hunks: also an added, deleted or renamed file, or a
+ * symlink. */
 bool hunks_shows(const struct changes_item *change);
 
 /* Writes the list `hunks`: each with its header and its lines, as in a patch. Returns 0, or -1 with
