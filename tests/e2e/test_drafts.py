@@ -1,22 +1,16 @@
 """Drafts: a rehearsed command changes nothing in the project until its draft is applied."""
 
-import ast
 import json
 import os
 import signal
 import subprocess
 
 from harness import cases, contains, equal, expect, lacks, timeout
-from harness.edits import Editor, difference, listing
+from harness.drafts import cross_and_come_back, drafts, fill, merge_with_the_users
+from harness.edits import difference, listing
 from harness.snapshots import Snapshots
 
 LINES = "".join(f"{number}\n" for number in range(1, 21))
-
-
-def drafts(t, *words):
-    result = t.run([t.ringfence, "drafts", "--json", *words])
-    equal(result.code, 0, "exit status of drafts", result)
-    return json.loads(result.out)["drafts"]
 
 
 def rehearse(t, script, *opts, code=0):
@@ -785,67 +779,18 @@ def test_clean_leaves_a_draft_in_use_alone(t):
 
 # Random edits
 
-EDIT = """
-import sys
-sys.path.insert(0, sys.argv[1])
-from harness.edits import Editor, listing
-Editor('.', int(sys.argv[2])).edit(int(sys.argv[3]))
-print(listing('.'))
-"""
-
-
-def edit_in_draft(t, seed, count):
-    tests = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    result = t.fence("python3", "-c", EDIT, tests, str(seed), str(count), opts=("--draft", "--read", tests))
-    equal(result.code, 0, "exit status of the edits", result)
-    return drafts(t)[-1]["id"], ast.literal_eval(result.out)
-
-
-def fill(t, seed):
-    """Makes a project. A folder that the fence cannot scan is hidden in it, so all can be read."""
-    os.unlink(t.attack)
-    editor = Editor(t.project, seed)
-    editor.chmod = editor.create
-    editor.edit(40)
-
-
 @timeout(300)
 @cases(*range(8))
 def test_random_edits_cross_and_come_back_to_the_byte_and_the_mode(t, seed):
     fill(t, 100 + seed)
-    before = listing(t.project)
-    draft, wanted = edit_in_draft(t, seed, 40)
-    equal(difference(before, listing(t.project)), "", "changes before apply")
-    apply(t, draft, "--yes")
-    now = listing(t.project)
-    wanted["links"] = now["links"]  # a link to a file that did not change becomes a copy
-    equal(difference(wanted, now), "", "the project against the draft")
-    apply(t, draft, "--undo", "--yes")
-    now = listing(t.project)
-    before["links"] = now["links"]
-    equal(difference(before, now), "", "the project after --undo")
+    cross_and_come_back(t, seed)
 
 
 @timeout(300)
 @cases(*range(6))
 def test_random_edits_of_both_sides_are_there_or_named(t, seed):
     fill(t, 200 + seed)
-    base = listing(t.project)
-    draft, theirs = edit_in_draft(t, 300 + seed, 6)
-    Editor(t.project, 400 + seed).edit(6)
-    ours = listing(t.project)
-    result = t.run([t.ringfence, "apply", draft, "--yes"])
-    now = listing(t.project)
-    if result.code == 1:
-        contains(result.out, "conflicts with your own changes")
-        equal(difference(ours, now), "", "changes with a conflict")
-        return
-    equal(result.code, 0, "exit status of apply", result)
-    for path in (set(base) | set(theirs) | set(ours)) - {"links", b""}:
-        if base.get(path) == theirs.get(path):
-            equal(now.get(path), ours.get(path), f"{path}, which only the user changed")
-        elif base.get(path) == ours.get(path):
-            equal(now.get(path), theirs.get(path), f"{path}, which only the draft changed")
+    merge_with_the_users(t, 300 + 2 * seed)
 
 
 # Changes in between

@@ -414,7 +414,7 @@ static void answers(void)
 	CHECK("a no to exactly this question is a no",
 	      !op_agreed(&answer, &question) && op_declined(&answer, &question));
 	answer.token = "another";
-	CHECK("a no to another question is none",
+	CHECK("a no to another question does not count",
 	      !op_agreed(&answer, &question) && !op_declined(&answer, &question));
 	op_question_release(&question);
 }

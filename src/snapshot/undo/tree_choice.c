@@ -29,8 +29,8 @@ static bool is_folder(const struct node *node)
 static void choose_entries(struct choosing *at, const struct node *old, const struct node *new,
 			   struct node *out);
 
-/* Chooses in a folder that both trees have, or only one of them. Returns false, and adds nothing, if
- * there is no reason for it. */
+/* Chooses in a folder that both trees have, or only one of them. Returns false, and adds nothing,
+ * if there is no reason for it. */
 static bool choose_folder(struct choosing *at, const struct node *old, const struct node *new,
 			  bool left_out, struct node *out)
 {
