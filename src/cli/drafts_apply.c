@@ -191,7 +191,6 @@ static int ask(const struct loops_options *opts, const struct op_draft_apply_res
 	       struct op_draft_apply_request *request, struct answers *answers, struct error *err)
 {
 	const struct op_question *question = &result->questions[result->asked];
-	struct op_answer *answer = &request->answers[result->asked];
 	const struct op_draft_output output = { STDOUT_FILENO, true, color_wanted() };
 	struct error unused;
 
@@ -203,9 +202,7 @@ static int ask(const struct loops_options *opts, const struct op_draft_apply_res
 	fflush(stdout);
 	if (op_draft_show(request, result, result->asked, &output, err) < 0)
 		return cli_fail(err);
-	answer->no = !confirm(question);
-	memcpy(answers->tokens[result->asked], question->token, SHA256_HEX);
-	answer->token = answers->tokens[result->asked];
+	confirm_answer(question, answers->tokens[result->asked], &request->answers[result->asked]);
 	return 0;
 }
 

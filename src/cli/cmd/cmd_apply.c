@@ -275,7 +275,7 @@ static int report_refusal(const struct loops_options *opts, const struct op_appl
 
 /* Asks about files that this machine executes unasked. Returns 0 for yes, or the exit status. */
 static int ask(const struct loops_options *opts, const struct op_apply_result *result,
-	       struct error *err)
+	       char token[SHA256_HEX], struct op_answer *answer, struct error *err)
 {
 	bool history = asks_about_history(&result->question);
 	struct error unused;
@@ -288,7 +288,7 @@ static int ask(const struct loops_options *opts, const struct op_apply_result *r
 			  result->loop.id, history ? " or --squash" : "");
 		return cli_fail(err);
 	}
-	if (confirm(&result->question))
+	if (confirm_answer(&result->question, token, answer))
 		return 0;
 	puts("nothing was changed");
 	return CONFLICT;
@@ -326,16 +326,14 @@ static int apply_and_report(const struct loops_options *opts, struct op_apply_re
 		if (!request->answer.token || status == OP_ASKS)
 			show_executed(&result.question);
 		if (status == OP_ASKS)
-			code = ask(opts, &result, err);
+			code = ask(opts, &result, token, &request->answer, err);
 		else if (status == OP_NOT_FOUND && !result.loop.id)
 			code = report_missing(opts, err);
 		else
 			code = op_failed(status) ? report_refusal(opts, &result, err)
 						 : report(opts, &result);
-		memcpy(token, result.question.token, sizeof token);
 		op_apply_release(&result);
-		request->answer.token = status == OP_ASKS && !code ? token : NULL;
-		if (!request->answer.token)
+		if (status != OP_ASKS || code)
 			return code;
 	}
 }
