@@ -248,6 +248,7 @@ static int pick_and_apply(const struct loops_options *opts, struct op_draft_appl
 		code = apply_groups(opts, request, err);
 	else
 		puts("nothing was changed");
+	request->choice = NULL;
 	pick_release(&pick);
 	return code;
 }

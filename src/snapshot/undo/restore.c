@@ -226,7 +226,7 @@ static int restore_node(struct restoring *at, int fd, const struct node *was, st
 	case NODE_LINK:
 		if (node->staged)
 			return place_node(at, fd, node);
-		if (node->kind == NODE_LINK || was->mode == node->mode)
+		if (!was || node->kind == NODE_LINK || was->mode == node->mode)
 			return 0;
 		at->result->adjusted++;
 		return set_mode(at, fd, node);
@@ -319,7 +319,7 @@ static int write_note(struct checkpoint_repo *repo, const struct note *note, str
 static int parse_note(char *text, struct note *ret_note)
 {
 	char *end = strchr(text, '\n');
-	long long number = 0;
+	char number[24] = "";
 	char tree[GIT_OID_HEXSZ + 1] = "";
 	char commit[GIT_OID_HEXSZ + 1] = "";
 	int fields;
@@ -328,8 +328,8 @@ static int parse_note(char *text, struct note *ret_note)
 		return -1;
 	*end = '\0';
 	*ret_note = (struct note){ .path = end + 1 };
-	fields = sscanf(text, "%40s %lld %40s %255s", tree, &number, commit, ret_note->loop);
-	ret_note->number = number;
+	fields = sscanf(text, "%40s %23s %40s %255s", tree, number, commit, ret_note->loop);
+	ret_note->number = strtoll(number, NULL, 10);
 	if ((fields != 1 && fields != 4) || git_oid_fromstr(&ret_note->tree, tree) < 0)
 		return -1;
 	return fields == 4 && git_oid_fromstr(&ret_note->commit, commit) < 0 ? -1 : 0;

@@ -72,10 +72,12 @@ static void choose_entries(struct choosing *at, const struct node *old, const st
 		const struct node *was = old && i < old->count ? &old->inner[i] : NULL;
 		const struct node *is = new &&j < new->count ? &new->inner[j] : NULL;
 		int order = !was ? 1 : !is ? -1 : strcmp(was->name, is->name);
+		const struct node *one;
 
 		i += order <= 0;
 		j += order >= 0;
-		node_path_add(&at->path, order <= 0 ? was->name : is->name);
+		one = order <= 0 ? was : is;
+		node_path_add(&at->path, one ? one->name : "");
 		choose(at, order <= 0 ? was : NULL, order >= 0 ? is : NULL, out);
 		node_path_cut(&at->path, used);
 	}
