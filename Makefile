@@ -29,10 +29,10 @@ test-power: ## cut the power at many moments and go on; needs root; CUTS=4 tries
 		RINGFENCE_TEST_CUTS='$(CUTS)' tests/run.py --root-only tests/power $(ARGS); \
 	else echo 'skipped: power cuts need root and loop devices, to mount a disk of their own'; fi
 
-test-soak: ## kill processes of loops at random and count their cost; LOOPS=100
+test-soak: ## kill processes of loops at random and count their cost, and apply drafts with random edits; LOOPS=100 DRAFTS=100
 	@scripts/setup test
 	@$(MAKE) --no-print-directory build
-	@RINGFENCE_TEST_LOOPS='$(LOOPS)' RINGFENCE_TEST_SEED='$(SEED)' tests/run.py -x tests/soak $(ARGS)
+	@RINGFENCE_TEST_LOOPS='$(LOOPS)' RINGFENCE_TEST_DRAFTS='$(DRAFTS)' RINGFENCE_TEST_SEED='$(SEED)' tests/run.py -x tests/soak $(ARGS)
 
 test-vm: ## run tests about limits in a virtual machine with systemd and cgroup v2; needs root
 	@scripts/setup vm

@@ -24,3 +24,13 @@ bool confirm(const struct op_question *question)
 	       (strcmp(answer, "y\n") == 0 || strcmp(answer, "Y\n") == 0 ||
 		strcmp(answer, "yes\n") == 0);
 }
+
+bool confirm_answer(const struct op_question *question, char token[SHA256_HEX],
+		    struct op_answer *ret_answer)
+{
+	bool yes = confirm(question);
+
+	memcpy(token, question->token, SHA256_HEX);
+	*ret_answer = (struct op_answer){ .token = token, .no = !yes };
+	return yes;
+}

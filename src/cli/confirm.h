@@ -11,4 +11,9 @@ bool confirm_possible(const char *otherwise, struct error *err);
 /* Asks the question. Returns true only for an explicit yes. */
 bool confirm(const struct op_question *question);
 
+/* Asks the question, and keeps the answer for the next call of the operation, with a copy of the
+ * question's token in `token`. Returns true only for an explicit yes. */
+bool confirm_answer(const struct op_question *question, char token[SHA256_HEX],
+		    struct op_answer *ret_answer);
+
 #endif

@@ -1,24 +1,17 @@
 /* Shared by the commands for drafts: see drafts.h. */
 #include "cli/drafts.h"
 
-#include "cli/checkpoints.h"
-#include "cli/confirm.h"
+#include "cli/view/changes_text.h"
 #include "cli/view/notice.h"
 #include "draft/draft.h"
-#include "fence/fence_quarantine.h"
+#include "fenced/fenced.h"
 #include "ops/op_draft.h"
-#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/text/jsonget.h"
 #include "util/text/text.h"
 
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
-enum { SHOWN = 20, CONFLICT = 1 };
-
-/* ---- running a command ---- */
+enum { SHOWN = 10 };
 
 static struct draft_view view_of(const struct fence_place *place, const char *folder)
 {
@@ -85,247 +78,62 @@ void drafts_release(struct drafts_stay *stay)
 	fence_plan_release(&stay->before);
 }
 
-/* Returns the letter of a change, as git prints it. */
-static char letter(const json_t *change)
+void drafts_hosts(const struct fence_result *result, struct list *ret_hosts)
 {
-	const char *status = jsonget_text(change, "status");
+	*ret_hosts = (struct list){ 0 };
+	for (size_t i = 0; i < result->denials.count; i++) {
+		const struct fence_denial *denial = &result->denials.items[i];
 
-	return strcmp(status, "added") == 0     ? 'A'
-	       : strcmp(status, "deleted") == 0 ? 'D'
-	       : strcmp(status, "renamed") == 0 ? 'R'
-						: 'M';
-}
-
-static void notice_changes(const json_t *changes)
-{
-	size_t count = json_array_size(changes);
-	size_t executed = 0;
-	size_t index;
-	json_t *change;
-
-	json_array_foreach(changes, index, change)
-	{
-		const char *path = jsonget_text(change, "path");
-		AUTO_FREE char *shown = text_escaped(path);
-		AUTO_FREE char *why = letter(change) == 'D' ? NULL : fence_quarantine_reason(path);
-
-		executed += why != NULL;
-		if (index < SHOWN || why)
-			notice_format("  %c %s%s%s%s", letter(change), shown, why ? " (" : "",
-				      why ? why : "", why ? ")" : "");
+		if (strcmp(denial->kind, "connect") == 0 && !list_has(ret_hosts, denial->target))
+			list_add(ret_hosts, denial->target);
 	}
-	if (count > SHOWN)
-		notice_format("  %zu paths in all", count);
-	if (executed)
-		notice_format("%zu of them need%s a yes when you apply the draft", executed,
-			      executed == 1 ? "s" : "");
 }
 
-int drafts_leave(const char *state, struct draft_record *record, int code, struct error *err)
+static void notice_hosts(const struct list *hosts)
 {
-	json_t *changes = NULL;
-	size_t count;
+	for (size_t i = 0; i < hosts->count && i < SHOWN; i++) {
+		AUTO_FREE char *shown = text_escaped(hosts->items[i]);
 
-	if (op_failed(op_draft_end(state, record, code, &changes, err)))
-		return cli_fail(err);
-	count = json_array_size(changes);
-	if (!count) {
+		notice_format("  wanted to connect to, and was refused: %s", shown);
+	}
+	if (hosts->count > SHOWN)
+		notice_format("  and to %zu more", hosts->count - SHOWN);
+}
+
+static void notice_end(const struct draft_record *record, const struct apply_changes *changes)
+{
+	size_t asked = 0;
+
+	if (!changes->count) {
 		notice_format("draft %s: nothing changed (to remove it: ringfence discard %s)",
 			      record->id, record->id);
-	} else {
-		notice_format("draft %s: %zu path%s changed; your project is as it was", record->id,
-			      count, count == 1 ? "" : "s");
-		notice_changes(changes);
+		return;
+	}
+	notice_format("draft %s: %zu path%s changed; your project is as it was", record->id,
+		      changes->count, changes->count == 1 ? "" : "s");
+	changes_text_print(changes, notice);
+	for (int i = 0; i < PATH_GROUP_COUNT; i++)
+		if (path_group_asks((enum path_group)i))
+			asked += apply_changes_sum(changes, (enum path_group)i).paths;
+	if (asked)
+		notice_format("%zu of them need%s a yes when you apply the draft", asked,
+			      asked == 1 ? "s" : "");
+}
+
+int drafts_leave(const char *state, struct draft_record *record, const struct drafts_run *run,
+		 struct error *err)
+{
+	struct apply_changes changes;
+
+	if (op_failed(op_draft_end(state, record, run->code, &changes, err)))
+		return cli_fail(err);
+	notice_end(record, &changes);
+	notice_hosts(&run->refused);
+	if (changes.count) {
 		notice_format("see the changes: ringfence diff --draft %s", record->id);
 		notice_format("take them over:  ringfence apply %s", record->id);
 		notice_format("drop them:       ringfence discard %s", record->id);
 	}
-	json_decref(changes);
-	return code;
-}
-
-/* ---- applying ---- */
-
-bool drafts_exists(const struct loops_options *opts, const char *id)
-{
-	struct draft_record record;
-	struct error err;
-
-	if (draft_record_find(opts->place.state, id, &record, &err) < 0)
-		return err.status != ERROR_NOT_FOUND;
-	draft_record_release(&record);
-	return true;
-}
-
-static void print_paths(const json_t *list, const char *format_key)
-{
-	size_t index;
-	json_t *entry;
-
-	json_array_foreach(list, index, entry)
-	{
-		AUTO_FREE char *shown = text_escaped(format_key ? jsonget_text(entry, format_key)
-								: json_string_value(entry));
-
-		if (index == SHOWN) {
-			printf("  and %zu more\n", json_array_size(list) - SHOWN);
-			break;
-		}
-		if (format_key)
-			printf("  %c %s\n", letter(entry), shown);
-		else
-			printf("  %s\n", shown);
-	}
-}
-
-static int report_conflicts(const struct loops_options *opts,
-			    const struct op_draft_apply_result *result)
-{
-	const json_t *conflicts = json_object_get(result->details, "conflicts");
-	size_t count = json_array_size(conflicts);
-
-	if (opts->json) {
-		loops_print(json_incref(result->details));
-	} else {
-		printf("draft %s conflicts with your own changes at %zu path%s:\n",
-		       result->record.id, count, count == 1 ? "" : "s");
-		print_paths(conflicts, NULL);
-		printf("nothing was changed; to take over the rest: ringfence apply %s -- PATH...\n",
-		       result->record.id);
-	}
-	return cli_flush() ? LOOPS_REFUSED : CONFLICT;
-}
-
-static void notice_result(const json_t *details)
-{
-	size_t index;
-	json_t *entry;
-
-	json_array_foreach(json_object_get(details, "joined"), index, entry)
-	{
-		notice_format("merged your changes and the draft's: %s", json_string_value(entry));
-	}
-	json_array_foreach(json_object_get(details, "kept"), index, entry)
-	{
-		notice_format("kept, because it holds ignored files: %s", json_string_value(entry));
-	}
-}
-
-static int report(const struct loops_options *opts, const struct op_draft_apply_result *result)
-{
-	const json_t *details = result->details;
-	const json_t *changes = json_object_get(details, "changes");
-	size_t count = json_array_size(changes);
-
-	notice_result(details);
-	if (opts->json) {
-		loops_print(json_incref(result->details));
-	} else if (!count) {
-		printf("nothing to do: %s\n",
-		       opts->undo      ? "the project already has its earlier state"
-		       : opts->rest[1] ? "the draft changes nothing at the given paths, or the "
-					 "project already has it"
-				       : "the project already has these changes");
-	} else if (opts->dry) {
-		printf("%zu path%s would change:\n", count, count == 1 ? "" : "s");
-		print_paths(changes, "path");
-	} else {
-		printf("draft %s %s: %lld written, %lld removed, %lld with another mode\n",
-		       result->record.id, opts->undo ? "taken back" : "applied",
-		       (long long)jsonget_number(details, "written"),
-		       (long long)jsonget_number(details, "removed"),
-		       (long long)jsonget_number(details, "adjusted"));
-		if (!opts->undo)
-			printf("to undo this: ringfence apply --undo %s\n", result->record.id);
-	}
-	return cli_flush();
-}
-
-static int ask(const struct loops_options *opts, const struct op_draft_apply_result *result,
-	       struct error *err)
-{
-	struct error unused;
-
-	if (opts->json || !confirm_possible("use --yes", &unused)) {
-		error_set(err,
-			  "this machine would execute %zu of the files unasked: review them "
-			  "(ringfence diff --draft %s), then use --yes",
-			  result->question.count, result->record.id);
-		return cli_fail(err);
-	}
-	if (confirm(&result->question))
-		return 0;
-	puts("nothing was changed");
-	return CONFLICT;
-}
-
-/* Converts the paths to ones relative to the draft's project. Returns 0, or -1 with err set. */
-static int read_paths(const struct loops_options *opts, struct list *paths, struct error *err)
-{
-	struct draft_record record;
-	int result = 0;
-	bool all = false;
-
-	if (draft_record_find(opts->place.state, opts->rest[0], &record, err) < 0)
-		return -1;
-	for (char **given = opts->rest + 1; *given && result == 0; given++) {
-		AUTO_FREE char *path = checkpoints_path_in(record.project, *given, err);
-
-		result = path ? 0 : -1;
-		all = all || (path && !*path);
-		if (path)
-			list_add(paths, path);
-	}
-	if (all) /* the project itself was given */
-		list_release(paths);
-	draft_record_release(&record);
-	return result;
-}
-
-static int apply_paths(const struct loops_options *opts, const struct list *paths,
-		       struct error *err)
-{
-	struct op_draft_apply_request request = { .state = opts->place.state,
-						  .id = opts->rest[0],
-						  .paths = paths,
-						  .undo = opts->undo,
-						  .dry = opts->dry,
-						  .answer.to_all = opts->yes };
-	char token[SHA256_HEX];
-	int code;
-
-	for (;;) {
-		struct op_draft_apply_result result;
-		enum op_status status = op_draft_apply(&request, &result, err);
-
-		for (size_t i = 0; !request.answer.token && i < result.question.count; i++)
-			notice_format("%s: %s", result.question.items[i].name,
-				      result.question.items[i].why);
-		if (status == OP_ASKS)
-			code = ask(opts, &result, err);
-		else if (status == OP_REFUSED && result.details)
-			code = report_conflicts(opts, &result);
-		else
-			code = op_failed(status) ? cli_fail(err) : report(opts, &result);
-		memcpy(token, result.question.token, sizeof token);
-		op_draft_apply_release(&result);
-		request.answer.token = status == OP_ASKS && !code ? token : NULL;
-		if (!request.answer.token)
-			return code;
-	}
-}
-
-int drafts_apply(const struct loops_options *opts, struct error *err)
-{
-	struct list paths = { 0 };
-	int code;
-
-	if (opts->merge || opts->squash || opts->patch) {
-		error_set(err, "a draft of exec has no commits: --merge, --squash and --patch are "
-			       "for loops");
-		return cli_fail(err);
-	}
-	code = read_paths(opts, &paths, err) < 0 ? cli_fail(err) : apply_paths(opts, &paths, err);
-	list_release(&paths);
-	return code;
+	apply_changes_release(&changes);
+	return run->code;
 }

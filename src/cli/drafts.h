@@ -5,6 +5,9 @@
 #include "cli/loops.h"
 #include "draft/draft_record.h"
 #include "fence/fence_plan.h"
+#include "util/list.h"
+
+struct fence_result;
 
 /* A command's stay in a draft. */
 struct drafts_stay {
@@ -19,9 +22,19 @@ int drafts_enter(const char *id, struct fence_spec *spec, struct drafts_stay *re
 		 struct error *err);
 void drafts_release(struct drafts_stay *stay);
 
-/* Saves the result of a command that ended with this status, and prints what it changed and how to
- * go on. Returns the exit status: the command's, or that of a failure. */
-int drafts_leave(const char *state, struct draft_record *record, int code, struct error *err);
+/* How a command ended. */
+struct drafts_run {
+	int code;            /* its exit status */
+	struct list refused; /* hosts that it could not connect to */
+};
+
+/* Lists the hosts that a command was refused; the caller releases the list. */
+void drafts_hosts(const struct fence_result *result, struct list *ret_hosts);
+
+/* Saves the result of a command, and prints what it changed and how to go on. Returns the exit
+ * status: the command's, or that of a failure. */
+int drafts_leave(const char *state, struct draft_record *record, const struct drafts_run *run,
+		 struct error *err);
 
 /* Removes a new draft in which no command has run, and releases its record. */
 void drafts_abandon(const char *state, struct draft_record *record);

@@ -34,7 +34,8 @@ struct loops_options {
 	const char *loop_id; /* for commands whose arguments are not loops */
 	const char *from;
 	bool stat, name_only, findings, accept_findings, stop, yes;
-	bool merge, squash, patch, dry, force, undo;
+	bool merge, squash, patch, dry, force, undo, hunks;
+	bool yes_executed, yes_ci;
 	const char *draft_id;
 	json_t *changes;
 	struct fence_place place;

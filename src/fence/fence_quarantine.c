@@ -78,7 +78,7 @@ int fence_quarantine_end(struct fence_quarantine *quarantine, struct fence_found
 	return result;
 }
 
-char *fence_quarantine_reason(const char *path)
+char *fence_quarantine_reason(const char *path, bool *ret_ci)
 {
 	static const char *const reasons[] = {
 		[NAMES_ALONE] = FENCE_QUARANTINE_UNASKED,
@@ -89,9 +89,12 @@ char *fence_quarantine_reason(const char *path)
 	const struct names_found last = names_find("", path, DT_LNK);
 
 	for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
-		if (above.by[i] || last.by[i])
+		if (above.by[i] || last.by[i]) {
+			if (ret_ci)
+				*ret_ci = i == NAMES_CI;
 			return mem_format("%s (%s)", reasons[i],
 					  above.by[i] ? above.by[i] : last.by[i]);
+		}
 	return NULL;
 }
 
@@ -116,7 +119,7 @@ void fence_quarantine_home(struct list *ret_paths)
 /* Git directories have no files of the project. */
 static enum dirwalk_verdict visit_entry(void *context, const struct dirwalk_entry *entry)
 {
-	AUTO_FREE char *reason = entry->type == DT_LNK ? fence_quarantine_reason(entry->path)
+	AUTO_FREE char *reason = entry->type == DT_LNK ? fence_quarantine_reason(entry->path, NULL)
 						       : NULL;
 
 	if (reason)

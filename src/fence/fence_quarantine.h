@@ -28,8 +28,8 @@ int fence_quarantine_end(struct fence_quarantine *quarantine, struct fence_found
 
 /* Returns why a file at this path of a project should be reviewed before the user's tools see it:
  * the host would execute it or read it as configuration, unasked, when a tool starts, or in CI. The
- * caller frees it. NULL if it need not be. */
-char *fence_quarantine_reason(const char *path);
+ * caller frees it. NULL if it need not be. If ret_ci is not NULL, it says whether only CI does. */
+char *fence_quarantine_reason(const char *path, bool *ret_ci);
 
 /* Lists the symlinks in the user's home that the host executes or reads as configuration. */
 void fence_quarantine_home(struct list *ret_paths);

@@ -2,24 +2,22 @@
 #include "ops/apply_question.h"
 
 #include "fence/fence_quarantine.h"
-#include "ops/apply_targets.h"
 #include "util/mem.h"
 #include "util/text/jsonget.h"
 
 #include <string.h>
 
-/* Returns why a changed file should be reviewed before the user's tools see it, or NULL. The caller
- * frees it. */
-static char *why_executed(const struct apply_targets *targets, const json_t *change)
+char *apply_question_why(const struct apply_targets *targets, const json_t *change, bool *ret_ci)
 {
 	const char *path = jsonget_text(change, "path");
-	const char *why = apply_targets_reason(targets, path);
+	const char *why = targets ? apply_targets_reason(targets, path) : NULL;
 
+	*ret_ci = false;
 	if (strcmp(jsonget_text(change, "status"), "deleted") == 0)
 		return NULL;
 	if (!why && jsonget_flag(change, "git"))
 		why = FENCE_QUARANTINE_UNASKED " (a git directory under another name)";
-	return why ? mem_dup(why) : fence_quarantine_reason(path);
+	return why ? mem_dup(why) : fence_quarantine_reason(path, ret_ci);
 }
 
 /* Adds those of a list of files. The token covers them in this result, or history, only. */
@@ -31,7 +29,8 @@ static void add_executed(const json_t *answer, const char *key, const char *wher
 
 	json_array_foreach(json_object_get(answer, key), index, change)
 	{
-		AUTO_FREE char *why = why_executed(targets, change);
+		bool ci;
+		AUTO_FREE char *why = apply_question_why(targets, change, &ci);
 		const struct op_item item = { .name = (char *)jsonget_text(change, "path"),
 					      .value = (char *)json_string_value(
 						      json_object_get(change, "commit")),

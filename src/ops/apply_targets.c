@@ -115,7 +115,7 @@ static void follow(struct apply_targets *targets, const char *path, const char *
 /* Follows a symlink of the project if its name has a reason. */
 static void follow_symlink(struct apply_targets *targets, const char *name)
 {
-	AUTO_FREE char *reason = fence_quarantine_reason(name);
+	AUTO_FREE char *reason = fence_quarantine_reason(name, NULL);
 	AUTO_FREE char *path = path_join(targets->work, name);
 	AUTO_FREE char *shown = as_answered(name);
 	AUTO_FREE char *why = reason ? mem_format("%s: %s leads to it", reason, shown) : NULL;

@@ -1,7 +1,9 @@
 /* Questions, answers and loops: see op.h. */
 #include "ops/op.h"
 
+#include "snapshot/snapshot.h"
 #include "util/mem.h"
+#include "util/text/jsonget.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -57,9 +59,19 @@ void op_question_release(struct op_question *question)
 	*question = (struct op_question){ 0 };
 }
 
+static bool is_about(const struct op_answer *answer, const struct op_question *question)
+{
+	return answer->token && strcmp(answer->token, question->token) == 0;
+}
+
 bool op_agreed(const struct op_answer *answer, const struct op_question *question)
 {
-	return answer->to_all || (answer->token && strcmp(answer->token, question->token) == 0);
+	return answer->to_all || (is_about(answer, question) && !answer->no);
+}
+
+bool op_declined(const struct op_answer *answer, const struct op_question *question)
+{
+	return is_about(answer, question) && answer->no;
 }
 
 enum op_status op_status_of(const struct error *err)
@@ -87,6 +99,25 @@ enum op_status op_find(const struct op_target *target, struct client_loop *ret_l
 		return OP_DONE;
 	error_set(err, "%s", ret_loop->trouble);
 	return OP_DAMAGED;
+}
+
+int op_drop_checkpoints(const char *state, const char *project, const char *id, uint64_t *bytes,
+			struct error *err)
+{
+	struct snapshot_work work;
+	json_t *answer = NULL;
+	json_int_t before, after;
+	int result;
+
+	snapshot_begin(&work, "prune", state, project, id);
+	snapshot_tell(&work, "drop", id);
+	result = snapshot_run(&work, -1, &answer, err);
+	snapshot_release(&work);
+	before = jsonget_number(answer, "bytes_before");
+	after = jsonget_number(answer, "bytes_after");
+	*bytes += before > after ? (uint64_t)(before - after) : 0;
+	json_decref(answer);
+	return result;
 }
 
 enum op_status op_hold(const struct client_loop *loop, int *ret_lock, struct error *err)

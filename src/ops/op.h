@@ -76,6 +76,7 @@ struct op_question {
 struct op_answer {
 	bool to_all;       /* yes to every question */
 	const char *token; /* yes to the question with this token, or NULL */
+	bool no;           /* no to that question; where an operation can do the rest without it */
 };
 
 /* Adds a copy of the item. */
@@ -89,6 +90,9 @@ void op_question_release(struct op_question *question);
 /* Returns whether the user has agreed to exactly this question. */
 bool op_agreed(const struct op_answer *answer, const struct op_question *question);
 
+/* Returns whether the user has declined exactly this question. */
+bool op_declined(const struct op_answer *answer, const struct op_question *question);
+
 /* The loop that an operation works on. */
 struct op_target {
 	const char *state;   /* Ringfence's state folder */
@@ -100,6 +104,11 @@ struct op_target {
  * then set as well. */
 enum op_status op_find(const struct op_target *target, struct client_loop *ret_loop,
 		       struct error *err);
+
+/* Removes all checkpoints of a loop or draft, and adds the freed bytes. Returns 0, or -1 with err
+ * set. */
+int op_drop_checkpoints(const char *state, const char *project, const char *id, uint64_t *bytes,
+			struct error *err);
 
 /* Keeps a supervisor from starting while *ret_lock is open. Returns OP_RUNNING if the loop already
  * has one. */

@@ -89,22 +89,10 @@ static void make_question(const struct op_clean_request *request, const struct c
 static int drop_checkpoints(const struct op_clean_request *request, const struct client_loop *loop,
 			    uint64_t *bytes, struct error *err)
 {
-	struct snapshot_work work;
-	json_t *answer = NULL;
-	json_int_t before, after;
-	int result;
+	const struct loop_options *of = &loop->state.options;
 
-	if (loop->state.options.origin)
-		return 0;
-	snapshot_begin(&work, "prune", request->state, loop->state.options.project, loop->id);
-	snapshot_tell(&work, "drop", loop->id);
-	result = snapshot_run(&work, -1, &answer, err);
-	snapshot_release(&work);
-	before = jsonget_number(answer, "bytes_before");
-	after = jsonget_number(answer, "bytes_after");
-	*bytes += before > after ? (uint64_t)(before - after) : 0;
-	json_decref(answer);
-	return result;
+	return of->origin ? 0
+			  : op_drop_checkpoints(request->state, of->project, loop->id, bytes, err);
 }
 
 /* Removes the loop's work tree, and its branch if another branch has its commits. */

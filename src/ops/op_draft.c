@@ -2,7 +2,6 @@
 #include "ops/op_draft.h"
 
 #include "fence/fence_spec.h"
-#include "ops/apply_question.h"
 #include "snapshot/snapshot.h"
 #include "util/buffer.h"
 #include "util/file/path.h"
@@ -130,10 +129,11 @@ static int refuse_interrupted(const struct draft_record *record, const char *upp
 }
 
 enum op_status op_draft_end(const char *state, struct draft_record *record, int64_t code,
-			    json_t **ret_changes, struct error *err)
+			    struct apply_changes *ret_changes, struct error *err)
 {
 	AUTO_FREE char *upper = path_join(record->layers, "upper");
 	json_t *all;
+	int result;
 
 	if (refuse_interrupted(record, upper, err) < 0 ||
 	    save(state, record, upper, &record->result, err) < 0)
@@ -144,17 +144,12 @@ enum op_status op_draft_end(const char *state, struct draft_record *record, int6
 	all = read_changes(state, record, err);
 	if (!all)
 		return op_status_of(err);
-	*ret_changes = json_incref(json_object_get(all, "changes"));
+	result = apply_changes_read(all, ret_changes, err);
 	json_decref(all);
-	return OP_DONE;
+	return result < 0 ? op_status_of(err) : OP_DONE;
 }
 
 /* ---- the gate ---- */
-
-/* The checkpoints between which the changes are that cross. */
-struct way {
-	int64_t from, to;
-};
 
 /* Returns the number of the last apply that was not taken back, or 0. Each undo takes back the last
  * one that is left. */
@@ -174,78 +169,147 @@ static int64_t last_apply(const json_t *checkpoints)
 	return 0;
 }
 
+/* Runs a task on the draft's checkpoints. */
+static int ask(const char *state, const struct draft_record *record, const char *task,
+	       json_t **ret_answer, struct error *err)
+{
+	struct snapshot_work work;
+	int result;
+
+	snapshot_begin(&work, task, state, record->project, record->id);
+	result = snapshot_run(&work, -1, ret_answer, err);
+	snapshot_release(&work);
+	return result;
+}
+
 int op_draft_find_apply(const char *state, const struct draft_record *record, int64_t *ret_number,
 			struct error *err)
 {
-	struct snapshot_work work;
 	json_t *answer = NULL;
-	int result;
+	int result = ask(state, record, "list", &answer, err);
 
-	snapshot_begin(&work, "list", state, record->project, record->id);
-	result = snapshot_run(&work, -1, &answer, err);
-	snapshot_release(&work);
 	if (result == 0)
 		*ret_number = last_apply(json_object_get(answer, "checkpoints"));
 	json_decref(answer);
 	return result;
 }
 
-/* An apply saves the project before and after it, as two consecutive checkpoints. */
+/* An apply saves the project before and after it, as two consecutive checkpoints. One that was
+ * interrupted may not have its number yet; it is completed first. */
 static int find_way_back(const struct op_draft_apply_request *request,
-			 const struct draft_record *record, struct way *ret_way, struct error *err)
+			 struct op_draft_apply_result *result, struct error *err)
 {
+	const struct draft_record *record = &result->record;
+	json_t *recovered = NULL;
 	int64_t number;
+	int outcome = ask(request->state, record, "recover", &recovered, err);
 
-	if (op_draft_find_apply(request->state, record, &number, err) < 0)
+	json_decref(recovered);
+	if (outcome < 0 || op_draft_find_apply(request->state, record, &number, err) < 0)
 		return -1;
 	if (!number)
 		return error_with(
 			err, ERROR_INVALID,
 			"nothing to undo: draft %s is not applied (see: ringfence drafts)",
 			record->id);
-	*ret_way = (struct way){ number, number - 1 };
+	result->from = number;
+	result->to = number - 1;
 	return 0;
 }
 
-static int find_way(const struct op_draft_apply_request *request, const struct draft_record *record,
-		    struct way *ret_way, struct error *err)
+static int find_way(const struct op_draft_apply_request *request,
+		    struct op_draft_apply_result *result, struct error *err)
 {
-	if (access(record->project, F_OK) < 0)
-		return error_sys(err, "find the project '%s' of draft %s", record->project,
-				 record->id);
 	if (request->undo)
-		return find_way_back(request, record, ret_way, err);
-	*ret_way = (struct way){ 0, record->result };
-	return draft_record_check_result(record, err);
+		return find_way_back(request, result, err);
+	result->from = 0;
+	result->to = result->record.result;
+	return draft_record_check_result(&result->record, err);
 }
 
-/* The kind of the checkpoint that is saved. If only some paths are taken back, the apply remains
- * the last one, and the others can follow. */
-static const char *kind_of(const struct op_draft_apply_request *request)
+/* The kind of the checkpoint that is saved. If only a part is taken back, the apply remains the
+ * last one, and the rest can follow. */
+static const char *kind_of(const struct op_draft_apply_request *request, bool in_part)
 {
 	if (!request->undo)
 		return APPLY;
-	return request->paths->count ? "undo" : UNAPPLY;
+	return request->paths->count || in_part ? "undo" : UNAPPLY;
 }
 
-static int cross(const struct op_draft_apply_request *request, const struct draft_record *record,
-		 const struct way *way, const json_t *shown, json_t **ret_answer, struct error *err)
-{
-	struct snapshot_work work;
-	int result;
+/* Changes that do not cross, or only in part. */
+struct parts {
+	struct op_draft_part *items;
+	size_t count;
+};
 
-	snapshot_begin(&work, "cross", request->state, record->project, record->id);
-	snapshot_tell(&work, "kind", kind_of(request));
-	snapshot_tell_number(&work, "from", way->from);
-	snapshot_tell_number(&work, "to", way->to);
+static void add_part(struct parts *parts, uint64_t number, const char *choice)
+{
+	parts->items = mem_extend(parts->items, parts->count, sizeof *parts->items);
+	parts->items[parts->count++] = (struct op_draft_part){ number,
+							       choice ? mem_dup(choice) : NULL };
+}
+
+static void parts_release(struct parts *parts)
+{
+	for (size_t i = 0; i < parts->count; i++)
+		free(parts->items[i].choice);
+	free(parts->items);
+}
+
+/* Begins a request to the gate. */
+static void begin_crossing(const struct op_draft_apply_request *request,
+			   const struct op_draft_apply_result *result, const struct parts *parts,
+			   struct snapshot_work *work)
+{
+	snapshot_begin(work, "cross", request->state, result->record.project, result->record.id);
+	snapshot_tell(work, "kind", kind_of(request, parts->count > 0));
+	snapshot_tell_number(work, "from", result->from);
+	snapshot_tell_number(work, "to", result->to);
 	for (size_t i = 0; i < request->paths->count; i++)
-		snapshot_tell(&work, "only", request->paths->items[i]);
-	snapshot_tell_number(&work, "dry", shown == NULL);
-	if (shown)
-		snapshot_tell(&work, "tree", jsonget_text(shown, "tree"));
-	result = snapshot_run(&work, -1, ret_answer, err);
-	snapshot_release(&work);
-	return result;
+		snapshot_tell(work, "only", request->paths->items[i]);
+	for (size_t i = 0; i < parts->count; i++) {
+		const struct op_draft_part *part = &parts->items[i];
+		AUTO_FREE char *pick = mem_format("%llu:%s", (unsigned long long)part->number,
+						  part->choice ? part->choice : "");
+
+		if (part->choice)
+			snapshot_tell(work, "pick", pick);
+		else
+			snapshot_tell_number(work, "leave", (int64_t)part->number);
+	}
+	if (result->shown)
+		snapshot_tell(work, "present", result->shown);
+}
+
+static void read_list(const json_t *answer, const char *key, struct list *list)
+{
+	size_t index;
+	json_t *entry;
+
+	list_release(list);
+	json_array_foreach(json_object_get(answer, key), index, entry)
+	{
+		list_add(list, json_string_value(entry));
+	}
+}
+
+/* Reads the answer of the gate. */
+static int read_answer(const json_t *answer, struct op_draft_apply_result *result,
+		       struct error *err)
+{
+	apply_changes_release(&result->changes);
+	if (apply_changes_read(answer, &result->changes, err) < 0)
+		return -1;
+	read_list(answer, "conflicts", &result->conflicts);
+	read_list(answer, "joined", &result->merged);
+	read_list(answer, "kept", &result->kept);
+	free(result->shown);
+	result->shown = mem_dup(jsonget_text(answer, "present"));
+	result->written = (uint64_t)jsonget_number(answer, "written");
+	result->removed = (uint64_t)jsonget_number(answer, "removed");
+	result->adjusted = (uint64_t)jsonget_number(answer, "adjusted");
+	result->recovered = result->recovered || jsonget_flag(answer, "recovered");
+	return 0;
 }
 
 static enum op_status check_quiet(const struct op_draft_apply_request *request,
@@ -274,86 +338,199 @@ static int check_project(const struct draft_record *record, struct error *err)
 			  record->project, record->id, record->id);
 }
 
-/* Shows what would change. Returns OP_DONE if it may be done. */
-static enum op_status preview(const struct op_draft_apply_request *request, const struct way *way,
-			      struct op_draft_apply_result *result, struct error *err)
+/* Reads what would change, and prepares the questions. */
+static int look(const struct op_draft_apply_request *request, struct op_draft_apply_result *result,
+		struct error *err)
 {
-	if (cross(request, &result->record, way, NULL, &result->details, err) < 0)
+	struct snapshot_work work;
+	json_t *answer = NULL;
+	int outcome;
+
+	begin_crossing(request, result, &(struct parts){ 0 }, &work);
+	snapshot_tell_number(&work, "dry", 1);
+	snapshot_tell_number(&work, "hunks", request->hunks);
+	outcome = snapshot_run(&work, -1, &answer, err);
+	snapshot_release(&work);
+	if (outcome == 0)
+		outcome = read_answer(answer, result, err);
+	for (int i = 0; outcome == 0 && i < PATH_GROUP_COUNT; i++)
+		apply_changes_ask(&result->changes, (enum path_group)i,
+				  jsonget_text(answer, "tree"), &result->questions[i]);
+	json_decref(answer);
+	return outcome;
+}
+
+static void leave_group(struct op_draft_apply_result *result, enum path_group group,
+			struct parts *parts)
+{
+	for (size_t i = 0; i < result->changes.count; i++) {
+		const struct apply_changes_item *item = &result->changes.items[i];
+
+		if (item->group != group)
+			continue;
+		add_part(parts, item->number, NULL);
+		list_add(&result->left, item->path);
+	}
+}
+
+/* Sorts out which groups may cross. Returns OP_ASKS if a question is open. */
+static enum op_status judge_groups(const struct op_draft_apply_request *request,
+				   struct op_draft_apply_result *result, struct parts *parts)
+{
+	for (int i = 0; i < PATH_GROUP_COUNT; i++) {
+		const struct op_question *question = &result->questions[i];
+
+		if (!question->count || op_agreed(&request->answer, question) ||
+		    op_agreed(&request->answers[i], question))
+			continue;
+		result->asked = (enum path_group)i;
+		if (!op_declined(&request->answers[i], question))
+			return OP_ASKS;
+		leave_group(result, (enum path_group)i, parts);
+	}
+	return OP_DONE;
+}
+
+/* Returns whether a change is left out, by itself or as the other path of a renamed file. */
+static bool is_left(const struct apply_changes_item *item, const struct parts *parts)
+{
+	for (size_t i = 0; i < parts->count; i++)
+		if (parts->items[i].number == item->number && !parts->items[i].choice)
+			return true;
+	return false;
+}
+
+static bool is_all_left(const struct op_draft_apply_result *result, const struct parts *parts)
+{
+	for (size_t i = 0; i < result->changes.count; i++)
+		if (!is_left(&result->changes.items[i], parts))
+			return false;
+	return true;
+}
+
+static enum op_status take_choice(const struct op_draft_choice *choice,
+				  const struct op_draft_apply_result *result, struct parts *parts,
+				  struct error *err)
+{
+	if (strcmp(choice->shown, result->shown) != 0) {
+		error_with(err, ERROR_BUSY, "the project changed in the meantime (try again)");
+		return OP_RUNNING;
+	}
+	for (size_t i = 0; i < choice->count; i++)
+		add_part(parts, choice->parts[i].number, choice->parts[i].choice);
+	return OP_DONE;
+}
+
+/* Shows what would change. Returns OP_DONE if it may be done. */
+static enum op_status preview(const struct op_draft_apply_request *request,
+			      struct op_draft_apply_result *result, struct parts *parts,
+			      struct error *err)
+{
+	enum op_status status;
+
+	if (look(request, result, err) < 0)
 		return op_status_of(err);
-	if (json_array_size(json_object_get(result->details, "conflicts"))) {
+	if (result->conflicts.count) {
 		error_with(err, ERROR_REFUSED, "draft %s conflicts with your own changes",
 			   result->record.id);
 		return OP_REFUSED;
 	}
-	if (apply_question_make(result->details, &result->question, err) < 0)
-		return op_status_of(err);
-	if (request->dry || !json_array_size(json_object_get(result->details, "changes")))
+	if (request->dry)
 		return OP_UNCHANGED;
-	if (result->question.count && !op_agreed(&request->answer, &result->question))
-		return OP_ASKS;
-	return OP_DONE;
+	status = request->choice ? take_choice(request->choice, result, parts, err)
+				 : judge_groups(request, result, parts);
+	return status == OP_DONE && is_all_left(result, parts) ? OP_UNCHANGED : status;
 }
 
-/* Does exactly what was shown. */
-static enum op_status apply(const struct op_draft_apply_request *request, const struct way *way,
-			    struct op_draft_apply_result *result, struct error *err)
+/* Does exactly what was shown, without the parts that are left out. */
+static enum op_status apply(const struct op_draft_apply_request *request,
+			    struct op_draft_apply_result *result, const struct parts *parts,
+			    struct error *err)
 {
+	struct snapshot_work work;
 	json_t *answer = NULL;
+	int outcome;
 
-	if (cross(request, &result->record, way, result->details, &answer, err) < 0)
-		return op_status_of(err);
-	json_decref(result->details);
-	result->details = answer;
-	return OP_DONE;
+	begin_crossing(request, result, parts, &work);
+	outcome = snapshot_run(&work, -1, &answer, err);
+	snapshot_release(&work);
+	if (outcome == 0)
+		outcome = read_answer(answer, result, err);
+	json_decref(answer);
+	return outcome < 0 ? op_status_of(err) : OP_DONE;
 }
 
 enum op_status op_draft_apply(const struct op_draft_apply_request *request,
 			      struct op_draft_apply_result *ret_result, struct error *err)
 {
 	struct draft_record *record = &ret_result->record;
+	struct parts parts = { 0 };
 	enum op_status status;
-	struct way way;
 
 	*ret_result = (struct op_draft_apply_result){ .record.lock = -1 };
 	if (draft_record_find(request->state, request->id, record, err) < 0 ||
 	    draft_record_lock(record, err) < 0 || check_project(record, err) < 0 ||
-	    find_way(request, record, &way, err) < 0)
+	    find_way(request, ret_result, err) < 0)
 		return op_status_of(err);
 	status = check_quiet(request, record, err);
 	if (status == OP_DONE)
-		status = preview(request, &way, ret_result, err);
-	return status == OP_DONE ? apply(request, &way, ret_result, err) : status;
+		status = preview(request, ret_result, &parts, err);
+	if (status == OP_DONE)
+		status = apply(request, ret_result, &parts, err);
+	parts_release(&parts);
+	return status;
 }
 
 void op_draft_apply_release(struct op_draft_apply_result *result)
 {
 	draft_record_release(&result->record);
-	op_question_release(&result->question);
-	json_decref(result->details);
+	apply_changes_release(&result->changes);
+	for (int i = 0; i < PATH_GROUP_COUNT; i++)
+		op_question_release(&result->questions[i]);
+	free(result->shown);
+	list_release(&result->left);
+	list_release(&result->conflicts);
+	list_release(&result->merged);
+	list_release(&result->kept);
 	*result = (struct op_draft_apply_result){ .record.lock = -1 };
+}
+
+/* Returns whether a path of this number is in the group. */
+static bool is_in_group(const struct apply_changes *changes, uint64_t number, enum path_group group)
+{
+	for (size_t i = 0; i < changes->count; i++)
+		if (changes->items[i].number == number && changes->items[i].group == group)
+			return true;
+	return false;
+}
+
+int op_draft_show(const struct op_draft_apply_request *request,
+		  const struct op_draft_apply_result *result, enum path_group group,
+		  const struct op_draft_output *output, struct error *err)
+{
+	struct parts others = { 0 };
+	struct snapshot_work work;
+	json_t *answer = NULL;
+	int outcome;
+
+	for (size_t i = 0; i < result->changes.count; i++)
+		if (!is_in_group(&result->changes, result->changes.items[i].number, group))
+			add_part(&others, result->changes.items[i].number, NULL);
+	begin_crossing(request, result, &others, &work);
+	snapshot_tell_number(&work, "dry", 1);
+	snapshot_tell(&work, "style", "patch");
+	snapshot_tell_number(&work, "terminal", output->terminal);
+	snapshot_tell_number(&work, "color", output->color);
+	outcome = snapshot_run(&work, output->fd, &answer, err);
+	snapshot_release(&work);
+	json_decref(answer);
+	parts_release(&others);
+	return outcome;
 }
 
 /* ---- discarding ---- */
 
-static int drop_checkpoints(const char *state, const struct draft_record *record, uint64_t *bytes,
-			    struct error *err)
-{
-	struct snapshot_work work;
-	json_t *answer = NULL;
-	json_int_t before, after;
-	int result;
-
-	snapshot_begin(&work, "prune", state, record->project, record->id);
-	snapshot_tell(&work, "drop", record->id);
-	result = snapshot_run(&work, -1, &answer, err);
-	snapshot_release(&work);
-	before = jsonget_number(answer, "bytes_before");
-	after = jsonget_number(answer, "bytes_after");
-	*bytes += before > after ? (uint64_t)(before - after) : 0;
-	json_decref(answer);
-	return result;
-}
-
+/* The record goes last: as long as it is there, an interrupted discard can be repeated. */
 enum op_status op_draft_discard(const char *state, const char *id, uint64_t *bytes,
 				struct error *err)
 {
@@ -363,8 +540,9 @@ enum op_status op_draft_discard(const char *state, const char *id, uint64_t *byt
 	if (draft_record_find(state, id, &record, err) < 0)
 		return op_status_of(err);
 	result = draft_record_lock(&record, err) < 0 ||
-				 draft_record_remove(&record, bytes, err) < 0 ||
-				 drop_checkpoints(state, &record, bytes, err) < 0
+				 op_drop_checkpoints(state, record.project, record.id, bytes, err) <
+					 0 ||
+				 draft_record_remove(&record, bytes, err) < 0
 			 ? -1
 			 : 0;
 	draft_record_release(&record);

@@ -9,10 +9,9 @@
 #define OPS_OP_DRAFT_H
 
 #include "draft/draft_record.h"
+#include "ops/apply_changes.h"
 #include "ops/op.h"
 #include "util/list.h"
-
-#include <jansson.h>
 
 struct op_draft_begin_request {
 	const char *state;
@@ -26,10 +25,24 @@ struct op_draft_begin_request {
 enum op_status op_draft_begin(const struct op_draft_begin_request *request,
 			      struct draft_record *ret_record, struct error *err);
 
-/* Saves the result of the command, with its exit status. *ret_changes lists what the draft changes
- * so far, each with path and status; the caller releases it. */
+/* Saves the result of the command, with its exit status. *ret_changes is what the draft changes so
+ * far; the caller releases it. */
 enum op_status op_draft_end(const char *state, struct draft_record *record, int64_t code,
-			    json_t **ret_changes, struct error *err);
+			    struct apply_changes *ret_changes, struct error *err);
+
+/* A change that does not cross, or only in part. */
+struct op_draft_part {
+	uint64_t number;
+	char *choice; /* which runs of lines cross (snapshot/undo/hunks.h), or NULL for none */
+};
+
+/* The parts of what a preview has shown that the user chose. They have reviewed every one of them,
+ * so there is no question left. */
+struct op_draft_choice {
+	const char *shown; /* the preview's */
+	const struct op_draft_part *parts;
+	size_t count;
+};
 
 struct op_draft_apply_request {
 	const char *state;
@@ -37,20 +50,44 @@ struct op_draft_apply_request {
 	const struct list *paths; /* only these, relative to the project; empty: everything */
 	bool undo;                /* take back the last apply that is left */
 	bool dry;                 /* change nothing */
-	struct op_answer answer;
+	bool hunks;               /* preview the hunks of each file */
+	struct op_answer answer;  /* to the questions about all groups */
+	struct op_answer answers[PATH_GROUP_COUNT]; /* to the question about each group */
+	const struct op_draft_choice *choice;       /* or NULL */
 };
 
 struct op_draft_apply_result {
 	struct draft_record record;
-	struct op_question question; /* files that this machine will execute unasked */
-	json_t *details;             /* changes, conflicts and counts, or NULL */
+	int64_t from, to;             /* the checkpoints between which the changes are */
+	struct apply_changes changes; /* as they would be made, or have been */
+	char *shown;                  /* stands for exactly these, in the project as it is now */
+	/* About the files of each group that needs a yes; without items if there are none. */
+	struct op_question questions[PATH_GROUP_COUNT];
+	enum path_group asked; /* with OP_ASKS: the first group that waits for an answer */
+	struct list left;      /* the paths of groups that were declined; they stay in the draft */
+	struct list conflicts; /* a sentence each */
+	struct list merged;    /* files with changes of both sides */
+	struct list kept;      /* folders that hold ignored files */
+	uint64_t written, removed, adjusted;
+	bool recovered; /* an interrupted operation was completed first */
 };
 
-/* Returns OP_UNCHANGED if there is nothing to do or `dry` is set, OP_REFUSED if there are
- * conflicts, or OP_RUNNING if a command runs in the draft, or a loop in the project. */
+/* Returns OP_UNCHANGED if there is nothing to do, everything was declined, or `dry` is set;
+ * OP_REFUSED if there are conflicts; OP_RUNNING if a command runs in the draft, or a loop in the
+ * project. A group that is declined stays in the draft, and the rest crosses. */
 enum op_status op_draft_apply(const struct op_draft_apply_request *request,
 			      struct op_draft_apply_result *ret_result, struct error *err);
 void op_draft_apply_release(struct op_draft_apply_result *result);
+
+/* Prints what changes in a group, as a patch. result: of op_draft_apply(), which asks. Returns 0,
+ * or -1 with err set. */
+struct op_draft_output {
+	int fd;
+	bool terminal, color;
+};
+int op_draft_show(const struct op_draft_apply_request *request,
+		  const struct op_draft_apply_result *result, enum path_group group,
+		  const struct op_draft_output *output, struct error *err);
 
 /* Finds the checkpoint of the last apply that was not taken back: 0 if the draft is not applied.
  * Returns 0, or -1 with err set. */

@@ -457,8 +457,11 @@ int checkpoint_undo(struct snapshot_request *request, struct error *err)
 				 &target, err) == 0 &&
 	    look_scan(repo, &request->look, &look, err) == 0 &&
 	    save_checkpoint(repo, &request->look, &look, &request->save, &saved, &same, err) == 0)
-		result = restore_project(repo, &request->look, &look, &target.tree,
-					 request->path ? request->path : "", &done, err);
+		result = restore_project(repo, &request->look, &look,
+					 &(struct restore_target){
+						 .tree = &target.tree,
+						 .path = request->path ? request->path : "" },
+					 &done, err);
 	if (result == 0) {
 		json_number(&request->json, "number", (uint64_t)target.number);
 		json_number(&request->json, "saved", (uint64_t)saved.number);
@@ -476,10 +479,15 @@ int checkpoint_prune(struct snapshot_request *request, struct error *err)
 {
 	struct checkpoint_repo *repo = &request->repo;
 	struct prune_result done;
+	bool recovered;
 
 	if (checkpoint_repo_lock(repo, err) < 0)
 		return -1;
 	pack_clean(repo->path);
+	/* An interrupted operation may need what is removed now. */
+	if (access(request->look.project, F_OK) == 0 &&
+	    restore_recover(repo, &request->look, &recovered, err) < 0)
+		return -1;
 	if (prune_store(repo, &request->prune, &done, err) < 0)
 		return -1;
 	json_number(&request->json, "removed", done.removed);

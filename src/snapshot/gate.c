@@ -6,8 +6,11 @@
 #include "snapshot/apply/user_repo.h"
 #include "snapshot/checkpoint.h"
 #include "snapshot/undo/changes.h"
+#include "snapshot/undo/hunks.h"
 #include "snapshot/undo/restore.h"
+#include "snapshot/undo/restore_plan.h"
 #include "snapshot/undo/restore_stage.h"
+#include "snapshot/undo/tree_choice.h"
 #include "snapshot/undo/tree_layer.h"
 #include "snapshot/undo/tree_merge.h"
 #include "util/file/fd.h"
@@ -16,6 +19,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -27,7 +31,8 @@ struct crossing {
 	struct look present;
 	struct checkpoint_repo_item before; /* the project as it is now */
 	struct tree_merge merge;
-	struct look wanted; /* the merged tree */
+	struct look wanted;                 /* the merged tree */
+	struct checkpoint_repo_item record; /* its checkpoint, which gets its number later */
 	struct changes changes;
 	struct bare bare;
 };
@@ -79,11 +84,11 @@ static int count_entry(void *context, struct node *node, const char *path)
 	return 0;
 }
 
-/* Prepares a merged tree to be saved, as if the project had been scanned with it. */
-static int set_wanted(struct look *wanted, struct tree_merge *merge, struct error *err)
+/* Prepares a tree to be saved, as if the project had been scanned with it. Takes the tree over. */
+static int set_wanted(struct look *wanted, struct node *tree, struct error *err)
 {
-	wanted->walk.root = merge->result;
-	merge->result = (struct node){ 0 };
+	wanted->walk.root = *tree;
+	*tree = (struct node){ 0 };
 	node_each(&wanted->walk.root, count_entry, &wanted->walk);
 	if (write_trees(wanted->pack, &wanted->walk.root, err) < 0)
 		return -1;
@@ -105,9 +110,92 @@ static int merge(struct crossing *at, struct error *err)
 					 .present = &at->present.walk.root,
 					 .paths = &at->request->differ.paths };
 	begin_wanted(repo, &at->wanted);
-	if (tree_merge(&at->merge, repo, at->wanted.pack, err) < 0)
+	return tree_merge(&at->merge, repo, at->wanted.pack, err);
+}
+
+/* ---- leaving changes out ---- */
+
+/* Finds a change by its number. Returns NULL with err set on failure. */
+static const struct changes_item *find_change(const struct changes *all, const char *number,
+					      struct error *err)
+{
+	char *end = NULL;
+	unsigned long long index = strtoull(number, &end, 10);
+
+	if (end != number && (*end == '\0' || *end == ':') && index < all->count)
+		return &all->items[index];
+	error_with(err, ERROR_INVALID, "there is no change with the number '%s'", number);
+	return NULL;
+}
+
+static int pick_files(struct crossing *at, const struct changes *all, struct node *chosen,
+		      struct error *err)
+{
+	const struct list *picks = &at->request->gate.pick;
+
+	for (size_t i = 0; i < picks->count; i++) {
+		const struct changes_item *change = find_change(all, picks->items[i], err);
+		const char *choice = strchr(picks->items[i], ':');
+		struct node *node = change ? node_at(chosen, change->path) : NULL;
+
+		if (!change)
+			return -1;
+		if (!node || !choice || !hunks_has(change))
+			return error_with(err, ERROR_INVALID, "'%s' has no hunks", change->path);
+		if (hunks_pick_file(&at->request->repo, change, choice + 1, at->wanted.pack, node,
+				    err) < 0)
+			return -1;
+	}
+	restore_plan_tidy_groups(chosen);
+	return 0;
+}
+
+/* Lists the paths that are left out. A renamed file has two. */
+static int list_left(struct crossing *at, const struct changes *all, struct list *paths,
+		     struct error *err)
+{
+	const struct list *leave = &at->request->gate.leave;
+
+	for (size_t i = 0; i < leave->count; i++) {
+		const struct changes_item *change = find_change(all, leave->items[i], err);
+
+		if (!change)
+			return -1;
+		list_add(paths, change->path);
+		if (change->from)
+			list_add(paths, change->from);
+	}
+	return 0;
+}
+
+/* Makes the tree that the project gets: the merged one, without what is left out. */
+static int choose(struct crossing *at, struct error *err)
+{
+	const struct list everything = { 0 };
+	struct list left = { 0 };
+	struct node chosen = { 0 };
+	struct changes all;
+	int result;
+
+	/* The merged contents must be readable. */
+	if (at->request->gate.pick.count && pack_finish(at->wanted.pack, err) < 0)
 		return -1;
-	return set_wanted(&at->wanted, &at->merge, err);
+	if (at->request->gate.pick.count) {
+		pack_free(at->wanted.pack);
+		at->wanted.pack = pack_new(&at->request->repo, false, NULL);
+	}
+	changes_find(&at->present.walk.root, &at->merge.result, &everything, &all);
+	result = list_left(at, &all, &left, err);
+	if (result == 0) {
+		tree_choice(&at->present.walk.root, &at->merge.result, &left, &chosen);
+		result = pick_files(at, &all, &chosen, err);
+	}
+	if (result == 0)
+		result = set_wanted(&at->wanted, &chosen, err);
+	node_release(&chosen);
+	changes_release(&all);
+	list_release(&left);
+	return result;
 }
 
 /* ---- saving a result ---- */
@@ -123,7 +211,7 @@ static int save_own(struct crossing *at, int upper, struct checkpoint_repo_item 
 	begin_wanted(repo, &at->wanted);
 	tree_layer(&at->base, &at->present.walk.root, upper, &at->merge.result);
 	if (look_finish(repo, &at->present, err) < 0 ||
-	    set_wanted(&at->wanted, &at->merge, err) < 0)
+	    set_wanted(&at->wanted, &at->merge.result, err) < 0)
 		return -1;
 	return save_checkpoint(repo, &request->look, &at->wanted, &request->save, ret_made, &same,
 			       err);
@@ -179,39 +267,63 @@ static int add_part(void *context, const void *bytes, size_t size, uint64_t offs
 	return 0;
 }
 
-static int write_change(struct crossing *at, const char *path, const struct node *old,
-			const struct node *new, struct error *err)
+/* Writes the facts about the contents of a change. */
+static int write_facts(struct crossing *at, const struct changes_item *item, struct error *err)
 {
 	struct json *json = &at->request->json;
+
+	json_flag(json, "binary", item->binary);
+	json_number(json, "added", item->added);
+	json_number(json, "removed", item->removed);
+	json_number(json, "bytes", item->bytes);
+	if (!at->request->gate.hunks || !hunks_shows(item))
+		return 0;
+	return hunks_write(&at->request->repo, item, json, err);
+}
+
+/* Writes one path of a change: the first one of a renamed file with `gone`. */
+static int write_change(struct crossing *at, size_t number, bool gone, struct error *err)
+{
+	const struct changes_item *item = &at->changes.items[number];
+	const struct node *new = gone ? NULL : item->new;
+	const char *path = gone ? item->from : item->path;
+	struct json *json = &at->request->json;
 	struct target target = { 0 };
+	int result = 0;
 
 	if (new &&new->kind == NODE_LINK &&
 	    restore_stage_read(&at->request->repo, new, add_part, &target, err) < 0)
 		return -1;
 	json_open(json, NULL, '{');
+	json_number(json, "number", number);
 	json_text(json, "path", path);
-	json_text(json, "status", !old ? "added" : !new ? "deleted" : "modified");
+	json_text(json, "status",
+		  !new                       ? "deleted"
+		  : !item->old || item->from ? "added"
+					     : "modified");
+	if (new && item->from)
+		json_text(json, "from", item->from);
 	if (new &&new->kind == NODE_LINK)
 		json_text(json, "target", target.text);
 	json_flag(json, "git", bare_contains(&at->bare, path));
+	if (!gone)
+		result = write_facts(at, item, err);
 	json_close(json);
-	return 0;
+	return result;
 }
 
-/* A renamed file is one that is deleted and one that is added. */
+/* A renamed file is one that is deleted and one that is added, with the same number. */
 static int write_changes(struct crossing *at, struct error *err)
 {
 	int result = 0;
 
 	json_open(&at->request->json, "changes", '[');
 	for (size_t i = 0; i < at->changes.count && result == 0; i++) {
-		const struct changes_item *item = &at->changes.items[i];
-
-		if (item->from)
-			result = write_change(at, item->from, item->old, NULL, err);
+		result = differ_count(&at->request->repo, &at->changes.items[i], err);
+		if (result == 0 && at->changes.items[i].from)
+			result = write_change(at, i, true, err);
 		if (result == 0)
-			result = write_change(at, item->path, item->from ? NULL : item->old,
-					      item->new, err);
+			result = write_change(at, i, false, err);
 	}
 	json_close(&at->request->json);
 	return result;
@@ -250,6 +362,7 @@ static int describe(struct crossing *at, struct error *err)
 			bare_add(&at->bare, at->changes.items[i].path);
 	json_text(json, "work_tree", at->request->look.project);
 	json_text(json, "tree", git_oid_tostr(tree, sizeof tree, &at->wanted.tree));
+	json_text(json, "present", git_oid_tostr(tree, sizeof tree, &at->present.tree));
 	json_list(json, "conflicts", &at->merge.conflicts);
 	json_list(json, "joined", &at->merge.joined);
 	result = write_changes(at, err) < 0 || write_obeyed(at, err) < 0 ? -1 : 0;
@@ -258,13 +371,25 @@ static int describe(struct crossing *at, struct error *err)
 
 /* ---- crossing ---- */
 
-/* Reports whether this is what the user was shown. */
+/* Reports whether the project is as it was when the user was shown what would change. Everything
+ * else that the result depends on never changes. */
 static bool is_shown(const struct crossing *at)
 {
-	const char *shown = at->request->apply.tree;
+	const char *shown = at->request->gate.present;
 	char tree[GIT_OID_HEXSZ + 1];
 
-	return !shown || strcmp(git_oid_tostr(tree, sizeof tree, &at->wanted.tree), shown) == 0;
+	return !shown || strcmp(git_oid_tostr(tree, sizeof tree, &at->present.tree), shown) == 0;
+}
+
+/* Prints what would change, for a person. */
+static int show(struct crossing *at, struct error *err)
+{
+	const struct differ_options options = { .style = DIFFER_PATCH,
+						.color = at->request->differ.color,
+						.terminal = at->request->differ.terminal };
+
+	return differ_print(&at->request->repo, &at->present.walk.root, &at->wanted.walk.root,
+			    &options, stdout, err);
 }
 
 static int cross(struct crossing *at, struct error *err)
@@ -272,10 +397,14 @@ static int cross(struct crossing *at, struct error *err)
 	struct snapshot_request *request = at->request;
 	struct json *json = &request->json;
 	struct restore_result done = { 0 };
-	int result = restore_project(&request->repo, &request->look, &at->present, &at->wanted.tree,
-				     "", &done, err);
+	int result = restore_project(&request->repo, &request->look, &at->present,
+				     &(struct restore_target){ .tree = &at->wanted.tree,
+							       .path = "",
+							       .record = &at->record },
+				     &done, err);
 
 	if (result == 0) {
+		json_number(json, "number", (uint64_t)at->record.number);
 		json_number(json, "before", (uint64_t)at->before.number);
 		json_number(json, "written", done.written);
 		json_number(json, "removed", done.removed);
@@ -286,21 +415,17 @@ static int cross(struct crossing *at, struct error *err)
 	return result;
 }
 
-/* The merged tree gets a number, so that a later crossing can undo this one. */
+/* The merged tree becomes a checkpoint, so that a later crossing can undo this one. */
 static int store(struct crossing *at, struct error *err)
 {
 	struct snapshot_request *request = at->request;
-	struct checkpoint_repo_item made;
 	bool same;
 
 	if (request->apply.dry || at->merge.conflicts.count)
 		return pack_finish(at->wanted.pack, err);
 	request->save.kind = at->kind;
-	if (save_checkpoint(&request->repo, &request->look, &at->wanted, &request->save, &made,
-			    &same, err) < 0)
-		return -1;
-	json_number(&request->json, "number", (uint64_t)made.number);
-	return 0;
+	return save_prepare(&request->repo, &request->look, &at->wanted, &request->save,
+			    &at->record, &same, err);
 }
 
 static int run(struct crossing *at, struct error *err)
@@ -308,14 +433,16 @@ static int run(struct crossing *at, struct error *err)
 	struct snapshot_request *request = at->request;
 
 	if (checkpoint_begin(request, err) < 0 || load(at, request->from, &at->base, err) < 0 ||
-	    load(at, request->to, &at->draft, err) < 0 || save_present(at, err) < 0 ||
-	    merge(at, err) < 0)
+	    load(at, request->to, &at->draft, err) < 0 || save_present(at, err) < 0)
 		return -1;
 	if (!is_shown(at))
 		return error_with(err, ERROR_BUSY,
 				  "the project changed in the meantime (try again)");
-	if (store(at, err) < 0 || describe(at, err) < 0)
+	if (merge(at, err) < 0 || choose(at, err) < 0 || store(at, err) < 0 ||
+	    describe(at, err) < 0)
 		return -1;
+	if (request->style)
+		return show(at, err);
 	if (request->apply.dry || at->merge.conflicts.count || !at->changes.count)
 		return 0;
 	return cross(at, err);

@@ -5,6 +5,9 @@
  * into the project as it is now (undo/tree_merge.h). The result is saved as a checkpoint and then
  * restored (undo/restore.h), so an interrupted crossing is completed by the next task, and the
  * checkpoint of the project before it can bring everything back.
+ *
+ * A preview numbers the changes. A crossing may leave some of them out, or take over only some
+ * hunks of a file; what is left out stays in the draft.
  */
 #ifndef SNAPSHOT_GATE_H
 #define SNAPSHOT_GATE_H

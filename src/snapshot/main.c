@@ -84,6 +84,7 @@ static const struct task {
 	{ "save", checkpoint_save, STORE_AND_REPAIRS },
 	{ "sync", checkpoint_sync },
 	{ "list", checkpoint_list, STORE },
+	{ "recover", checkpoint_begin, STORE_AND_PROJECT },
 	{ "diff", checkpoint_diff, STORE },
 	{ "examine", checkpoint_examine, STORE, "to" },
 	{ "show", checkpoint_show, STORE },
@@ -201,6 +202,8 @@ int main(int argc, char **argv)
 		result = -1;
 	buffer_release(&request.answer);
 	list_release(&request.differ.paths);
+	list_release(&request.gate.leave);
+	list_release(&request.gate.pick);
 	list_release(&request.prune.loops);
 	list_release(&request.actions);
 	list_release(&request.git.hidden);

@@ -9,10 +9,19 @@
 #include "snapshot/store/prune.h"
 #include "snapshot/undo/differ.h"
 
+/* The part of a draft that crosses (gate.h). */
+struct snapshot_request_gate {
+	const char *present; /* the project must be as it was in this preview; or NULL */
+	struct list leave;   /* numbers of changes that do not cross */
+	struct list pick;    /* NUMBER:CHOICE (undo/hunks.h): cross in part */
+	bool hunks;          /* answer with the hunks of each file */
+};
+
 struct snapshot_request {
 	const char *store, *from, *to, *path, *style, *upper;
 	bool findings;       /* of a diff: signs that it weakens the checks */
 	struct list actions; /* on findings: changes to the defaults */
+	struct snapshot_request_gate gate;
 	struct look_options look;
 	struct save_options save;
 	struct differ_options differ;

@@ -1,22 +1,16 @@
 """Drafts: a rehearsed command changes nothing in the project until its draft is applied."""
 
-import ast
 import json
 import os
 import signal
 import subprocess
 
 from harness import cases, contains, equal, expect, lacks, timeout
-from harness.edits import Editor, difference, listing
+from harness.drafts import cross_and_come_back, drafts, fill, merge_with_the_users
+from harness.edits import difference, listing
 from harness.snapshots import Snapshots
 
 LINES = "".join(f"{number}\n" for number in range(1, 21))
-
-
-def drafts(t, *words):
-    result = t.run([t.ringfence, "drafts", "--json", *words])
-    equal(result.code, 0, "exit status of drafts", result)
-    return json.loads(result.out)["drafts"]
 
 
 def rehearse(t, script, *opts, code=0):
@@ -385,6 +379,234 @@ def test_a_damaged_record_is_an_error_and_not_a_loop(t):
         equal(drafts(t), [], "the drafts that can be read")
 
 
+# Groups
+
+SETTINGS = ".vscode/settings.json"
+CI = ".github/workflows/ci.yml"
+PLANTS = f"echo 1 >.envrc; mkdir -p .github/workflows; echo 2 >{CI}; echo 3 >a.c"
+
+
+def in_project(t):
+    return [name for name in (".envrc", CI, "a.c") if t.exists(name)]
+
+
+def on_terminal(t, *words):
+    return t.tty([t.ringfence, *words])
+
+
+def answer(terminal, *pairs):
+    """Waits for each question in turn, and answers it."""
+    for question, reply in pairs:
+        terminal.expect(question)
+        terminal.send(reply + "\n")
+    return terminal.wait()
+
+
+def test_what_crosses_is_shown_by_group(t):
+    os.unlink(t.attack)
+    t.write("lines.c", LINES)
+    t.write("package.json", "{}\n")
+    draft, result = rehearse(t, PLANTS + "; sed -i s/^3$/three/ lines.c; echo '[]' >package.json; mkdir tests; echo t >tests/t.c; "
+                             "echo k=1 >x.ini; printf 'a\\0b' >b.png; head -c 1048576 /dev/zero >big")
+    shown = apply(t, draft, "--dry-run").out
+    for out in (result.err, shown):
+        for line in ("executed by this machine: 1 path, +1 -0", "A .envrc (this machine executes it", "run in CI: 1 path, +1 -0",
+                     f"A {CI} (run or obeyed after a push", "dependencies and lockfiles: 1 path, +1 -1", "M package.json, +1 -1",
+                     "configuration: 1 path, +1 -0", "tests: 1 path, +1 -0", "M lines.c, +1 -1", "binary files: 1 path", "A b.png, ",
+                     "large files: 1 path", "A big, 1 MiB"):
+            contains(out, line, "the groups")
+    answer = json.loads(apply(t, draft, "--dry-run", "--json").out)
+    groups = {entry["group"]: entry for entry in answer["groups"]}
+    equal(groups["executed"], {"group": "executed", "paths": 1, "added": 1, "removed": 0, "needs_yes": True}, "a group")
+    equal({name for name, entry in groups.items() if entry["needs_yes"]}, {"executed", "ci"}, "groups that need a yes")
+    changes = {entry["path"]: entry for entry in answer["changes"]}
+    equal({path: changes[path]["group"] for path in changes},
+          {".envrc": "executed", CI: "ci", "a.c": "source", "lines.c": "source", "package.json": "dependencies", "tests/t.c": "tests",
+           "x.ini": "configuration", "b.png": "binary", "big": "large"}, "the group of each path")
+    equal((changes["big"]["bytes"], changes["lines.c"]["added"], changes["lines.c"]["removed"]), (1 << 20, 1, 1), "sizes")
+    equal(sum(entry["paths"] for entry in groups.values()), len(changes), "every path is in one group")
+
+
+KEYS = {"id", "result", "groups", "changes", "left", "conflicts", "merged", "kept", "written", "removed", "adjusted", "recovered"}
+
+
+def test_apply_answers_in_the_documented_json(t):
+    t.write("a", "1\n")
+    draft, _ = rehearse(t, "echo 2 >a; echo x >new")
+    for words, result in ((("--dry-run",), "preview"), ((), "applied"), ((), "nothing"), (("--undo",), "undone")):
+        answer = json.loads(run(t, "apply", draft, "--json", *words).out)
+        equal((set(answer), answer["id"], answer["result"]), (KEYS, draft, result), f"the answer of apply {words}")
+    t.write("a", "3\n")
+    answer = json.loads(run(t, "apply", draft, "--json", code=1).out)
+    equal((answer["result"], answer["conflicts"]), ("conflict", ["both changed a"]), "a conflict")
+
+
+@cases((("--yes-executed",), 125, "--yes-ci"), (("--yes-ci",), 125, "--yes-executed"), ((), 125, "--yes-executed"),
+       (("--yes-executed", "--yes-ci"), 0, ""), (("--yes",), 0, ""))
+def test_each_group_has_a_yes_of_its_own(t, words, code, missing):
+    draft, _ = rehearse(t, PLANTS)
+    result = run(t, "apply", draft, *words, code=code)
+    contains(result.err, missing, "the error")
+    equal(in_project(t), [] if code else [".envrc", CI, "a.c"], "the project")
+
+
+@cases(("y", "y", [".envrc", CI, "a.c"]), ("y", "n", [".envrc", "a.c"]), ("n", "y", [CI, "a.c"]), ("n", "n", ["a.c"]))
+def test_a_no_leaves_a_group_in_the_draft_and_the_rest_crosses(t, executed, ci, there):
+    before = listing(t.project)
+    draft, _ = rehearse(t, PLANTS)
+    terminal = on_terminal(t, "apply", draft)
+    code = answer(terminal, ("executed by this machine\\? \\[y/N\\]", executed), ("run in CI\\? \\[y/N\\]", ci))
+    equal((code, in_project(t)), (0, there), "exit status and the project")
+    contains(terminal.text(), "applied:", "the terminal")
+    expect(t.exists(".github") == (CI in there), "no empty folder is made")
+    apply(t, draft, "--yes")
+    equal(in_project(t), [".envrc", CI, "a.c"], "the project after the rest")
+    apply(t, draft, "--undo", "--yes")
+    if there != [".envrc", CI, "a.c"]:
+        equal(in_project(t), there, "the project after one --undo")
+        apply(t, draft, "--undo", "--yes")
+    equal(difference(before, listing(t.project)), "", "the project after --undo")
+
+
+def test_a_no_to_everything_changes_nothing(t):
+    draft, _ = rehearse(t, "echo 1 >.envrc")
+    terminal = on_terminal(t, "apply", draft)
+    equal(answer(terminal, ("executed by this machine\\? \\[y/N\\]", "n")), 1, "exit status")
+    contains(terminal.text(), "nothing was changed", "the terminal")
+    expect(not t.exists(".envrc"), "nothing crossed")
+    equal(drafts(t)[0]["applied"], False, "applied")
+
+
+def test_the_question_shows_the_diff_without_control_characters(t):
+    t.write(SETTINGS, "old\n")
+    draft, _ = rehearse(t, "printf 'evil\\033[2J\\n' >" + SETTINGS)
+    terminal = on_terminal(t, "apply", draft)
+    equal(answer(terminal, ("executed by this machine\\? \\[y/N\\]", "n")), 1, "exit status")
+    terminal = on_terminal(t, "apply", draft)
+    terminal.expect("\\[y/N\\]")
+    contains(terminal.text(), "-old", "the diff")
+    contains(terminal.text(), "evil\\x1b[2J", "the diff")
+    lacks(terminal.text(), "\033[2J", "the terminal")
+    terminal.send("n\n")
+    terminal.wait()
+
+
+def test_a_yes_counts_for_exactly_what_was_shown(t):
+    """The file changes while the question waits: it is asked again, and nothing crosses before that."""
+    t.write(SETTINGS, LINES)
+    draft, _ = rehearse(t, "sed -i s/^20$/twenty/ " + SETTINGS)
+    terminal = on_terminal(t, "apply", draft)
+    terminal.expect("executed by this machine\\? \\[y/N\\]")
+    t.write(SETTINGS, LINES.replace("1\n", "one\n", 1))
+    terminal.send("y\n")
+    terminal.expect("(?s)executed by this machine\\? \\[y/N\\].*executed by this machine\\? \\[y/N\\]")
+    lacks(t.read(SETTINGS), "twenty", "the file before the second answer")
+    terminal.send("y\n")
+    equal(terminal.wait(), 0, "exit status")
+    equal(t.read(SETTINGS), LINES.replace("1\n", "one\n", 1).replace("20\n", "twenty\n"), "the file")
+
+
+def test_a_declined_file_with_a_name_that_is_not_utf_8_does_not_cross(t):
+    draft, _ = rehearse(t, "f=$(printf '\\377'); mkdir $f; echo 1 >$f/.envrc; echo 2 >$f/x; mv x y 2>/dev/null; true")
+    terminal = on_terminal(t, "apply", draft)
+    equal(answer(terminal, ("executed by this machine\\? \\[y/N\\]", "n")), 0, "exit status")
+    equal(os.listdir(os.path.join(os.fsencode(t.project), b"\xff")), [b"x"], "the folder")
+
+
+def test_a_renamed_file_that_is_declined_keeps_its_old_name(t):
+    t.write("script", "#!/bin/sh\n")
+    draft, _ = rehearse(t, "mv script .envrc; echo 1 >x")
+    terminal = on_terminal(t, "apply", draft)
+    equal(answer(terminal, ("executed by this machine\\? \\[y/N\\]", "n")), 0, "exit status")
+    equal((t.exists("script"), t.exists(".envrc"), t.exists("x")), (True, False, True), "the project")
+
+
+def test_the_summary_names_hosts_that_were_refused(t):
+    script = "python3 -c 'import socket; socket.create_connection((\"192.0.2.1\", 80), 5)' 2>/dev/null; echo x >x"
+    _, result = rehearse(t, script)
+    contains(result.err, "wanted to connect to, and was refused: 192.0.2.1:80", "notices")
+
+
+# Hunks
+
+HUNK = "Apply this hunk \\[[a-z,?]*\\]\\?"
+
+
+def pick(t, draft, replies, *words, code=0):
+    """Answers each question of apply -p."""
+    terminal = on_terminal(t, "apply", "-p", draft, *words)
+    seen = 0
+    for reply in replies:
+        seen += 1
+        terminal.expect(f"(?s)(.*Apply this (hunk|file) \\[[a-z,?]*\\]\\?){{{seen}}}")
+        terminal.send(reply + "\n")
+    equal(terminal.wait(), code, f"exit status of apply -p: {terminal.text()}")
+    return terminal.text()
+
+
+@cases("ny", "syny", "nn", "sa")
+def test_chosen_hunks_cross_and_the_rest_stays_in_the_draft(t, replies):
+    os.unlink(t.attack)
+    t.write("file", LINES)
+    before = listing(t.project)
+    draft, _ = rehearse(t, "sed -i 's/^2$/two/; s/^4$/four/; s/^19$/nineteen/' file")
+    taken = {"ny": (19,), "syny": (2, 19), "nn": (), "sa": (2, 4, 19)}[replies]
+    words = {2: "two", 4: "four", 19: "nineteen"}
+    wanted = "".join(f"{words[number] if number in taken else number}\n" for number in range(1, 21))
+    pick(t, draft, replies, code=0 if taken else 1)
+    equal(t.read("file"), wanted, "the file")
+    apply(t, draft)
+    equal(t.read("file"), "".join(f"{words.get(number, number)}\n" for number in range(1, 21)), "the file after the rest")
+    while drafts(t)[0]["applied"]:
+        apply(t, draft, "--undo")
+    equal(difference(before, listing(t.project)), "", "the project after --undo")
+
+
+def test_hunks_are_merged_with_the_users_edits(t):
+    t.write("file", LINES)
+    draft, _ = rehearse(t, "sed -i 's/^2$/two/; s/^19$/nineteen/' file")
+    t.write("file", LINES.replace("10\n", "ten\n"))
+    pick(t, draft, "yn")
+    equal(t.read("file"), LINES.replace("10\n", "ten\n").replace("2\n", "two\n", 1), "the file")
+
+
+def test_files_that_are_added_or_removed_or_binary_are_chosen_whole(t):
+    t.write("gone", "gone\n")
+    t.write("gone-too", "gone, too\n")
+    t.write("mode", "mode\n")
+    draft, _ = rehearse(t, "rm gone gone-too; chmod 755 mode; echo 1 >.envrc; echo 2 >new; printf 'a\\0b' >z; ln -s new link")
+    text = pick(t, draft, "ynyyyny")
+    contains(text, "A .envrc (this machine executes it", "the reason")
+    contains(text, "+1", "the content of a new file")
+    equal((t.exists(".envrc"), t.exists("gone"), t.exists("gone-too"), os.path.lexists(t.path("link")), os.access(t.path("mode"), os.X_OK),
+           t.exists("new"), t.exists("z")), (True, True, False, True, True, False, True), "the project")
+
+
+def test_quitting_leaves_everything_after_it_in_the_draft(t):
+    draft, _ = rehearse(t, "echo 1 >a1; echo 2 >b1; echo 3 >c1")
+    pick(t, draft, "yq")
+    equal((t.exists("a1"), t.exists("b1"), t.exists("c1")), (True, False, False), "the project")
+    contains(pick(t, draft, "?q", code=1), "nothing was changed", "the terminal")
+
+
+def test_a_project_that_changes_while_hunks_are_chosen_is_left_alone(t):
+    t.write("file", LINES)
+    draft, _ = rehearse(t, "sed -i 's/^2$/two/' file")
+    terminal = on_terminal(t, "apply", "-p", draft)
+    terminal.expect(HUNK)
+    t.write("other", "1\n")
+    terminal.send("y\n")
+    equal(terminal.wait(), 125, "exit status")
+    contains(terminal.text(), "the project changed in the meantime", "the terminal")
+    equal(t.read("file"), LINES, "the file")
+
+
+def test_hunks_need_a_terminal(t):
+    draft, _ = rehearse(t, "echo x >x")
+    contains(run(t, "apply", "-p", draft, code=125).err, "without a terminal", "the error")
+    contains(run(t, "apply", "-p", draft, "--json", code=125).err, "--hunks asks about each part", "the error with --json")
+
+
 # As a newcomer meets it
 
 def run(t, *words, code=0, cwd=None):
@@ -557,67 +779,18 @@ def test_clean_leaves_a_draft_in_use_alone(t):
 
 # Random edits
 
-EDIT = """
-import sys
-sys.path.insert(0, sys.argv[1])
-from harness.edits import Editor, listing
-Editor('.', int(sys.argv[2])).edit(int(sys.argv[3]))
-print(listing('.'))
-"""
-
-
-def edit_in_draft(t, seed, count):
-    tests = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    result = t.fence("python3", "-c", EDIT, tests, str(seed), str(count), opts=("--draft", "--read", tests))
-    equal(result.code, 0, "exit status of the edits", result)
-    return drafts(t)[-1]["id"], ast.literal_eval(result.out)
-
-
-def fill(t, seed):
-    """Makes a project. A folder that the fence cannot scan is hidden in it, so all can be read."""
-    os.unlink(t.attack)
-    editor = Editor(t.project, seed)
-    editor.chmod = editor.create
-    editor.edit(40)
-
-
 @timeout(300)
 @cases(*range(8))
 def test_random_edits_cross_and_come_back_to_the_byte_and_the_mode(t, seed):
     fill(t, 100 + seed)
-    before = listing(t.project)
-    draft, wanted = edit_in_draft(t, seed, 40)
-    equal(difference(before, listing(t.project)), "", "changes before apply")
-    apply(t, draft, "--yes")
-    now = listing(t.project)
-    wanted["links"] = now["links"]  # a link to a file that did not change becomes a copy
-    equal(difference(wanted, now), "", "the project against the draft")
-    apply(t, draft, "--undo", "--yes")
-    now = listing(t.project)
-    before["links"] = now["links"]
-    equal(difference(before, now), "", "the project after --undo")
+    cross_and_come_back(t, seed)
 
 
 @timeout(300)
 @cases(*range(6))
 def test_random_edits_of_both_sides_are_there_or_named(t, seed):
     fill(t, 200 + seed)
-    base = listing(t.project)
-    draft, theirs = edit_in_draft(t, 300 + seed, 6)
-    Editor(t.project, 400 + seed).edit(6)
-    ours = listing(t.project)
-    result = t.run([t.ringfence, "apply", draft, "--yes"])
-    now = listing(t.project)
-    if result.code == 1:
-        contains(result.out, "conflicts with your own changes")
-        equal(difference(ours, now), "", "changes with a conflict")
-        return
-    equal(result.code, 0, "exit status of apply", result)
-    for path in (set(base) | set(theirs) | set(ours)) - {"links", b""}:
-        if base.get(path) == theirs.get(path):
-            equal(now.get(path), ours.get(path), f"{path}, which only the user changed")
-        elif base.get(path) == ours.get(path):
-            equal(now.get(path), theirs.get(path), f"{path}, which only the draft changed")
+    merge_with_the_users(t, 300 + 2 * seed)
 
 
 # Changes in between
@@ -628,9 +801,9 @@ def test_what_differs_from_the_preview_does_not_cross_and_counts_as_no_apply(t):
     t.write("new", "new\n")
     result = snapshots.save(kind="after")["number"]
     os.unlink(t.path("new"))
-    shown = snapshots.ask("cross", dry=1, from_=0, to=result)[1]["tree"]
+    shown = snapshots.ask("cross", dry=1, from_=0, to=result)[1]["present"]
     t.write("mine", "saved by the user after the preview\n")
-    code, answer = snapshots.ask("cross", from_=0, to=result, tree=shown)
+    code, answer = snapshots.ask("cross", from_=0, to=result, present=shown)
     equal((code, answer["status"]), (1, "busy"), "the crossing", answer)
     kinds = [entry["kind"] for entry in snapshots.ask("list")[1]["checkpoints"]]
     equal((t.exists("new"), "apply" in kinds), (False, False), "the file, and a checkpoint of an apply")
@@ -668,3 +841,73 @@ def test_a_crossing_that_is_killed_is_completed_by_the_next_task(t):
         equal(difference(after, listing(t.project)), "", f"the project after fault point {fault}")
     expect(fault > 5, "the crossing has fault points", fault)
     equal(difference(after, listing(t.project)), "", "the project")
+
+
+def apply_with_fault(t, fault, *words):
+    """Applies with a kill at a fault point. Returns whether nothing was killed."""
+    result = t.run([t.ringfence, "apply", *words], env=t.env(RINGFENCE_SNAPSHOT_FAULT=str(fault)))
+    expect(result.code == 0 or "Killed" in result.err, "it ended, or was killed", result)
+    return result.code == 0
+
+
+@timeout(300)
+def test_an_apply_that_is_killed_counts_only_if_it_happens(t):
+    """If it counted and had not happened, no part that was applied earlier could be taken back."""
+    os.unlink(t.attack)
+    t.write("b", "old\n")
+    before = listing(t.project)
+    draft, _ = rehearse(t, "echo a >a; echo b >b")
+    fault, whole = 0, False
+    while not whole:
+        fault += 1
+        apply(t, draft, "--", "a")
+        whole = apply_with_fault(t, fault, draft, "--", "b")
+        undone = 0
+        while t.run([t.ringfence, "apply", "--undo", draft]).code == 0:
+            undone += 1
+            expect(undone <= 2, f"fault point {fault}: no more than two parts can be taken back")
+        equal(difference(before, listing(t.project)), "", f"the project, with everything taken back after fault point {fault}")
+    expect(fault > 10, "an apply has fault points", fault)
+
+
+@timeout(300)
+def test_an_undo_that_is_killed_is_finished_or_has_not_begun(t):
+    os.unlink(t.attack)
+    t.write("b", "old\n")
+    before = listing(t.project)
+    draft, _ = rehearse(t, "mkdir new; echo a >new/a; echo b >b; echo c >c")
+    apply(t, draft)
+    after = listing(t.project)
+    fault, whole = 0, False
+    while not whole:
+        fault += 1
+        whole = apply_with_fault(t, fault, "--undo", draft)
+        run(t, "apply", "--dry-run", draft)  # any command that reads the project
+        now = listing(t.project)
+        expect(now in (before, after), f"fault point {fault}: all or nothing", difference(after, now))
+        again = t.run([t.ringfence, "apply", "--undo", draft])
+        equal(again.code, 0 if now == after else 125, f"exit status of the next undo after fault point {fault}", again)
+        equal(difference(before, listing(t.project)), "", f"the project after fault point {fault}")
+        equal(drafts(t)[0]["applied"], False, "applied")
+        apply(t, draft)
+    expect(fault > 10, "an undo has fault points", fault)
+
+
+@timeout(300)
+def test_a_discard_that_is_killed_is_finished_by_the_next_one(t):
+    """Checkpoints of a draft without a record would stay for ever."""
+    refs = os.path.join(t.state, "snapshots", "{}", "refs/ringfence")
+    fault, whole = 0, False
+    while not whole:
+        fault += 1
+        draft, _ = rehearse(t, "echo a >a; echo b >b")
+        store = refs.format(os.listdir(os.path.join(t.state, "snapshots"))[0])
+        expect(draft in os.listdir(store), "the draft has checkpoints")
+        result = t.run([t.ringfence, "discard", draft], env=t.env(RINGFENCE_SNAPSHOT_FAULT=str(fault)))
+        whole = result.code == 0
+        if not whole:
+            contains(result.err, "Killed", f"the error at fault point {fault}")
+            equal([entry["id"] for entry in drafts(t)], [draft], f"the drafts after fault point {fault}")
+            run(t, "discard", draft)
+        equal((drafts(t), [name for name in os.listdir(store) if name == draft]), ([], []), f"what is left after fault point {fault}")
+    expect(fault > 3, "a discard has fault points", fault)

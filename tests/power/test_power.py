@@ -4,6 +4,7 @@ import os
 
 from harness import cases, contains, equal, expect, lacks, needs, root_only, timeout
 from harness.disk import Disk
+from harness.drafts import drafts
 from harness.loop import Loop, is_stopped, until
 from harness import kernel
 from harness.provider import Provider, make_certificate, message, opus
@@ -316,3 +317,26 @@ def test_files_that_a_cut_emptied_are_restored_and_named(t):
     equal((t.read("kept"), t.read("lost")), ("text\n", "text\n"), "the files")
     repaired = [data for kind, data in loop.events() if kind == "checkpointed" and "repaired" in data]
     contains(str(repaired), '"repaired":["lost"]', "the events")
+
+
+@root_only
+@needs("mkfs.ext4")
+@cases(*some(range(1, 41, 4)))
+def test_an_apply_of_a_draft_is_finished_after_a_cut(t, point):
+    disk = Disk(t)
+    t.write("a", "one\n")
+    t.write("gone", "old\n")
+    result = t.sh("echo two >a; echo new >new; rm gone", opts=("--draft",))
+    equal(result.code, 0, "exit status of exec --draft", result)
+    draft = drafts(t)[-1]["id"]
+    disk.sync()
+    started = t.start([t.ringfence, "apply", draft], env=t.env(RINGFENCE_SNAPSHOT_FAULT=f"{point},stop"))
+    until("the moment of the cut, or the end", lambda: stopped() or started.poll() is not None)
+    disk.commit()
+    disk.cut()
+    result = t.run([t.ringfence, "apply", draft])
+    equal(result.code, 0, "exit status of apply", result)
+    equal((t.read("a"), t.exists("gone"), t.read("new")), ("two\n", False, "new\n"), "the files")
+    result = t.run([t.ringfence, "apply", "--undo", draft])
+    equal(result.code, 0, "exit status of apply --undo", result)
+    equal((t.read("a"), t.read("gone"), t.exists("new")), ("one\n", "old\n", False), "the files after --undo")

@@ -5,7 +5,9 @@
 #include "snapshot/base/note.h"
 #include "snapshot/checkpoint.h"
 #include "snapshot/store/pack.h"
+#include "snapshot/undo/hunks.h"
 #include "snapshot/undo/restore.h"
+#include "snapshot/undo/tree_choice.h"
 
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -713,9 +715,167 @@ static void requests(void)
 	list_release(&request.prune.loops);
 }
 
+/* ---- parts of changes ---- */
+
+/* Picks, and compares the result. */
+static bool picks(const char *old, const char *new, const char *choice, const char *wanted)
+{
+	AUTO_BUFFER struct buffer out = BUFFER_INIT(1 << 20);
+	const struct hunks_side sides[] = { { old, strlen(old) }, { new, strlen(new) } };
+
+	if (hunks_pick(&sides[0], &sides[1], choice, &out, &err) < 0)
+		return !wanted && err.status == ERROR_INVALID;
+	return wanted && strcmp(buffer_text(&out), wanted) == 0;
+}
+
+/* Makes a text of a few short lines, or changes one. */
+static void random_text(unsigned int *seed, struct buffer *out, const char *like)
+{
+	for (int i = 0; i < 30; i++) {
+		int kind = rand_r(seed) % 8;
+
+		if (like && kind > 1)
+			buffer_printf(out, "%d\n", i % 3);
+		else if (!like || kind == 1)
+			buffer_printf(out, "%d\n", like ? 9 : i % 3);
+	}
+	if (rand_r(seed) % 3 == 0)
+		buffer_add_text(out, "end");
+}
+
+/* Takes none and all of the runs between two random texts. */
+static bool picks_at_random(unsigned int seed)
+{
+	AUTO_BUFFER struct buffer old = BUFFER_INIT(1 << 16);
+	AUTO_BUFFER struct buffer new = BUFFER_INIT(1 << 16);
+	char none[64] = "", all[64] = "";
+	size_t runs = 0;
+
+	random_text(&seed, &old, NULL);
+	random_text(&seed, &new, buffer_text(&old));
+	while (!picks(buffer_text(&old), buffer_text(&new), none, buffer_text(&old))) {
+		if (++runs == sizeof none)
+			return false;
+		none[runs - 1] = '0';
+		all[runs - 1] = '1';
+	}
+	return picks(buffer_text(&old), buffer_text(&new), all, buffer_text(&new));
+}
+
+static void hunks(void)
+{
+	static const char old[] = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n";
+	static const char new[] = "one\n2\nthree\n4\n5\n6\n7\n8\n9\n10\n11\n12\nend";
+	unsigned int seed = 1;
+
+	CHECK("nothing is taken", picks(old, new, "000", old));
+	CHECK("everything is taken", picks(old, new, "111", new));
+	CHECK("one run of a hunk is taken",
+	      picks(old, new, "010", "1\n2\nthree\n4\n5\n6\n7\n8\n9\n10\n11\n12\n"));
+	CHECK("a run at the end, without a line end, is taken",
+	      picks(old, new, "001", "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\nend"));
+	CHECK("a file can become empty, and be filled",
+	      picks("a\n", "", "1", "") && picks("", "a", "1", "a") && picks("", "a", "0", ""));
+	CHECK("a choice of another length is refused",
+	      picks(old, new, "00", NULL) && picks(old, new, "0000", NULL) &&
+		      picks(old, new, "", NULL) && picks(old, new, "0x0", NULL));
+	while (seed < 500 && picks_at_random(seed))
+		seed++;
+	if (seed < 500)
+		printf("# seed %u\n", seed);
+	CHECK("random texts: none of the runs is the old text, all of them are the new one",
+	      seed == 500);
+}
+
+/* Describes a tree: "a d(b c)". */
+static void describe(const struct node *folder, struct buffer *out)
+{
+	for (size_t i = 0; i < folder->count; i++) {
+		const struct node *node = &folder->inner[i];
+
+		buffer_printf(out, "%s%s", i ? " " : "", node->name);
+		if (node->kind == NODE_FILE) {
+			buffer_printf(out, "%d", node->id[0]);
+			continue;
+		}
+		buffer_add_text(out, "(");
+		describe(node, out);
+		buffer_add_text(out, ")");
+	}
+}
+
+/* Builds a tree of such a description, with names of one letter. Returns the rest. */
+static const char *build(const char *text, struct node *folder)
+{
+	static const char *const names[] = { "a", "b", "c", "d" };
+
+	while (*text && *text != ')') {
+		struct node *node = node_add(folder);
+
+		*node = (struct node){ .name = names[*text - 'a'], .kind = NODE_FILE };
+		if (text[1] == '(') {
+			node->kind = NODE_FOLDER;
+			text = build(text + 2, node) + 1;
+		} else {
+			node->id[0] = (unsigned char)(text[1] - '0');
+			text += 2;
+		}
+		text += *text == ' ';
+	}
+	return text;
+}
+
+/* Leaves one or two paths out. */
+static bool chooses(const char *old, const char *new, const char *one, const char *other,
+		    const char *wanted)
+{
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(1 << 12);
+	struct node trees[3] = { { .kind = NODE_FOLDER }, { .kind = NODE_FOLDER } };
+	struct list left = { 0 };
+	bool same;
+
+	build(old, &trees[0]);
+	build(new, &trees[1]);
+	list_add(&left, one);
+	list_add(&left, other ? other : one);
+	tree_choice(&trees[0], &trees[1], &left, &trees[2]);
+	describe(&trees[2], &text);
+	same = strcmp(buffer_text(&text), wanted) == 0;
+	if (!same)
+		printf("# %s\n", buffer_text(&text));
+	for (size_t i = 0; i < 3; i++)
+		node_release(&trees[i]);
+	list_release(&left);
+	return same;
+}
+
+static void choices(void)
+{
+	CHECK("a changed file that is left out stays, and the rest changes",
+	      chooses("a1 b1", "a2 b2", "a", NULL, "a1 b2"));
+	CHECK("an added file that is left out is not added",
+	      chooses("a1", "a2 b2", "b", NULL, "a2"));
+	CHECK("a deleted file that is left out stays", chooses("a1 b1", "b2", "a", NULL, "a1 b2"));
+	CHECK("a new folder is not made for files that are left out",
+	      chooses("a1", "a1 d(b1 c(b1))", "d/b", "d/c/b", "a1"));
+	CHECK("a new folder is made for the others",
+	      chooses("a1", "a1 d(b1 c1)", "d/b", NULL, "a1 d(c1)"));
+	CHECK("a new empty folder can be left out, and taken",
+	      chooses("", "c() d()", "c", NULL, "d()"));
+	CHECK("a deleted folder stays for a file that is left out",
+	      chooses("d(b1 c1)", "", "d/b", NULL, "d(b1)"));
+	CHECK("a file does not replace a folder in which something stays",
+	      chooses("d(b1 c1)", "d2", "d/b", NULL, "d(b1)"));
+	CHECK("a file replaces a folder otherwise", chooses("d(b1 c1)", "d2", "x", NULL, "d2"));
+	CHECK("a folder does not replace a file for what is left out",
+	      chooses("d1", "d(b1)", "d/b", NULL, "d1"));
+}
+
 int main(void)
 {
 	unit_begin();
+	hunks();
+	choices();
 	packs();
 	merges();
 	numbers();

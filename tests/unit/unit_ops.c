@@ -7,6 +7,7 @@
 #include "ops/op_resume.h"
 #include "ops/op_start.h"
 #include "ops/op_trust.h"
+#include "ops/path_group.h"
 #include "unit.h"
 #include "util/file/state_folder.h"
 #include "util/mem.h"
@@ -248,6 +249,176 @@ static void starting(void)
 	op_start_release(&request, &result);
 }
 
+static const struct {
+	enum path_group group;
+	const char *path;
+} named[] = {
+	{ PATH_GROUP_DEPENDENCIES, "package.json" },
+	{ PATH_GROUP_DEPENDENCIES, "web/package-lock.json" },
+	{ PATH_GROUP_DEPENDENCIES, "yarn.lock" },
+	{ PATH_GROUP_DEPENDENCIES, "pnpm-lock.yaml" },
+	{ PATH_GROUP_DEPENDENCIES, "bun.lockb" },
+	{ PATH_GROUP_DEPENDENCIES, "pyproject.toml" },
+	{ PATH_GROUP_DEPENDENCIES, "requirements.txt" },
+	{ PATH_GROUP_DEPENDENCIES, "requirements-dev.txt" },
+	{ PATH_GROUP_DEPENDENCIES, "requirements/base.txt" },
+	{ PATH_GROUP_DEPENDENCIES, "Pipfile.lock" },
+	{ PATH_GROUP_DEPENDENCIES, "poetry.lock" },
+	{ PATH_GROUP_DEPENDENCIES, "uv.lock" },
+	{ PATH_GROUP_DEPENDENCIES, "environment.yml" },
+	{ PATH_GROUP_DEPENDENCIES, "crates/a/Cargo.toml" },
+	{ PATH_GROUP_DEPENDENCIES, "Cargo.lock" },
+	{ PATH_GROUP_DEPENDENCIES, "go.mod" },
+	{ PATH_GROUP_DEPENDENCIES, "go.sum" },
+	{ PATH_GROUP_DEPENDENCIES, "build.zig.zon" },
+	{ PATH_GROUP_DEPENDENCIES, "Gemfile" },
+	{ PATH_GROUP_DEPENDENCIES, "thing.gemspec" },
+	{ PATH_GROUP_DEPENDENCIES, "composer.lock" },
+	{ PATH_GROUP_DEPENDENCIES, "cpanfile" },
+	{ PATH_GROUP_DEPENDENCIES, "mix.exs" },
+	{ PATH_GROUP_DEPENDENCIES, "rebar.lock" },
+	{ PATH_GROUP_DEPENDENCIES, "pubspec.yaml" },
+	{ PATH_GROUP_DEPENDENCIES, "Package.swift" },
+	{ PATH_GROUP_DEPENDENCIES, "ios/Podfile.lock" },
+	{ PATH_GROUP_DEPENDENCIES, "pom.xml" },
+	{ PATH_GROUP_DEPENDENCIES, "app/build.gradle.kts" },
+	{ PATH_GROUP_DEPENDENCIES, "gradle/libs.versions.toml" },
+	{ PATH_GROUP_DEPENDENCIES, "build.sbt" },
+	{ PATH_GROUP_DEPENDENCIES, "deps.edn" },
+	{ PATH_GROUP_DEPENDENCIES, "App/App.csproj" },
+	{ PATH_GROUP_DEPENDENCIES, "conanfile.txt" },
+	{ PATH_GROUP_DEPENDENCIES, "vcpkg.json" },
+	{ PATH_GROUP_DEPENDENCIES, "lib.cabal" },
+	{ PATH_GROUP_DEPENDENCIES, "stack.yaml" },
+	{ PATH_GROUP_DEPENDENCIES, "x.opam" },
+	{ PATH_GROUP_DEPENDENCIES, "renv.lock" },
+	{ PATH_GROUP_DEPENDENCIES, "flake.lock" },
+	{ PATH_GROUP_DEPENDENCIES, ".terraform.lock.hcl" },
+	{ PATH_GROUP_DEPENDENCIES, ".gitmodules" },
+	{ PATH_GROUP_DEPENDENCIES, "vendor/github.com/x/y.go" },
+	{ PATH_GROUP_DEPENDENCIES, "node_modules/a/index.js" },
+	{ PATH_GROUP_DEPENDENCIES, "tests/fixtures/package.json" },
+	{ PATH_GROUP_TESTS, "tests/helper.c" },
+	{ PATH_GROUP_TESTS, "pkg/server_test.go" },
+	{ PATH_GROUP_TESTS, "test_app.py" },
+	{ PATH_GROUP_TESTS, "app/tests.py" },
+	{ PATH_GROUP_TESTS, "src/button.test.tsx" },
+	{ PATH_GROUP_TESTS, "src/__tests__/a.js" },
+	{ PATH_GROUP_TESTS, "src/__snapshots__/a.js.snap" },
+	{ PATH_GROUP_TESTS, "spec/models/user_spec.rb" },
+	{ PATH_GROUP_TESTS, "lib/a_spec.lua" },
+	{ PATH_GROUP_TESTS, "src/test/java/a/UserTest.java" },
+	{ PATH_GROUP_TESTS, "src/lexer/tests.rs" },
+	{ PATH_GROUP_TESTS, "base/file_unittest.cc" },
+	{ PATH_GROUP_TESTS, "e2e/login.yaml" },
+	{ PATH_GROUP_TESTS, "pkg/testdata/in.json" },
+	{ PATH_GROUP_TESTS, "features/a.feature" },
+	{ PATH_GROUP_TESTS, "run.bats" },
+	{ PATH_GROUP_TESTS, "Tests/AppTests/AppTests.swift" },
+	{ PATH_GROUP_CONFIGURATION, "tsconfig.json" },
+	{ PATH_GROUP_CONFIGURATION, "packages/a/tsconfig.build.json" },
+	{ PATH_GROUP_CONFIGURATION, "config/app.yaml" },
+	{ PATH_GROUP_CONFIGURATION, "ruff.toml" },
+	{ PATH_GROUP_CONFIGURATION, "webpack.config.js" },
+	{ PATH_GROUP_CONFIGURATION, "Makefile" },
+	{ PATH_GROUP_CONFIGURATION, "src/CMakeLists.txt" },
+	{ PATH_GROUP_CONFIGURATION, "meson.build" },
+	{ PATH_GROUP_CONFIGURATION, "Dockerfile.dev" },
+	{ PATH_GROUP_CONFIGURATION, ".gitignore" },
+	{ PATH_GROUP_CONFIGURATION, ".dockerignore" },
+	{ PATH_GROUP_CONFIGURATION, ".editorconfig" },
+	{ PATH_GROUP_CONFIGURATION, ".clang-format" },
+	{ PATH_GROUP_CONFIGURATION, "main.tf" },
+	{ PATH_GROUP_CONFIGURATION, "appsettings.Development.json" },
+	{ PATH_GROUP_CONFIGURATION, "application.properties" },
+	{ PATH_GROUP_CONFIGURATION, "App.sln" },
+	{ PATH_GROUP_SOURCE, "src/main.c" },
+	{ PATH_GROUP_SOURCE, "lib/index.ts" },
+	{ PATH_GROUP_SOURCE, "app/models/user.rb" },
+	{ PATH_GROUP_SOURCE, "cmd/tool/main.go" },
+	{ PATH_GROUP_SOURCE, "src/lib.rs" },
+	{ PATH_GROUP_SOURCE, "Main.java" },
+	{ PATH_GROUP_SOURCE, "README.md" },
+	{ PATH_GROUP_SOURCE, "latest.py" },
+	{ PATH_GROUP_SOURCE, "contest/a.c" },
+	{ PATH_GROUP_SOURCE, "src/testify.go" },
+	{ PATH_GROUP_SOURCE, "attestation.go" },
+	{ PATH_GROUP_SOURCE, "vendors.c" },
+	{ PATH_GROUP_SOURCE, "data.json" },
+	{ PATH_GROUP_SOURCE, "" },
+	{ PATH_GROUP_SOURCE, "[" },
+	{ PATH_GROUP_SOURCE, "a\\" },
+};
+
+static bool are_named(enum path_group group)
+{
+	const struct path_group_facts plain = { 0 };
+	bool held = true;
+
+	for (size_t i = 0; i < sizeof named / sizeof *named; i++)
+		if (named[i].group == group && path_group_of(named[i].path, &plain) != group) {
+			printf("# %s: %s\n", named[i].path,
+			       path_group_name(path_group_of(named[i].path, &plain)));
+			held = false;
+		}
+	return held;
+}
+
+/* Checks that these facts decide about every name that is in none of the groups before. */
+static bool decides(const struct path_group_facts *facts, enum path_group group,
+		    enum path_group except)
+{
+	bool held = true;
+
+	for (size_t i = 0; i < sizeof named / sizeof *named; i++)
+		held = held && path_group_of(named[i].path, facts) ==
+				       (named[i].group == except ? except : group);
+	return held;
+}
+
+static void grouping(void)
+{
+	CHECK("manifests and lockfiles of many languages are dependencies",
+	      are_named(PATH_GROUP_DEPENDENCIES));
+	CHECK("tests of many languages are tests", are_named(PATH_GROUP_TESTS));
+	CHECK("settings and build files are configuration", are_named(PATH_GROUP_CONFIGURATION));
+	CHECK("everything else is source", are_named(PATH_GROUP_SOURCE));
+	CHECK("a file that this machine executes is in that group, whatever else it is",
+	      decides(&(struct path_group_facts){ true, true, true, UINT64_MAX },
+		      PATH_GROUP_EXECUTED, PATH_GROUP_COUNT));
+	CHECK("a file that CI runs comes next",
+	      decides(&(struct path_group_facts){ false, true, true, UINT64_MAX }, PATH_GROUP_CI,
+		      PATH_GROUP_COUNT));
+	CHECK("a large file is large, also a binary one, unless it is a dependency",
+	      decides(&(struct path_group_facts){ .binary = true, .bytes = 1 << 20 },
+		      PATH_GROUP_LARGE, PATH_GROUP_DEPENDENCIES));
+	CHECK("a binary file is binary, unless it is a dependency",
+	      decides(&(struct path_group_facts){ .binary = true, .bytes = (1 << 20) - 1 },
+		      PATH_GROUP_BINARY, PATH_GROUP_DEPENDENCIES));
+	for (int i = 0; i < PATH_GROUP_COUNT; i++)
+		CHECK(path_group_title((enum path_group)i),
+		      path_group_asks((enum path_group)i) ==
+			      (i == PATH_GROUP_EXECUTED || i == PATH_GROUP_CI));
+}
+
+static void answers(void)
+{
+	struct op_question question = { 0 };
+	struct op_answer answer = { .no = true };
+
+	op_question_add(&question, &(struct op_item){ .name = (char *)"a" });
+	op_question_set(&question, OP_QUESTION_EXECUTED, mem_dup("Really?"));
+	CHECK("no answer is neither a yes nor a no",
+	      !op_agreed(&answer, &question) && !op_declined(&answer, &question));
+	answer.token = question.token;
+	CHECK("a no to exactly this question is a no",
+	      !op_agreed(&answer, &question) && op_declined(&answer, &question));
+	answer.token = "another";
+	CHECK("a no to another question does not count",
+	      !op_agreed(&answer, &question) && !op_declined(&answer, &question));
+	op_question_release(&question);
+}
+
 static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *walk)
 {
 	(void)status;
@@ -265,6 +436,8 @@ int main(void)
 	clean_named();
 	trusting();
 	starting();
+	grouping();
+	answers();
 	nftw(state, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
 	return unit_failures != 0;
 }

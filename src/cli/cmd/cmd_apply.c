@@ -30,15 +30,26 @@ static const struct cli_option options[] = {
 	OPTION_FLAG("yes",
 		    "also apply files that this machine executes, or reads as settings, unasked",
 		    struct loops_options, yes),
+	OPTION_FLAG("yes-executed", "for a draft: a yes to the files that this machine executes",
+		    struct loops_options, yes_executed),
+	OPTION_FLAG("yes-ci", "for a draft: a yes to the files that CI runs", struct loops_options,
+		    yes_ci),
+	OPTION_FLAG("hunks", "for a draft: ask about each part of each file, as git add -p does",
+		    struct loops_options, hunks),
 	OPTION_FLAG("undo", "take back the last apply of a draft", struct loops_options, undo),
 	LOOPS_JSON,
 	LOOPS_PROJECT,
 	{ 0 },
 };
 
+static const struct cli_alias aliases[] = {
+	{ "-p", "--hunks" },
+	{ 0 },
+};
+
 static const struct cli_section sections[] = {
-	{ "EXIT STATUS", "  0    applied, or nothing to do\n"
-			 "  1    conflicts, or you declined; nothing was changed\n"
+	{ "EXIT STATUS", "  0    applied, or nothing to do; without what you declined\n"
+			 "  1    conflicts, or you declined everything; nothing was changed\n"
 			 "  125  refused; the reason is printed, and nothing was changed\n" },
 	{ "EXAMPLES", "  ringfence apply --dry-run\n"
 		      "  ringfence apply\n"
@@ -46,6 +57,7 @@ static const struct cli_section sections[] = {
 		      "  ringfence apply --patch >loop.mbox; git am loop.mbox\n"
 		      "\n"
 		      "  ringfence apply 20260102-030405-efgh -- src docs   two paths of a draft\n"
+		      "  ringfence apply -p 20260102-030405-efgh            choose hunks\n"
 		      "  ringfence apply --undo 20260102-030405-efgh\n" },
 	{ 0 },
 };
@@ -121,13 +133,30 @@ static void notice_leftovers(const struct op_apply_result *result)
 
 /* ---- results ---- */
 
+/* Prints the fields of an answer that docs/protocols.md lists. */
+static void print_json(const json_t *answer)
+{
+	static const char *const keys[] = {
+		"id",         "kind",      "branch",         "old",       "new",
+		"commits",    "changes",   "executed",       "conflicts", "conflict_count",
+		"in_the_way", "written",   "removed",        "there",     "filtered",
+		"left",       "recovered", "recovered_left",
+	};
+	json_t *printed = json_object();
+
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+		if (json_object_get(answer, keys[i]))
+			json_object_set(printed, keys[i], json_object_get(answer, keys[i]));
+	loops_print(printed);
+}
+
 static int report_conflicts(const struct loops_options *opts, const struct op_apply_result *result)
 {
 	json_t *answer = result->details;
 	long long count = jsonget_number(answer, "conflict_count");
 
 	if (opts->json) {
-		loops_print(json_incref(answer));
+		print_json(answer);
 		return cli_flush() ? LOOPS_REFUSED : CONFLICT;
 	}
 	printf("ringfence/%s conflicts with %s at %lld path%s:\n", result->loop.id,
@@ -142,7 +171,7 @@ static int report_in_the_way(const struct loops_options *opts, const struct op_a
 			     const struct error *err)
 {
 	if (opts->json)
-		loops_print(json_incref(result->details));
+		print_json(result->details);
 	else
 		print_list(json_object_get(result->details, "in_the_way"), "  ", NULL);
 	return cli_fail(err);
@@ -220,7 +249,7 @@ static int report(const struct loops_options *opts, const struct op_apply_result
 	if (opts->json) {
 		json_object_set_new(answer, "id", json_string(result->loop.id));
 		json_object_set_new(answer, "executed", question_json(&result->question));
-		loops_print(json_incref(answer));
+		print_json(answer);
 	} else if (result->kind == OP_APPLY_NOTHING) {
 		printf("nothing to do: %s already contains ringfence/%s\n",
 		       jsonget_text(answer, "branch"), result->loop.id);
@@ -246,7 +275,7 @@ static int report_refusal(const struct loops_options *opts, const struct op_appl
 
 /* Asks about files that this machine executes unasked. Returns 0 for yes, or the exit status. */
 static int ask(const struct loops_options *opts, const struct op_apply_result *result,
-	       struct error *err)
+	       char token[SHA256_HEX], struct op_answer *answer, struct error *err)
 {
 	bool history = asks_about_history(&result->question);
 	struct error unused;
@@ -259,7 +288,7 @@ static int ask(const struct loops_options *opts, const struct op_apply_result *r
 			  result->loop.id, history ? " or --squash" : "");
 		return cli_fail(err);
 	}
-	if (confirm(&result->question))
+	if (confirm_answer(&result->question, token, answer))
 		return 0;
 	puts("nothing was changed");
 	return CONFLICT;
@@ -297,16 +326,14 @@ static int apply_and_report(const struct loops_options *opts, struct op_apply_re
 		if (!request->answer.token || status == OP_ASKS)
 			show_executed(&result.question);
 		if (status == OP_ASKS)
-			code = ask(opts, &result, err);
+			code = ask(opts, &result, token, &request->answer, err);
 		else if (status == OP_NOT_FOUND && !result.loop.id)
 			code = report_missing(opts, err);
 		else
 			code = op_failed(status) ? report_refusal(opts, &result, err)
 						 : report(opts, &result);
-		memcpy(token, result.question.token, sizeof token);
 		op_apply_release(&result);
-		request->answer.token = status == OP_ASKS && !code ? token : NULL;
-		if (!request->answer.token)
+		if (status != OP_ASKS || code)
 			return code;
 	}
 }
@@ -336,6 +363,10 @@ static int apply(struct loops_options *opts, struct error *err)
 		error_set(err,
 			  "--undo takes a draft's apply back; for a loop, apply prints the git "
 			  "command that does");
+		return cli_fail(err);
+	}
+	if (opts->hunks || opts->yes_executed || opts->yes_ci) {
+		error_set(err, "--hunks, --yes-executed and --yes-ci are for drafts");
 		return cli_fail(err);
 	}
 	if (opts->merge + opts->squash + opts->patch > 1 || (opts->patch && opts->json)) {
@@ -368,6 +399,7 @@ const struct cli_command cmd_apply = {
 		"next ringfence apply or run finishes it. With a draft, changes its files in the project, "
 		"or only the given paths; what you changed meanwhile is kept or named as a conflict.",
 	.options = options,
+	.aliases = aliases,
 	.sections = sections,
 	.run = run_apply,
 };

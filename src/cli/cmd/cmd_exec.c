@@ -177,6 +177,7 @@ static int load_and_run(struct exec_options *opts, struct error *err)
 	AUTO_FREE char *day = NULL;
 	struct ledger_options ledger = { 0 };
 	struct drafts_stay stay;
+	struct drafts_run ended;
 	bool in_draft = opts->draft || opts->in;
 	bool run_started;
 	struct fenced run;
@@ -204,13 +205,16 @@ static int load_and_run(struct exec_options *opts, struct error *err)
 		   &run, err);
 	code = finish(&opts->report, &run, err);
 	run_started = run.planned;
+	ended.code = code;
+	drafts_hosts(&run.result, &ended.refused);
 	fenced_release(&run);
 	if (in_draft && !run_started && !opts->in)
 		drafts_abandon(effective->place.state, &stay.record);
 	else if (in_draft)
-		code = drafts_leave(effective->place.state, &stay.record, code, err);
+		code = drafts_leave(effective->place.state, &stay.record, &ended, err);
 	if (in_draft)
 		drafts_release(&stay);
+	list_release(&ended.refused);
 	return code;
 }
 

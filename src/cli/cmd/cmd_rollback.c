@@ -98,12 +98,12 @@ static int report(const struct loops_options *opts, const struct op_rollback_req
 }
 
 /* Shows what will change, and asks. Returns 0 for yes, or the exit status. */
-static int ask(const struct op_rollback_request *request, const struct op_rollback_result *result,
-	       struct error *err)
+static int ask(struct op_rollback_request *request, const struct op_rollback_result *result,
+	       char token[SHA256_HEX], struct error *err)
 {
 	if (!confirm_possible("use --yes", err) || show_changes(request, &result->loop, err) < 0)
 		return cli_fail(err);
-	if (confirm(&result->question))
+	if (confirm_answer(&result->question, token, &request->answer))
 		return 0;
 	puts("nothing was changed");
 	return 1;
@@ -124,13 +124,11 @@ static int perform(const struct loops_options *opts, struct op_rollback_request 
 							  ? result.loop.state.options.project
 							  : "");
 		if (status == OP_ASKS)
-			code = ask(request, &result, err);
+			code = ask(request, &result, token, err);
 		else
 			code = op_failed(status) ? cli_fail(err) : report(opts, request, &result);
-		memcpy(token, result.question.token, sizeof token);
 		op_rollback_release(&result);
-		request->answer.token = status == OP_ASKS && !code ? token : NULL;
-		if (!request->answer.token)
+		if (status != OP_ASKS || code)
 			return code;
 	}
 }

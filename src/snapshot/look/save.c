@@ -28,9 +28,9 @@ static int write_commit(struct look *look, const struct checkpoint_repo_item *ch
 	return pack_add(look->pack, GIT_OBJECT_COMMIT, text.data, text.used, ret_commit->id, err);
 }
 
-int save_checkpoint(struct checkpoint_repo *repo, const struct look_options *options,
-		    struct look *look, const struct save_options *save,
-		    struct checkpoint_repo_item *ret_checkpoint, bool *ret_same, struct error *err)
+int save_prepare(struct checkpoint_repo *repo, const struct look_options *options,
+		 struct look *look, const struct save_options *save,
+		 struct checkpoint_repo_item *ret_checkpoint, bool *ret_same, struct error *err)
 {
 	struct checkpoint_repo_item made = { .number = checkpoint_repo_next(repo, options->loop,
 									    save->next),
@@ -51,7 +51,20 @@ int save_checkpoint(struct checkpoint_repo *repo, const struct look_options *opt
 	if (look_finish(repo, look, err) < 0)
 		return -1;
 	*ret_checkpoint = *ret_same ? last : made;
-	return *ret_same ? 0
-			 : checkpoint_repo_number(repo, options->loop, made.number, &made.commit,
-						  err);
+	return 0;
+}
+
+int save_checkpoint(struct checkpoint_repo *repo, const struct look_options *options,
+		    struct look *look, const struct save_options *save,
+		    struct checkpoint_repo_item *ret_checkpoint, bool *ret_same, struct error *err)
+{
+	struct checkpoint_repo_item made;
+
+	if (save_prepare(repo, options, look, save, &made, ret_same, err) < 0)
+		return -1;
+	if (!*ret_same &&
+	    checkpoint_repo_number(repo, options->loop, made.number, &made.commit, err) < 0)
+		return -1;
+	*ret_checkpoint = made;
+	return 0;
 }

@@ -168,7 +168,7 @@ static int repack(struct checkpoint_repo *repo, struct error *err)
 {
 	struct copying at = { repo, pack_new(repo, true, NULL) };
 	struct list loops = { 0 };
-	int result = 0;
+	int result = checkpoint_repo_git(repo, err); /* nobody else opens it without checkpoints */
 
 	list_loops(repo, &loops);
 	for (size_t i = 0; i < loops.count && result == 0; i++)
@@ -179,7 +179,8 @@ static int repack(struct checkpoint_repo *repo, struct error *err)
 		result = pack_finish(at.pack, err);
 	if (result == 0)
 		pack_replace(at.pack);
-	git_odb_refresh(repo->odb);
+	if (repo->odb)
+		git_odb_refresh(repo->odb);
 	pack_free(at.pack);
 	list_release(&loops);
 	return result;

@@ -10,6 +10,7 @@ struct changes_item {
 	const struct node *old, *new; /* NULL if it does not exist */
 	char *from, *path;
 	size_t added, removed; /* lines, once counted */
+	uint64_t bytes;        /* of the new content, once counted */
 	bool binary;
 };
 

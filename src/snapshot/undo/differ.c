@@ -324,6 +324,23 @@ static const char *status_of(const struct changes_item *change)
 	return node_same_content(change->old, change->new) ? "mode" : "modified";
 }
 
+static int count_bytes(struct differ *differ, struct changes_item *change)
+{
+	const struct node *node = change->new;
+	git_object_t type;
+	size_t size;
+	git_oid id;
+
+	change->bytes = is_file(node) ? node->size : 0;
+	if (!is_file(node) || node->chunked)
+		return 0;
+	git_oid_fromraw(&id, node->id);
+	if (git_odb_read_header(&size, &type, differ->repo->odb, &id) < 0)
+		return libgit_error("read a file from a checkpoint", differ->err);
+	change->bytes = size;
+	return 0;
+}
+
 static int count_lines(struct differ *differ, struct changes_item *change)
 {
 	__attribute__((cleanup(patch_release))) struct patch patch = { 0 };
@@ -331,6 +348,13 @@ static int count_lines(struct differ *differ, struct changes_item *change)
 	if (!is_file(change->old) && !is_file(change->new))
 		return 0;
 	return make_patch(differ, change, &patch);
+}
+
+int differ_count(struct checkpoint_repo *repo, struct changes_item *change, struct error *err)
+{
+	struct differ differ = { .repo = repo, .err = err };
+
+	return count_lines(&differ, change) < 0 ? -1 : count_bytes(&differ, change);
 }
 
 static void print_bar(const struct differ *differ, const struct changes_item *change)
@@ -391,7 +415,7 @@ static int print_json(struct differ *differ)
 	for (size_t i = 0; i < differ->changes.count; i++) {
 		struct changes_item *change = &differ->changes.items[i];
 
-		if (count_lines(differ, change) < 0)
+		if (count_lines(differ, change) < 0 || count_bytes(differ, change) < 0)
 			return -1;
 		json_open(&json, NULL, '{');
 		json_text(&json, "path", change->path);
@@ -401,6 +425,7 @@ static int print_json(struct differ *differ)
 		json_flag(&json, "binary", change->binary);
 		json_number(&json, "added", change->added);
 		json_number(&json, "removed", change->removed);
+		json_number(&json, "bytes", change->bytes);
 		json_close(&json);
 	}
 	json_close(&json);

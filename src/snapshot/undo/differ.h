@@ -27,6 +27,11 @@ int differ_print(struct checkpoint_repo *repo, struct node *old, struct node *ne
 int differ_blob(struct checkpoint_repo *repo, const struct node *node, struct git_blob **ret_blob,
 		struct error *err);
 
+/* Counts the added and removed lines of a change, and its bytes, and finds out whether it is
+ * binary. Returns 0, or -1 with err set. */
+struct changes_item;
+int differ_count(struct checkpoint_repo *repo, struct changes_item *change, struct error *err);
+
 /* Prints bytes; for a terminal, escapes the harmful ones. */
 void differ_show(FILE *out, const char *bytes, size_t size, bool terminal);
 

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -225,7 +226,7 @@ static int restore_node(struct restoring *at, int fd, const struct node *was, st
 	case NODE_LINK:
 		if (node->staged)
 			return place_node(at, fd, node);
-		if (node->kind == NODE_LINK || was->mode == node->mode)
+		if (!was || node->kind == NODE_LINK || was->mode == node->mode)
 			return 0;
 		at->result->adjusted++;
 		return set_mode(at, fd, node);
@@ -274,17 +275,72 @@ static int restore_entries(struct restoring *at, int fd, const struct node *pres
 
 /* ---- the whole operation ---- */
 
-static int write_note(struct checkpoint_repo *repo, const git_oid *tree, const char *path,
-		      struct error *err)
+/* The record of an operation: what it restores, and the checkpoint that it makes, if any.
+ *
+ *	TREE[ NUMBER COMMIT LOOP]
+ *	PATH
+ */
+struct note {
+	git_oid tree, commit;
+	int64_t number;
+	char loop[NAME_MAX + 1]; /* "" if no checkpoint is made */
+	char *path;
+};
+
+static struct note make_note(const struct look_options *options,
+			     const struct restore_target *target)
 {
-	AUTO_BUFFER struct buffer note = BUFFER_INIT(NOTE_BYTES);
+	struct note note = { .tree = *target->tree, .path = (char *)target->path };
+
+	if (target->record) {
+		note.commit = target->record->commit;
+		note.number = target->record->number;
+		snprintf(note.loop, sizeof note.loop, "%s", options->loop);
+	}
+	return note;
+}
+
+static int write_note(struct checkpoint_repo *repo, const struct note *note, struct error *err)
+{
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(NOTE_BYTES);
 	char id[GIT_OID_HEXSZ + 1];
 
-	git_oid_tostr(id, sizeof id, tree);
-	buffer_printf(&note, "%s\n%s", id, path);
-	if (buffer_overflowed(&note))
+	buffer_printf(&text, "%s", git_oid_tostr(id, sizeof id, &note->tree));
+	if (*note->loop)
+		buffer_printf(&text, " %lld %s %s", (long long)note->number,
+			      git_oid_tostr(id, sizeof id, &note->commit), note->loop);
+	buffer_printf(&text, "\n%s", note->path);
+	if (buffer_overflowed(&text))
 		return error_set(err, "the path is too long");
-	return checkpoint_repo_write(repo, repo->folder, RESTORE_NOTE, note.data, note.used, err);
+	return checkpoint_repo_write(repo, repo->folder, RESTORE_NOTE, text.data, text.used, err);
+}
+
+/* Parses a note; its path points into the text. Returns 0, or -1. */
+static int parse_note(char *text, struct note *ret_note)
+{
+	char *end = strchr(text, '\n');
+	char number[24] = "";
+	char tree[GIT_OID_HEXSZ + 1] = "";
+	char commit[GIT_OID_HEXSZ + 1] = "";
+	int fields;
+
+	if (!end)
+		return -1;
+	*end = '\0';
+	*ret_note = (struct note){ .path = end + 1 };
+	fields = sscanf(text, "%40s %23s %40s %255s", tree, number, commit, ret_note->loop);
+	ret_note->number = strtoll(number, NULL, 10);
+	if ((fields != 1 && fields != 4) || git_oid_fromstr(&ret_note->tree, tree) < 0)
+		return -1;
+	return fields == 4 && git_oid_fromstr(&ret_note->commit, commit) < 0 ? -1 : 0;
+}
+
+/* Gives the checkpoint that the operation makes its number; also if it has it already. */
+static int number_record(struct checkpoint_repo *repo, const struct note *note, struct error *err)
+{
+	return *note->loop
+		       ? checkpoint_repo_number(repo, note->loop, note->number, &note->commit, err)
+		       : 0;
 }
 
 bool restore_pending(const struct checkpoint_repo *repo)
@@ -327,9 +383,9 @@ static int make_target(struct checkpoint_repo *repo, const struct node *present,
 	return result;
 }
 
-/* note: the path to record, or NULL if nobody has to complete an interrupted operation. */
+/* note: what to record, or NULL if nobody has to complete an interrupted operation. */
 static int perform(struct restoring *at, int project, struct node *present, struct node *target,
-		   const git_oid *tree, const char *note)
+		   const struct note *note)
 {
 	int result;
 
@@ -343,7 +399,10 @@ static int perform(struct restoring *at, int project, struct node *present, stru
 			 ? -1
 			 : 0;
 	if (result == 0 && note)
-		result = write_note(at->repo, tree, note, at->err);
+		result = write_note(at->repo, note, at->err) < 0 ||
+					 number_record(at->repo, note, at->err) < 0
+				 ? -1
+				 : 0;
 	if (result == 0)
 		result = restore_entries(at, project, present, target);
 	/* The note may be on another file system than the project. */
@@ -379,7 +438,7 @@ static int verify(struct checkpoint_repo *repo, const struct look_options *optio
 
 static int restore(struct checkpoint_repo *repo, const struct look_options *options,
 		   struct look *present, const git_oid *tree, const struct list *paths,
-		   const char *note, struct restore_result *ret_result, struct error *err)
+		   const struct note *note, struct restore_result *ret_result, struct error *err)
 {
 	AUTO_FD project = open(options->project, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct restoring at = {
@@ -393,7 +452,7 @@ static int restore(struct checkpoint_repo *repo, const struct look_options *opti
 		return error_sys(err, "open the project '%s'", options->project);
 	if (make_target(repo, &present->walk.root, tree, paths, &target, err) < 0)
 		return -1;
-	result = perform(&at, project, &present->walk.root, &target, tree, note);
+	result = perform(&at, project, &present->walk.root, &target, note);
 	if (result == 0) {
 		result = verify(repo, options, &target, ret_result, err);
 		fault_point();
@@ -411,15 +470,16 @@ static int restore(struct checkpoint_repo *repo, const struct look_options *opti
 }
 
 int restore_project(struct checkpoint_repo *repo, const struct look_options *options,
-		    struct look *present, const git_oid *tree, const char *path,
+		    struct look *present, const struct restore_target *target,
 		    struct restore_result *ret_result, struct error *err)
 {
+	const struct note note = make_note(options, target);
 	struct list paths = { 0 };
 	int result;
 
-	if (*path)
-		list_add(&paths, path);
-	result = restore(repo, options, present, tree, &paths, path, ret_result, err);
+	if (*target->path)
+		list_add(&paths, target->path);
+	result = restore(repo, options, present, target->tree, &paths, &note, ret_result, err);
 	list_release(&paths);
 	return result;
 }
@@ -431,16 +491,32 @@ int restore_files(struct checkpoint_repo *repo, const struct look_options *optio
 	return restore(repo, options, present, tree, paths, NULL, ret_result, err);
 }
 
+/* Completes the operation of a note. */
+static int complete(struct checkpoint_repo *repo, const struct look_options *options,
+		    const struct note *note, struct error *err)
+{
+	const struct restore_target target = { .tree = &note->tree, .path = note->path };
+	struct restore_result result = { 0 };
+	struct look present = { 0 };
+	int outcome =
+		number_record(repo, note, err) < 0 || look_scan(repo, options, &present, err) < 0 ||
+				look_finish(repo, &present, err) < 0 ||
+				restore_project(repo, options, &present, &target, &result, err) < 0
+			? -1
+			: 0;
+
+	look_release(&present);
+	list_release(&result.kept);
+	return outcome;
+}
+
 int restore_recover(struct checkpoint_repo *repo, const struct look_options *options,
 		    bool *ret_done, struct error *err)
 {
 	AUTO_FD fd = openat(repo->folder, RESTORE_NOTE, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	AUTO_BUFFER struct buffer note = BUFFER_INIT(NOTE_BYTES);
-	struct restore_result result = { 0 };
-	struct look present = { 0 };
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(NOTE_BYTES);
 	AUTO_FD project = -1;
-	git_oid tree;
-	int outcome;
+	struct note note;
 
 	*ret_done = fd >= 0;
 	project = open(options->project, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -450,17 +526,9 @@ int restore_recover(struct checkpoint_repo *repo, const struct look_options *opt
 			dirwalk_remove(project, LOOK_WALK_STAGE, NULL);
 		return 0;
 	}
-	if (fd_read_all(fd, &note) < 0 || note.used < GIT_OID_HEXSZ + 1 ||
-	    git_oid_fromstr(&tree, buffer_text(&note)) < 0)
+	if (fd_read_all(fd, &text) < 0 || !buffer_text(&text) ||
+	    parse_note((char *)buffer_text(&text), &note) < 0)
 		return error_set(err, "the record of an unfinished rollback, '%s/%s', is damaged",
 				 repo->path, RESTORE_NOTE);
-	outcome = look_scan(repo, options, &present, err) < 0 ||
-				  look_finish(repo, &present, err) < 0 ||
-				  restore_project(repo, options, &present, &tree,
-						  note.data + GIT_OID_HEXSZ + 1, &result, err) < 0
-			  ? -1
-			  : 0;
-	look_release(&present);
-	list_release(&result.kept);
-	return outcome;
+	return complete(repo, options, &note, err);
 }

@@ -25,13 +25,21 @@ struct restore_result {
 	struct list kept; /* folders kept because they hold ignored files */
 };
 
+/* The wanted state of a project. */
+struct restore_target {
+	const git_oid *tree; /* of a checkpoint */
+	const char *path;    /* restore only this; "" for everything */
+	/* A prepared checkpoint of the loop (look/save.h), or NULL. It gets its number once the
+	 * operation is certain to be completed, and not if it fails before that. */
+	const struct checkpoint_repo_item *record;
+};
+
 /*
- * Makes the project match a checkpoint's tree, or only the given path if it is not empty. present:
- * a scan that has just been taken and finished. The caller holds the lock. Returns 0, or -1 with
- * err set.
+ * Makes the project match the target. present: a scan that has just been taken and finished. The
+ * caller holds the lock. Returns 0, or -1 with err set.
  */
 int restore_project(struct checkpoint_repo *repo, const struct look_options *options,
-		    struct look *present, const git_oid *tree, const char *path,
+		    struct look *present, const struct restore_target *target,
 		    struct restore_result *ret_result, struct error *err);
 
 /*

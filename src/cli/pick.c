@@ -1,0 +1,282 @@
+/* Choosing the parts of a draft: see pick.h. */
+#include "cli/pick.h"
+
+#include "cli/view/changes_text.h"
+#include "cli/view/color.h"
+#include "util/mem.h"
+#include "util/text/jsonget.h"
+#include "util/text/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_LINE = 1 << 16, MOST_RUNS = 1 << 20 };
+
+/* An answer that also counts for what follows. */
+enum standing { ASK, ALL, NONE };
+
+struct picking {
+	struct pick *pick;
+	const struct apply_changes_item *item;
+	struct buffer choice; /* of the current file: a character for each run so far */
+	enum standing file;   /* for the rest of the file */
+	bool quit;            /* nothing more is taken */
+	size_t part, parts;   /* for "(2/5)" */
+};
+
+/* ---- printing ---- */
+
+/* Prints a line of a file; control characters become \xNN, but tabs and backslashes stay. */
+static void print_safely(const char *text)
+{
+	while (*text) {
+		AUTO_BUFFER struct buffer part = BUFFER_INIT(8 * MOST_LINE);
+		size_t size = strcspn(text, "\t\\");
+
+		text_escape_bytes(&part, text, size < MOST_LINE ? size : MOST_LINE);
+		fputs(buffer_text(&part), stdout);
+		text += size;
+		for (; *text == '\t' || *text == '\\'; text++)
+			putchar(*text);
+	}
+}
+
+static void print_line(const char *line)
+{
+	enum color paint = *line == '+' ? COLOR_GREEN : *line == '-' ? COLOR_RED : COLOR_PLAIN;
+
+	fputs(color_on(paint), stdout);
+	print_safely(line);
+	puts(color_off(paint));
+}
+
+static bool is_change(const json_t *line)
+{
+	const char *text = json_string_value(line);
+
+	return text && (*text == '+' || *text == '-');
+}
+
+/* Prints a hunk, or with `only` not negative only that run and the lines around it. */
+static void print_hunk(const json_t *hunk, long only)
+{
+	const json_t *lines = json_object_get(hunk, "lines");
+	long run = -1;
+	bool inside = false;
+	size_t index;
+	json_t *line;
+
+	print_safely(jsonget_text(hunk, "header"));
+	putchar('\n');
+	json_array_foreach(lines, index, line)
+	{
+		const char *text = json_string_value(line);
+
+		if (is_change(line) && !inside)
+			run++;
+		inside = is_change(line) || (inside && *text == '\\');
+		if (only < 0 || run == only || (!inside && run + 1 == only))
+			print_line(text);
+	}
+}
+
+/* Counts the runs of changed lines; see snapshot/undo/hunks.h. */
+static size_t count_runs(const json_t *hunk)
+{
+	const json_t *lines = json_object_get(hunk, "lines");
+	size_t runs = 0;
+	bool inside = false;
+	size_t index;
+	json_t *line;
+
+	json_array_foreach(lines, index, line)
+	{
+		const char *text = json_string_value(line);
+
+		runs += is_change(line) && !inside;
+		inside = is_change(line) || (inside && text && *text == '\\');
+	}
+	return runs;
+}
+
+static void print_help(bool file, bool splits)
+{
+	const char *what = file ? "file" : "hunk";
+
+	printf("y - apply this %s\nn - do not apply this %s\n", what, what);
+	puts("q - quit; apply neither this nor anything after it");
+	if (!file)
+		puts("a - apply this hunk and all later ones of the file\n"
+		     "d - apply neither this hunk nor any later one of the file");
+	if (splits)
+		puts("s - split this hunk into smaller ones");
+	puts("? - print this help");
+}
+
+/* ---- asking ---- */
+
+/* Returns one of the letters that are possible. The end of the input quits. */
+static char ask(const struct picking *at, bool file, bool splits)
+{
+	const char *letters = file ? "ynq?" : splits ? "ynqads?" : "ynqad?";
+	char answer[16];
+
+	for (;;) {
+		const char *end;
+
+		printf("%s(%zu/%zu) Apply this %s [", color_on(COLOR_BOLD), at->part, at->parts,
+		       file ? "file" : "hunk");
+		for (const char *letter = letters; *letter; letter++)
+			printf("%s%c", letter > letters ? "," : "", *letter);
+		printf("]?%s ", color_off(COLOR_BOLD));
+		fflush(stdout);
+		if (!fgets(answer, sizeof answer, stdin)) {
+			putchar('\n');
+			return 'q';
+		}
+		end = strchr(answer, '\n');
+		if (end == answer + 1 && *answer != '?' && strchr(letters, *answer))
+			return *answer;
+		for (int next; !end && (next = getchar()) != '\n' && next != EOF;)
+			;
+		print_help(file, splits);
+	}
+}
+
+static void note(struct picking *at, bool taken, size_t runs)
+{
+	at->pick->taken += taken;
+	while (runs-- > 0)
+		buffer_add_text(&at->choice, taken ? "1" : "0");
+}
+
+/* Asks about a hunk, or about one of its runs. Returns the letter. */
+static char ask_part(struct picking *at, const json_t *hunk, long only, size_t runs)
+{
+	char letter;
+
+	if (at->quit || at->file != ASK) {
+		note(at, !at->quit && at->file == ALL, runs);
+		return 'n';
+	}
+	print_hunk(hunk, only);
+	letter = ask(at, false, runs > 1);
+	at->quit = letter == 'q';
+	if (letter == 'a' || letter == 'd')
+		at->file = letter == 'a' ? ALL : NONE;
+	if (letter != 's')
+		note(at, letter == 'y' || letter == 'a', runs);
+	return letter;
+}
+
+static void ask_hunk(struct picking *at, const json_t *hunk)
+{
+	size_t runs = count_runs(hunk);
+
+	at->part++;
+	if (ask_part(at, hunk, -1, runs) != 's')
+		return;
+	printf("split into %zu hunks\n", runs);
+	at->parts += runs - 1;
+	for (size_t i = 0; i < runs; i++) {
+		at->part += i > 0;
+		ask_part(at, hunk, (long)i, 1);
+	}
+}
+
+static void leave(struct pick *pick, uint64_t number, const char *choice)
+{
+	pick->parts = mem_extend(pick->parts, pick->count, sizeof *pick->parts);
+	pick->parts[pick->count++] = (struct op_draft_part){ number,
+							     choice ? mem_dup(choice) : NULL };
+}
+
+static void ask_hunks(struct picking *at)
+{
+	const json_t *hunks = at->item->hunks;
+	const char *choice;
+	size_t index;
+	json_t *hunk;
+
+	at->choice = BUFFER_INIT(MOST_RUNS);
+	json_array_foreach(hunks, index, hunk)
+	{
+		ask_hunk(at, hunk);
+	}
+	choice = buffer_text(&at->choice);
+	if (!strchr(choice, '1'))
+		leave(at->pick, at->item->number, NULL);
+	else if (strchr(choice, '0'))
+		leave(at->pick, at->item->number, choice);
+	buffer_release(&at->choice);
+}
+
+/* Asks about a change that crosses as a whole. */
+static void ask_file(struct picking *at)
+{
+	size_t index;
+	json_t *hunk;
+	char letter;
+
+	at->part++;
+	json_array_foreach(at->item->hunks, index, hunk)
+	{
+		print_hunk(hunk, -1);
+	}
+	letter = ask(at, true, false);
+	at->quit = letter == 'q';
+	if (letter == 'y')
+		at->pick->taken++;
+	else
+		leave(at->pick, at->item->number, NULL);
+}
+
+/* ---- the whole ---- */
+
+static bool has_parts(const struct apply_changes_item *item)
+{
+	return item->status == APPLY_CHANGES_MODIFIED && json_array_size(item->hunks) > 0;
+}
+
+/* Returns whether this is the first path of a renamed file; the second one is asked about. */
+static bool is_twin(const struct apply_changes *changes, size_t index)
+{
+	return index + 1 < changes->count &&
+	       changes->items[index].number == changes->items[index + 1].number;
+}
+
+void pick_ask(const struct apply_changes *changes, struct pick *ret_pick)
+{
+	struct picking at = { .pick = ret_pick };
+
+	*ret_pick = (struct pick){ 0 };
+	for (size_t i = 0; i < changes->count; i++) {
+		const struct apply_changes_item *item = &changes->items[i];
+		AUTO_FREE char *line = changes_text_line(item);
+
+		if (is_twin(changes, i))
+			continue;
+		if (at.quit) {
+			leave(ret_pick, item->number, NULL);
+			continue;
+		}
+		at.item = item;
+		at.file = ASK;
+		at.part = 0;
+		at.parts = has_parts(item) ? json_array_size(item->hunks) : 1;
+		printf("%s%s%s\n", color_on(COLOR_BOLD), line, color_off(COLOR_BOLD));
+		if (has_parts(item))
+			ask_hunks(&at);
+		else
+			ask_file(&at);
+	}
+}
+
+void pick_release(struct pick *pick)
+{
+	for (size_t i = 0; i < pick->count; i++)
+		free(pick->parts[i].choice);
+	free(pick->parts);
+	*pick = (struct pick){ 0 };
+}

@@ -1,0 +1,48 @@
+/*
+ * The groups in which changed files are shown before they cross into a project.
+ *
+ * A path belongs to exactly one group, by its name and a few facts. Files that this machine
+ * executes come first, then those that CI runs; a lockfile is a dependency even if it is large.
+ */
+#ifndef OPS_PATH_GROUP_H
+#define OPS_PATH_GROUP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* In the order in which they are shown. */
+enum path_group {
+	PATH_GROUP_EXECUTED, /* run or obeyed by a tool of this machine */
+	PATH_GROUP_CI,       /* run or obeyed after a push */
+	PATH_GROUP_DEPENDENCIES,
+	PATH_GROUP_CONFIGURATION,
+	PATH_GROUP_TESTS,
+	PATH_GROUP_SOURCE, /* and everything else */
+	PATH_GROUP_BINARY,
+	PATH_GROUP_LARGE,
+	PATH_GROUP_COUNT
+};
+
+/* A file with this many bytes is large. */
+enum { PATH_GROUP_LARGE_BYTES = 1 << 20 };
+
+struct path_group_facts {
+	bool executed, ci, binary;
+	uint64_t bytes;
+};
+
+/* path: relative to the project. */
+enum path_group path_group_of(const char *path, const struct path_group_facts *facts);
+
+/* Returns the group that the name alone decides: dependencies, tests, configuration or source. */
+enum path_group path_group_of_name(const char *path);
+
+/* The name of a group in JSON, and its title for people. */
+const char *path_group_name(enum path_group group);
+const char *path_group_title(enum path_group group);
+
+/* Returns whether files of this group need a yes of their own. */
+bool path_group_asks(enum path_group group);
+
+#endif

@@ -1,0 +1,43 @@
+/*
+ * Parts of a changed text file that can be taken over one by one.
+ *
+ * A hunk is shown with the lines around it, as in a patch. It consists of one or more runs: changed
+ * lines without an unchanged one between them. A choice has a character for each run of the file,
+ * in order: '1' to take it over, '0' to leave it.
+ */
+#ifndef SNAPSHOT_UNDO_HUNKS_H
+#define SNAPSHOT_UNDO_HUNKS_H
+
+#include "snapshot/store/pack.h"
+#include "snapshot/undo/changes.h"
+#include "util/text/json.h"
+
+struct hunks_side {
+	const void *bytes;
+	size_t size;
+};
+
+/* Appends the old text with the chosen runs of the new one. Returns 0, or -1 with err set; a choice
+ * of another length, or of a binary file, is ERROR_INVALID. */
+int hunks_pick(const struct hunks_side *old, const struct hunks_side *new, const char *choice,
+	       struct buffer *out, struct error *err);
+
+/* Returns whether a change can be taken over in part: it is one of a small file, without a new
+ * name. A binary one cannot; that is known once its lines are counted. */
+bool hunks_has(const struct changes_item *change);
+
+/* Returns whether a change can be shown as hunks: also an added, deleted or renamed file, or a
+ * symlink. */
+bool hunks_shows(const struct changes_item *change);
+
+/* Writes the list `hunks`: each with its header and its lines, as in a patch. Returns 0, or -1 with
+ * err set. */
+int hunks_write(struct checkpoint_repo *repo, const struct changes_item *change, struct json *json,
+		struct error *err);
+
+/* Gives `node` the old content with the chosen runs of the new one, and adds it to the pack.
+ * Returns 0, or -1 with err set. */
+int hunks_pick_file(struct checkpoint_repo *repo, const struct changes_item *change,
+		    const char *choice, struct pack *pack, struct node *node, struct error *err);
+
+#endif
