@@ -20,18 +20,18 @@ enum { MOST_COMMAND = 1 << 16 };
 
 /* ---- the run ---- */
 
-/* Saves a checkpoint: the base, or with the upper layer the result. */
-static int save(const char *state, const struct draft_record *record, const char *upper,
+/* Saves a checkpoint: the base, or the result. */
+static int save(const char *state, const struct draft_record *record, bool ended,
 		int64_t *ret_number, struct error *err)
 {
 	struct snapshot_work work;
 	json_t *answer = NULL;
 	int result;
 
-	snapshot_begin(&work, upper ? "result" : "save", state, record->project, record->id);
-	snapshot_tell(&work, "kind", upper ? "after" : "start");
-	if (upper)
-		snapshot_tell(&work, "upper", upper);
+	snapshot_begin(&work, ended ? "result" : "save", state, record->project, record->id);
+	snapshot_tell(&work, "kind", ended ? "after" : "start");
+	if (ended)
+		snapshot_tell(&work, "draft", record->layers);
 	result = snapshot_run(&work, -1, &answer, err);
 	snapshot_release(&work);
 	if (result == 0)
@@ -79,7 +79,7 @@ static int open_new(const struct op_draft_begin_request *request, const char *li
 
 	if (draft_record_create(request->state, request->project, line, record, err) < 0)
 		return -1;
-	if (save(request->state, record, NULL, &base, err) == 0)
+	if (save(request->state, record, false, &base, err) == 0)
 		return 0;
 	draft_record_remove(record, NULL, &(struct error){ 0 });
 	draft_record_release(record);
@@ -114,10 +114,9 @@ static json_t *read_changes(const char *state, const struct draft_record *record
 enum op_status op_draft_end(const char *state, struct draft_record *record, int64_t code,
 			    json_t **ret_changes, struct error *err)
 {
-	AUTO_FREE char *upper = path_join(record->layers, "upper");
 	json_t *all;
 
-	if (save(state, record, upper, &record->result, err) < 0)
+	if (save(state, record, true, &record->result, err) < 0)
 		return op_status_of(err);
 	record->code = code;
 	if (draft_record_write(record, err) < 0)

@@ -177,8 +177,10 @@ static int scan(struct snapshot_request *request, struct look *look, struct erro
 	struct list repaired = { 0 };
 	int result = look_scan(repo, &request->look, look, err);
 
-	if (result < 0 || !repo->rebooted || request->look.live)
+	if (result < 0 || request->look.live)
 		return result;
+	if (!repo->rebooted)
+		return repo->draft && !boot_is_recorded(repo) ? boot_record(repo, err) : 0;
 	result = repair_project(repo, &request->look, look, &repaired, err);
 	repo->rebooted = false;
 	if (result == 0 && repaired.count) {

@@ -278,18 +278,21 @@ static int write_note(struct checkpoint_repo *repo, const git_oid *tree, const c
 		      struct error *err)
 {
 	AUTO_BUFFER struct buffer note = BUFFER_INIT(NOTE_BYTES);
+	AUTO_FREE char *name = checkpoint_repo_file(RESTORE_NOTE, repo->draft);
 	char id[GIT_OID_HEXSZ + 1];
 
 	git_oid_tostr(id, sizeof id, tree);
 	buffer_printf(&note, "%s\n%s", id, path);
 	if (buffer_overflowed(&note))
 		return error_set(err, "the path is too long");
-	return checkpoint_repo_write(repo, repo->folder, RESTORE_NOTE, note.data, note.used, err);
+	return checkpoint_repo_write(repo, repo->folder, name, note.data, note.used, err);
 }
 
 bool restore_pending(const struct checkpoint_repo *repo)
 {
-	return faccessat(repo->folder, RESTORE_NOTE, F_OK, 0) == 0;
+	AUTO_FREE char *name = checkpoint_repo_file(RESTORE_NOTE, repo->draft);
+
+	return faccessat(repo->folder, name, F_OK, 0) == 0;
 }
 
 static int find_last_group(void *context, struct node *node, const char *path)
@@ -377,6 +380,13 @@ static int verify(struct checkpoint_repo *repo, const struct look_options *optio
 	return outcome;
 }
 
+static void remove_note(struct checkpoint_repo *repo)
+{
+	AUTO_FREE char *name = checkpoint_repo_file(RESTORE_NOTE, repo->draft);
+
+	unlinkat(repo->folder, name, 0);
+}
+
 static int restore(struct checkpoint_repo *repo, const struct look_options *options,
 		   struct look *present, const git_oid *tree, const struct list *paths,
 		   const char *note, struct restore_result *ret_result, struct error *err)
@@ -402,7 +412,7 @@ static int restore(struct checkpoint_repo *repo, const struct look_options *opti
 		 * changes by others must not be undone.
 		 */
 		if (note)
-			unlinkat(repo->folder, RESTORE_NOTE, 0);
+			remove_note(repo);
 	}
 	node_release(&target);
 	free(at.placed);
@@ -434,7 +444,8 @@ int restore_files(struct checkpoint_repo *repo, const struct look_options *optio
 int restore_recover(struct checkpoint_repo *repo, const struct look_options *options,
 		    bool *ret_done, struct error *err)
 {
-	AUTO_FD fd = openat(repo->folder, RESTORE_NOTE, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	AUTO_FREE char *name = checkpoint_repo_file(RESTORE_NOTE, repo->draft);
+	AUTO_FD fd = openat(repo->folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	AUTO_BUFFER struct buffer note = BUFFER_INIT(NOTE_BYTES);
 	struct restore_result result = { 0 };
 	struct look present = { 0 };
@@ -453,7 +464,7 @@ int restore_recover(struct checkpoint_repo *repo, const struct look_options *opt
 	if (fd_read_all(fd, &note) < 0 || note.used < GIT_OID_HEXSZ + 1 ||
 	    git_oid_fromstr(&tree, buffer_text(&note)) < 0)
 		return error_set(err, "the record of an unfinished rollback, '%s/%s', is damaged",
-				 repo->path, RESTORE_NOTE);
+				 repo->path, name);
 	outcome = look_scan(repo, options, &present, err) < 0 ||
 				  look_finish(repo, &present, err) < 0 ||
 				  restore_project(repo, options, &present, &tree,
