@@ -4,7 +4,6 @@
 #include "cli/checkpoints.h"
 #include "cli/confirm.h"
 #include "cli/view/notice.h"
-#include "draft/draft.h"
 #include "fence/fence_quarantine.h"
 #include "ops/op_draft.h"
 #include "util/file/path.h"
@@ -20,39 +19,15 @@ enum { SHOWN = 20, CONFLICT = 1 };
 
 /* ---- running a command ---- */
 
-static struct draft_view view_of(const struct fence_place *place, const char *folder)
-{
-	const struct fence_identity *identity = &place->identity;
-
-	return (struct draft_view){ .project = place->project,
-				    .folder = folder,
-				    .writable = true,
-				    .root = identity->mapped,
-				    .foreign = identity->switched,
-				    .lent_uid = identity->mapped ? identity->uid : 0,
-				    .lent_gid = identity->mapped ? identity->gid : 0 };
-}
-
-/* Opens the draft and its view. */
-static int enter(const char *id, const struct fence_spec *spec, struct draft_record *record,
+int drafts_begin(const char *id, const struct fence_spec *spec, struct draft_record *ret_record,
 		 struct error *err)
 {
-	const struct fence_place *place = spec->place;
-	const struct op_draft_begin_request request = {
-		.state = place->state, .project = place->project, .id = id, .command = spec->command
-	};
-	struct draft_view view;
+	const struct op_draft_begin_request request = { .state = spec->place->state,
+							.project = spec->place->project,
+							.id = id,
+							.command = spec->command };
 
-	if (op_failed(op_draft_begin(&request, record, err)))
-		return -1;
-	view = view_of(place, record->layers);
-	if (draft_enter(&view, err) == 0)
-		return 0;
-	if (id)
-		draft_record_release(record);
-	else
-		drafts_abandon(place->state, record);
-	return -1;
+	return op_failed(op_draft_begin(&request, ret_record, err)) ? -1 : 0;
 }
 
 void drafts_abandon(const char *state, struct draft_record *record)
@@ -61,27 +36,6 @@ void drafts_abandon(const char *state, struct draft_record *record)
 
 	draft_record_release(record); /* op_draft_discard() locks it itself */
 	op_draft_discard(state, id, &(uint64_t){ 0 }, &(struct error){ 0 });
-}
-
-int drafts_enter(const char *id, struct fence_spec *spec, struct drafts_stay *ret_stay,
-		 struct error *err)
-{
-	spec->draft = true;
-	if (fence_plan_make(spec, &ret_stay->before, err) < 0)
-		return -1;
-	notice_found(&ret_stay->before.recovered, ret_stay->before.project);
-	if (enter(id, spec, &ret_stay->record, err) < 0) {
-		fence_plan_release(&ret_stay->before);
-		return -1;
-	}
-	spec->before = &ret_stay->before;
-	return 0;
-}
-
-void drafts_release(struct drafts_stay *stay)
-{
-	draft_record_release(&stay->record);
-	fence_plan_release(&stay->before);
 }
 
 /* Returns the letter of a change, as git prints it. */
@@ -265,7 +219,7 @@ static int read_paths(const struct loops_options *opts, struct list *paths, stru
 	int result = 0;
 	bool all = false;
 
-	if (draft_record_find(opts->place.state, opts->rest[0], &record, err) < 0)
+	if (op_draft_find(opts->place.state, opts->rest[0], &record, err) < 0)
 		return -1;
 	for (char **given = opts->rest + 1; *given && result == 0; given++) {
 		AUTO_FREE char *path = checkpoints_path_in(record.project, *given, err);

@@ -362,3 +362,13 @@ int draft_open_file(const char *project, const char *folder, const char *path, i
 	}
 	return open_beneath(below, path, flags);
 }
+
+bool draft_exists(const char *project, const char *folder, const char *path)
+{
+	AUTO_FD file = draft_open_file(project, folder, path, O_PATH | O_NOFOLLOW);
+	struct stat status;
+
+	/* Overlayfs marks a deleted file by such a device, which nobody else can make. */
+	return file >= 0 && fstat(file, &status) == 0 &&
+	       !(S_ISCHR(status.st_mode) && status.st_rdev == 0);
+}

@@ -36,9 +36,12 @@ int draft_try(const struct draft_view *view, struct error *err);
  * refer to the project itself. Returns 0, or -1 with err set; this process has then not moved. */
 int draft_enter(const struct draft_view *view, struct error *err);
 
-/* Opens a file, by its path in the project, as a view of the draft shows it; no symlink is followed.
- * Returns the descriptor, or -1 with errno. */
+/* Opens a file, by its path in the project, as a view of the draft shows it. No symlink is
+ * followed. Returns the descriptor, or -1 with errno. */
 int draft_open_file(const char *project, const char *folder, const char *path, int flags);
+
+/* Reports whether a view of the draft shows anything at this path of the project. */
+bool draft_exists(const char *project, const char *folder, const char *path);
 
 /* Reports whether a folder of the upper layer hides the project's folder of that name. */
 bool draft_is_opaque(int folder);

@@ -129,6 +129,62 @@ enum op_status op_draft_end(const char *state, struct draft_record *record, int6
 	return OP_DONE;
 }
 
+/* ---- drafts of loops ---- */
+
+/* Describes the draft of a loop as a record. Returns 0, or -1 if it has none. */
+static int make_record(const struct client_loop *loop, struct draft_record *ret_record)
+{
+	const struct loop_options *options = &loop->state.options;
+
+	if (loop->damaged || !options->draft)
+		return -1;
+	*ret_record = (struct draft_record){ .id = mem_dup(loop->id),
+					     .folder = mem_dup(loop->folder),
+					     .layers = mem_dup(options->draft),
+					     .project = mem_dup(options->project),
+					     .command = mem_dup(options->objective),
+					     .began_ms = loop->state.created_ms,
+					     .result = loop->state.checkpoint,
+					     .lock = -1 };
+	return 0;
+}
+
+int op_draft_find(const char *state, const char *id, struct draft_record *ret_record,
+		  struct error *err)
+{
+	struct client_loop loop = { 0 };
+	struct error unused;
+	int result = draft_record_find(state, id, ret_record, err);
+
+	if (result < 0 && err->status == ERROR_NOT_FOUND &&
+	    client_find(state, id, NULL, &loop, &unused) == 0)
+		result = make_record(&loop, ret_record);
+	client_loop_release(&loop);
+	return result;
+}
+
+/* Locks a draft. That of a loop gets a checkpoint, because a loop that was killed, or rolled back,
+ * has none of its last state. */
+static int lock_draft(const char *state, struct draft_record *record, struct error *err)
+{
+	struct client_loop loop = { 0 };
+	struct error unused;
+	int result = 0;
+
+	if (client_find(state, record->id, NULL, &loop, &unused) < 0)
+		return draft_record_lock(record, err);
+	record->lock = client_hold(&loop, err);
+	if (record->lock < 0)
+		result = error_with(err, ERROR_BUSY,
+				    "loop %s is running: wait until it ends, or run ringfence "
+				    "pause %s",
+				    loop.id, loop.id);
+	else
+		result = save(state, record, true, &record->result, err);
+	client_loop_release(&loop);
+	return result;
+}
+
 /* ---- the gate ---- */
 
 /* The checkpoints between which the changes are that cross. */
@@ -295,8 +351,8 @@ enum op_status op_draft_apply(const struct op_draft_apply_request *request,
 	struct way way;
 
 	*ret_result = (struct op_draft_apply_result){ .record.lock = -1 };
-	if (draft_record_find(request->state, request->id, record, err) < 0 ||
-	    draft_record_lock(record, err) < 0 || check_project(record, err) < 0 ||
+	if (op_draft_find(request->state, request->id, record, err) < 0 ||
+	    check_project(record, err) < 0 || lock_draft(request->state, record, err) < 0 ||
 	    find_way(request, record, &way, err) < 0)
 		return op_status_of(err);
 	status = check_quiet(request, record, err);

@@ -31,6 +31,11 @@ enum op_status op_draft_begin(const struct op_draft_begin_request *request,
 enum op_status op_draft_end(const char *state, struct draft_record *record, int64_t code,
 			    json_t **ret_changes, struct error *err);
 
+/* Finds the draft of a command or of a loop. The record of a loop's draft cannot be written.
+ * Returns 0, or -1 with err set; the status is ERROR_NOT_FOUND if there is none. */
+int op_draft_find(const char *state, const char *id, struct draft_record *ret_record,
+		  struct error *err);
+
 struct op_draft_apply_request {
 	const char *state;
 	const char *id;

@@ -152,6 +152,11 @@ static void report_plan(const struct fence_plan *plan, bool first)
 	notice_found(&plan->recovered, plan->project);
 }
 
+static void report_before(const struct fence_plan *plan)
+{
+	notice_found(&plan->recovered, plan->project);
+}
+
 /* Reports a finished run, and returns the exit status. */
 static int finish(const struct report_file *report, const struct fenced *run, struct error *err)
 {
@@ -176,7 +181,7 @@ static int load_and_run(struct exec_options *opts, struct error *err)
 	AUTO_FREE char *folder = NULL;
 	AUTO_FREE char *day = NULL;
 	struct ledger_options ledger = { 0 };
-	struct drafts_stay stay;
+	struct draft_record record = { .lock = -1 };
 	bool in_draft = opts->draft || opts->in;
 	bool run_started;
 	struct fenced run;
@@ -195,10 +200,12 @@ static int load_and_run(struct exec_options *opts, struct error *err)
 		return cli_fail(err);
 	notice_config(&effective->config, notice_is_general);
 	notice_part(effective);
-	if (in_draft && drafts_enter(opts->in, &effective->spec, &stay, err) < 0)
+	if (in_draft && drafts_begin(opts->in, &effective->spec, &record, err) < 0)
 		return cli_fail(err);
 	fenced_run(&(struct fenced_request){ .spec = &effective->spec,
 					     .ledger = &ledger,
+					     .draft = record.layers,
+					     .before = report_before,
 					     .planned = report_plan,
 					     .notice = notice },
 		   &run, err);
@@ -206,11 +213,10 @@ static int load_and_run(struct exec_options *opts, struct error *err)
 	run_started = run.planned;
 	fenced_release(&run);
 	if (in_draft && !run_started && !opts->in)
-		drafts_abandon(effective->place.state, &stay.record);
+		drafts_abandon(effective->place.state, &record);
 	else if (in_draft)
-		code = drafts_leave(effective->place.state, &stay.record, code, err);
-	if (in_draft)
-		drafts_release(&stay);
+		code = drafts_leave(effective->place.state, &record, code, err);
+	draft_record_release(&record);
 	return code;
 }
 

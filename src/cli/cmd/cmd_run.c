@@ -30,7 +30,6 @@ struct run_options {
 	bool dry;
 	bool json;
 	bool no_fence;
-	bool apart;
 	struct buffer text;
 	struct loop_request request;
 	struct op_start_result start;
@@ -43,10 +42,6 @@ static const struct cli_option options[] = {
 	OPTION_TEXT("prompt-file", "FILE", "read the objective from this file (-p)",
 		    struct run_options, prompt_file),
 	OPTION_PROJECT(struct run_options, effective.spec.project),
-	OPTION_FLAG(
-		"worktree",
-		"work in a separate work tree, on the branch ringfence/LOOP (see ringfence apply)",
-		struct run_options, apart),
 	OPTION_FLAG("detach", "continue in the background; the last line printed is the loop's id",
 		    struct run_options, detach),
 	OPTION_FLAG("dry-run", "show the prompt and the policy; start nothing", struct run_options,
@@ -68,6 +63,7 @@ static const struct cli_alias aliases[] = {
 	{ "-m", "--max-iterations" },
 	{ "--completion", "--promise" },
 	{ "--completion-promise", "--promise" },
+	{ "--worktree", "--workspace=worktree" },
 	{ "--no-pause-on-warning", "--pause-on-warning=false" },
 	{ 0 },
 };
@@ -165,6 +161,23 @@ static int show(const struct run_options *opts, struct error *err)
 	return cli_flush();
 }
 
+/* Says where the result is, and how to get it. */
+static void print_result(const struct client_loop *loop)
+{
+	AUTO_FREE char *text = NULL;
+
+	if (loop->state.options.work_tree)
+		text = mem_format(
+			"the result is the branch ringfence/%s (to merge it: ringfence apply %s)",
+			loop->id, loop->id);
+	if (loop->state.options.draft)
+		text = mem_format("your project is unchanged (see what the loop changed: ringfence "
+				  "diff; take it over: ringfence apply %s)",
+				  loop->id);
+	if (text)
+		page_print(text, 0);
+}
+
 static int start(struct run_options *opts, struct error *err)
 {
 	/* With --detach, a script that reads stdout gets only the loop's id. */
@@ -191,13 +204,8 @@ static int start(struct run_options *opts, struct error *err)
 	}
 	code = follow_loop(loop, 0, opts->json);
 	client_refresh(loop);
-	if (loop->state.options.work_tree && !loop->alive && !opts->json) {
-		AUTO_FREE char *result = mem_format(
-			"the result is the branch ringfence/%s (to merge it: ringfence apply %s)",
-			loop->id, loop->id);
-
-		page_print(result, 0);
-	}
+	if (!loop->alive && !opts->json)
+		print_result(loop);
 	return code;
 }
 
@@ -240,7 +248,7 @@ static int load_and_run(struct run_options *opts, struct error *err)
 		fence_enter_scope(&opts->effective.place, &opts->effective.spec);
 	notice_config(&opts->effective.config, NULL);
 	notice_part(&opts->effective);
-	loop_request_begin(&opts->request, &opts->effective, opts->apart);
+	loop_request_begin(&opts->request, &opts->effective);
 	if ((!opts->dry && prepare(opts, err) < 0) || choose(opts, err) < 0 ||
 	    (!opts->dry && loop_request_find_models(&opts->request, err) < 0) ||
 	    plan(opts, err) < 0)

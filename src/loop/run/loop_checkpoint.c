@@ -25,6 +25,8 @@ static void begin(const struct supervisor *sup, const char *name, struct snapsho
 	AUTO_FREE char *state = loop_folder_state(sup->folder);
 
 	snapshot_begin(work, name, state, sup->state.options.project, path_name(sup->folder));
+	if (sup->state.options.draft)
+		snapshot_tell(work, "draft", sup->state.options.draft);
 }
 
 /* The request of a checkpoint. The caller releases it. */

@@ -20,6 +20,7 @@ struct loop_options {
 	const char *project;   /* where the loop works */
 	const char *origin;    /* the user's project if the loop has its own work tree; else NULL */
 	const char *work_tree; /* the root of that work tree; else NULL */
+	const char *draft;     /* the folder of the draft it works on (draft/draft.h); else NULL */
 	const char *objective;
 	const char *promise; /* or NULL */
 	const char *tasks;   /* a file with boxes, or NULL */

@@ -239,6 +239,21 @@ static int scan_layer(struct checkpoint_repo *repo, const struct look_options *o
 	return look_walk_scan(&look->walk, err);
 }
 
+/* A tree in the repository does not have the sizes of files. */
+static int read_size(void *context, struct node *node, const char *path)
+{
+	git_object_t type;
+	git_oid id;
+	size_t size;
+
+	(void)path;
+	memcpy(id.id, node->id, NODE_ID);
+	if (node->kind == NODE_FILE && !node->chunked &&
+	    git_odb_read_header(&size, &type, context, &id) == 0)
+		node->size = size;
+	return 0;
+}
+
 static int scan_draft(struct checkpoint_repo *repo, const struct look_options *options,
 		      struct look *look, struct error *err)
 {
@@ -250,6 +265,7 @@ static int scan_draft(struct checkpoint_repo *repo, const struct look_options *o
 	if (checkpoint_repo_read(repo, options->loop, 0, &first, err) < 0 ||
 	    checkpoint_repo_load(repo, &first.tree, &base, err) < 0)
 		return -1;
+	node_each(&base, read_size, repo->odb);
 	result = scan_layer(repo, options, look, err);
 	if (result == 0) {
 		tree_layer(&base, &look->walk.root, &tree);

@@ -1,0 +1,200 @@
+"""run --workspace draft: a loop whose changes stay apart from the user's folder until they are applied."""
+
+import json
+import os
+import signal
+
+from harness import cases, contains, equal, expect, lacks, needs
+from harness.edits import difference, listing
+from harness.loop import Loop, kill, until
+from harness.repository import Repository
+
+DRAFT = ("--workspace", "draft")
+STEPS = {"all": "say step $N; edit step-$N $N; [ $N -lt 2 ] || edit done yes"}
+CHANGES = {"1": "edit done yes; edit new one; edit old changed; rm gone; chmod 755 mode; ln -s old link; mkdir -p a/b; edit a/b/c deep; rm -r folder"}
+
+
+def begin(t, scripts=None, **options):
+    """A project with some files."""
+    loop = Loop(t, scripts=scripts or CHANGES, **options)
+    for name in ("old", "gone", "mode"):
+        loop.write(name, f"{name}\n")
+    os.makedirs(loop.path("folder/inner"))
+    loop.write("folder/inner/file", "file\n")
+    return loop
+
+
+def run(loop, *words, code=0, **options):
+    result = loop.run(*DRAFT, *words, **options)
+    equal(result.code, code, "exit status of run", result)
+    return result
+
+
+def apply(loop, *words, code=0):
+    result = loop.ringfence("apply", *words)
+    equal(result.code, code, "exit status of apply", result)
+    return result
+
+
+def untouched(loop, before):
+    equal(difference(before, listing(loop.project)), "", "changes in the project")
+
+
+# Running
+
+def test_a_loop_on_a_draft_leaves_the_project_alone(t):
+    loop = begin(t)
+    before = listing(loop.project)
+    result = run(loop)
+    contains(result.out, "completed: every rule holds", "the progress")
+    contains(result.out, "your project is unchanged", "the last line")
+    untouched(loop, before)
+    status = loop.status()
+    equal((status["workspace"], status["status"]), ("draft", "completed"), "the status")
+    contains(loop.ringfence("status").out, f"ringfence apply {status['id']}", "status")
+
+
+def test_an_iteration_continues_where_the_last_one_ended(t):
+    loop = begin(t, {"1": "edit counted 1; rm gone", "2": "test ! -e gone && cat counted && edit counted 2", "3": "cat counted; edit done yes"})
+    run(loop)
+    equal(loop.ringfence("logs", "--iteration", "3").out, "2\n", "what the third iteration saw")
+    expect(not os.path.exists(loop.path("counted")), "nothing is in the project")
+
+
+def test_the_task_list_is_read_from_the_draft(t):
+    loop = begin(t, {"1": "echo '- [x] a' >tasks/list.md", "2": "rm -r tasks; mkdir tasks; echo '- [ ] b' >tasks/list.md", "3": "echo '- [x] b' >tasks/list.md"})
+    os.mkdir(loop.path("tasks"))
+    loop.write("tasks/list.md", "- [ ] a\n- [ ] c\n")
+    run(loop, "--tasks", "tasks/list.md", check=None)
+    equal(loop.status()["used"], 1, "iterations")
+    with open(loop.path("tasks/list.md"), encoding="utf-8") as file:
+        equal(file.read(), "- [ ] a\n- [ ] c\n", "the list in the project")
+
+
+def test_a_task_list_that_was_removed_has_no_boxes(t):
+    loop = begin(t, {"all": "rm -rf tasks"})
+    os.mkdir(loop.path("tasks"))
+    loop.write("tasks/list.md", "- [x] a\n- [ ] b\n")
+    equal(run(loop, "--tasks", "tasks/list.md", "-m", "2", check=None, code=2).code, 2, "exit status")
+
+
+def test_files_that_the_host_executes_may_change_in_the_draft(t):
+    loop = begin(t, {"1": "mkdir -p .vscode; edit .vscode/tasks.json {}; edit done yes"})
+    run(loop)
+    expect(not os.path.exists(loop.path(".vscode")) and not t.quarantined(), "nothing is in the project or in quarantine")
+    contains(apply(loop, code=125).err, "--yes", "the refusal")
+    expect(not os.path.exists(loop.path("done")), "nothing was applied")
+    apply(loop, "--yes")
+    expect(os.path.exists(loop.path(".vscode/tasks.json")), "the file was applied")
+
+
+def test_a_draft_needs_checkpoints(t):
+    result = begin(t).run(*DRAFT, "--checkpoints=false")
+    equal(result.code, 125, "exit status")
+    contains(result.err, "a draft needs checkpoints", "the refusal")
+
+
+def test_two_loops_work_on_drafts_of_one_project_at_once(t):
+    loop = begin(t, {"1": "say at work; sleep 1000"})
+    first = loop.detach(*DRAFT)
+    loop.heard("at work")
+    second = Loop(t, scripts={"1": "edit done yes; edit second yes"})
+    run(second)
+    equal(loop.ringfence("status", "--json").code, 0, "status")
+    apply(loop, second.status()["id"])
+    expect(os.path.exists(loop.path("second")), "the second loop is applied while the first one runs")
+    contains(apply(loop, first, code=125).err, "is running", "the refusal for the first")
+    equal(loop.ringfence("abort", first).code, 0, "abort")
+
+
+# Looking and going back
+
+def test_checkpoints_diff_and_show_are_of_the_draft(t):
+    loop = begin(t)
+    run(loop)
+    changes = json.loads(loop.ringfence("diff", "--json").out)["changes"]
+    names = {change["path"]: change["status"] for change in changes}
+    equal({name: names.get(name) for name in ("new", "old", "gone", "mode", "link", "a/b/c", "folder/inner/file")},
+          {"new": "added", "old": "modified", "gone": "deleted", "mode": "mode", "link": "added", "a/b/c": "added",
+           "folder/inner/file": "deleted"}, "the changes")
+    last = loop.status()["checkpoint"]
+    equal(loop.ringfence("show", f"{last}:old").out, "changed\n", "a file of the last checkpoint")
+    equal(loop.ringfence("diff", "--", "a/b").code, 0, "diff of a path that only the draft has")
+    equal(loop.ringfence("diff", "--", "nowhere").code, 125, "diff of a path that nobody has")
+    equal(loop.ringfence("diff", "--draft", loop.status()["id"]).out, loop.ringfence("diff").out, "diff --draft")
+
+
+def test_what_the_user_edits_meanwhile_is_not_taken_for_the_agents(t):
+    outside = os.path.join(t.home, "outside")
+    os.mkdir(outside)
+    loop = begin(t, {"1": f"say at work; meet {outside}/go; edit mine agent", "2": "edit done yes"})
+    loop.detach(*DRAFT, "--write", outside)
+    loop.heard("at work")
+    loop.write("old", "by the user\n")
+    loop.write("users", "by the user\n")
+    with open(os.path.join(outside, "go"), "w", encoding="utf-8"):
+        pass
+    loop.ended("completed")
+    names = [change["path"] for change in json.loads(loop.ringfence("diff", "--json").out)["changes"]]
+    equal(sorted(names), ["done", "mine"], "the loop's changes")
+
+
+def test_a_rollback_is_of_the_draft(t):
+    loop = begin(t, {"1": "edit one 1; rm gone; rm -r folder", "2": "edit two 2; edit done yes"})
+    before = listing(loop.project)
+    run(loop)
+    last = loop.status()["checkpoint"]
+    result = loop.ringfence("rollback", "0", "--yes")
+    equal(result.code, 0, "exit status", result)
+    contains(result.out, "your project is unchanged", "the output")
+    untouched(loop, before)
+    equal(loop.ringfence("diff").out, "", "what is left of the changes")
+    equal(loop.ringfence("rollback", str(last), "--yes").code, 0, "exit status of the way back")
+    apply(loop)
+    expect(os.path.exists(loop.path("two")) and not os.path.exists(loop.path("gone")), "the changes are back, and applied")
+
+
+def test_one_path_is_restored_in_the_draft(t):
+    loop = begin(t)
+    run(loop)
+    equal(loop.ringfence("restore", "gone", "--yes").code, 0, "exit status")
+    names = [change["path"] for change in json.loads(loop.ringfence("diff", "--json").out)["changes"]]
+    expect("gone" not in names and "old" in names, "only this path is back", names)
+
+
+# Taking over
+
+def test_apply_takes_the_files_over_and_can_be_undone(t):
+    loop = begin(t)
+    before = listing(loop.project)
+    run(loop)
+    contains(apply(loop, "--dry-run").out, "would change", "the preview")
+    untouched(loop, before)
+    contains(apply(loop).out, "to undo this", "the result")
+    expect(os.path.exists(loop.path("done")) and not os.path.exists(loop.path("folder")), "the changes are there")
+    equal(os.readlink(loop.path("link")), "old", "the link")
+    contains(apply(loop).out, "nothing to do", "a second apply")
+    apply(loop, "--undo", loop.status()["id"])
+    untouched(loop, before)
+
+
+def test_apply_merges_with_the_users_edits_and_names_conflicts(t):
+    loop = begin(t)
+    run(loop)
+    loop.write("old", "by the user\n")
+    result = apply(loop, code=1)
+    contains(result.out, "old", "the conflict")
+    expect(not os.path.exists(loop.path("new")), "nothing was applied")
+    apply(loop, loop.status()["id"], "--", "new", "a")
+    expect(os.path.exists(loop.path("new")) and os.path.exists(loop.path("a/b/c")), "the named paths are applied")
+
+
+def test_a_loop_goes_on_after_it_was_applied(t):
+    loop = begin(t, {"1": "edit one 1", "2": "edit two 2; edit done yes"})
+    run(loop, "-m", "1", code=2)
+    apply(loop)
+    equal(loop.ringfence("resume", "-m", "2").code, 0, "exit status of resume")
+    loop.ended("completed")
+    expect(not os.path.exists(loop.path("two")), "the second iteration is not applied yet")
+    apply(loop)
+    expect(os.path.exists(loop.path("two")), "it is applied")
