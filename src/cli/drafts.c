@@ -91,7 +91,8 @@ int drafts_leave(const char *state, struct draft_record *record, int code, struc
 		notice_changes(changes);
 		notice_format("see the changes: ringfence diff --draft %s", record->id);
 		notice_format("take them over:  ringfence apply %s", record->id);
-		notice_format("drop them:       ringfence discard %s", record->id);
+		notice_format("drop them:       ringfence %s %s",
+			      record->of_loop ? "rollback --loop" : "discard", record->id);
 	}
 	json_decref(changes);
 	return code;

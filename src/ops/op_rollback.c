@@ -61,7 +61,8 @@ static enum op_status stop_loop(const char *state, const char *id, struct error 
 	return status;
 }
 
-/* Returns the id of a running loop that writes where this one does, or NULL. The caller frees it. */
+/* Returns the id of a running loop that writes where this one does, or NULL. The caller frees
+ * it. */
 static char *find_running(const char *state, const struct client_loop *loop)
 {
 	if (!loop->state.options.draft)

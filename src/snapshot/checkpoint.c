@@ -4,6 +4,7 @@
 #include "snapshot/look/tally.h"
 #include "snapshot/store/boot.h"
 #include "snapshot/store/pack.h"
+#include "snapshot/undo/changes.h"
 #include "snapshot/undo/repair.h"
 #include "snapshot/undo/restore.h"
 #include "snapshot/undo/restore_stage.h"
@@ -213,6 +214,52 @@ static int save(struct snapshot_request *request, struct look *look,
 	return result;
 }
 
+static int load_side(struct snapshot_request *request, const char *number, struct node *ret_root,
+		     struct error *err);
+
+/* Lists the first paths that others changed in the project since the draft began. */
+static void write_edited(struct snapshot_request *request, const struct changes *changes)
+{
+	enum { MOST = 20 };
+	struct json *json = &request->json;
+
+	json_open(json, "edited", '[');
+	for (size_t i = 0; i < changes->count && i < MOST; i++)
+		json_text(json, NULL, changes->items[i].path);
+	json_close(json);
+	json_number(json, "edited_count", changes->count);
+}
+
+/* Compares the project itself with the base of the draft. Nothing there is changed, as while an
+ * agent is working. */
+static int find_edited(struct snapshot_request *request, struct error *err)
+{
+	struct checkpoint_repo *repo = &request->repo;
+	struct look_options options = request->look;
+	const struct list everything = { 0 };
+	struct changes changes = { 0 };
+	struct node base = { 0 };
+	struct look look = { 0 };
+	int result;
+
+	options.draft = NULL;
+	options.live = true;
+	repo->rebooted = boot_is_new(repo->path, NULL); /* is the cache true? */
+	result = load_side(request, "0", &base, err) < 0 ||
+				 look_scan(repo, &options, &look, err) < 0 ||
+				 look_finish(repo, &look, err) < 0
+			 ? -1
+			 : 0;
+	if (result == 0) {
+		changes_find(&base, &look.walk.root, &everything, &changes);
+		write_edited(request, &changes);
+	}
+	changes_release(&changes);
+	look_release(&look);
+	node_release(&base);
+	return result;
+}
+
 int checkpoint_save(struct snapshot_request *request, struct error *err)
 {
 	struct checkpoint_repo_item made;
@@ -237,6 +284,8 @@ int checkpoint_save(struct snapshot_request *request, struct error *err)
 		if (look.notice)
 			json_text(&request->json, "notice", look.notice);
 	}
+	if (result == 0 && request->edited && made.number > 0 && !request->in_view)
+		result = find_edited(request, err);
 	look_release(&look);
 	return result;
 }

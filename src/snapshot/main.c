@@ -178,7 +178,8 @@ static int perform(struct snapshot_request *request, const char *name, struct er
 	rebooted = has_rebooted(request, task->opens);
 	repairs = task->opens == STORE_AND_PROJECT || is_undo_pending(request) ||
 		  (task->opens == STORE_AND_REPAIRS && rebooted && has_checkpoints(request));
-	if (repairs && request->look.draft && enter_draft(&request->look, err) < 0)
+	request->in_view = repairs && request->look.draft;
+	if (request->in_view && enter_draft(&request->look, err) < 0)
 		return -1;
 	result = checkpoint_repo_open(&request->repo, request->store,
 				      repairs ? request->look.project : NULL, err);

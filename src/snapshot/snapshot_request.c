@@ -36,6 +36,7 @@ static const struct key {
 	KEY("path", TEXT, path),
 	KEY("style", TEXT, style),
 	KEY("draft", TEXT, look.draft),
+	KEY("edited", FLAG, edited),
 	KEY("only", LIST, differ.paths),
 	KEY("color", FLAG, differ.color),
 	KEY("terminal", FLAG, differ.terminal),

@@ -11,6 +11,8 @@
 
 struct snapshot_request {
 	const char *store, *from, *to, *path, *style;
+	bool edited;  /* also tell what others changed in the project since the draft began */
+	bool in_view; /* this process sees the draft in place of the project */
 	struct look_options look;
 	struct save_options save;
 	struct differ_options differ;

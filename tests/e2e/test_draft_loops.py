@@ -198,3 +198,56 @@ def test_a_loop_goes_on_after_it_was_applied(t):
     expect(not os.path.exists(loop.path("two")), "the second iteration is not applied yet")
     apply(loop)
     expect(os.path.exists(loop.path("two")), "it is applied")
+
+
+def test_what_the_user_edits_meanwhile_is_told_once(t):
+    loop = begin(t, {"1": "edit one 1", "2": "edit two 2", "3": "edit done yes"})
+    run(loop, "-m", "1", code=2)
+    loop.write("old", "by the user\n")
+    equal(loop.ringfence("resume", "-m", "3").code, 0, "exit status of resume")
+    loop.ended("completed")
+    told = [json.loads(data)["edited"] for kind, data in loop.events() if kind == "checkpointed" and "edited" in json.loads(data)]
+    equal(told, [["old"]], "what was told")
+
+
+# One-off commands in the draft of a loop
+
+def test_a_command_runs_in_the_draft_of_a_loop(t):
+    loop = begin(t)
+    before = listing(loop.project)
+    run(loop)
+    ident = loop.status()["id"]
+    result = loop.ringfence("exec", "--in", ident, "--", "sh", "-c", "cat new; echo more >more")
+    equal((result.code, result.out), (0, "one\n"), "the command", result)
+    untouched(loop, before)
+    contains(loop.ringfence("diff", "--name-only").out, "more", "the changes of the draft")
+    expect(not os.path.exists(os.path.join(loop.folder, "record.json")), "the loop has no other record")
+
+
+def test_the_draft_of_a_running_loop_can_only_be_read(t):
+    loop = begin(t, {"1": "edit new one; say at work; sleep 1000"})
+    ident = loop.detach(*DRAFT)
+    loop.heard("at work")
+    result = loop.ringfence("exec", "--in", ident, "--", "sh", "-c", "cat new; echo x >x")
+    equal(result.out, "one\n", "what the command saw", result)
+    expect(result.code != 0, "it cannot write", result)
+    contains(result.err, "can only be read", "the notice")
+    equal(loop.ringfence("abort", ident).code, 0, "abort")
+
+
+# The list
+
+def test_drafts_of_loops_are_listed_and_removed_with_the_loop(t):
+    loop = begin(t)
+    run(loop)
+    ident = loop.status()["id"]
+    entry = json.loads(loop.ringfence("drafts", "--json").out)["drafts"][-1]
+    equal((entry["id"], entry["loop"], entry["state"], entry["applied"]), (ident, True, "finished", False), "the draft")
+    apply(loop)
+    contains(loop.ringfence("drafts").out, "applied", "the list")
+    result = loop.ringfence("discard", ident)
+    equal(result.code, 125, "exit status of discard")
+    contains(result.err, f"ringfence clean {ident}", "the refusal")
+    equal(loop.ringfence("clean", ident, "--yes").code, 0, "exit status of clean")
+    equal(json.loads(loop.ringfence("drafts", "--json").out)["drafts"], [], "drafts")
+    expect(not os.path.exists(os.path.join(t.state, "loops", ident)), "the loop is gone")

@@ -37,7 +37,8 @@ static const struct cli_option options[] = {
 		    report_path),
 	OPTION_FLAG("draft", "rehearse: changes to the project go to a new draft",
 		    struct exec_options, draft),
-	OPTION_TEXT("in", "DRAFT", "rehearse in a draft that exists, after its changes",
+	OPTION_TEXT("in", "DRAFT",
+		    "rehearse in a draft or in the draft of a loop, after its changes",
 		    struct exec_options, in),
 	OPTION_FLAG("i-accept-no-fence", "run WITHOUT any fence", struct exec_options, no_fence),
 	{ 0 },
@@ -202,9 +203,12 @@ static int load_and_run(struct exec_options *opts, struct error *err)
 	notice_part(effective);
 	if (in_draft && drafts_begin(opts->in, &effective->spec, &record, err) < 0)
 		return cli_fail(err);
+	if (in_draft && record.lock < 0)
+		notice_format("loop %s is running, so its draft can only be read", record.id);
 	fenced_run(&(struct fenced_request){ .spec = &effective->spec,
 					     .ledger = &ledger,
 					     .draft = record.layers,
+					     .draft_read_only = in_draft && record.lock < 0,
 					     .before = report_before,
 					     .planned = report_plan,
 					     .notice = notice },
@@ -214,7 +218,7 @@ static int load_and_run(struct exec_options *opts, struct error *err)
 	fenced_release(&run);
 	if (in_draft && !run_started && !opts->in)
 		drafts_abandon(effective->place.state, &record);
-	else if (in_draft)
+	else if (in_draft && record.lock >= 0)
 		code = drafts_leave(effective->place.state, &record, code, err);
 	draft_record_release(&record);
 	return code;

@@ -102,6 +102,7 @@ struct loop_state {
 	char *reason;
 	int64_t checkpoint;     /* number of the latest one, or -1 */
 	char *checkpoint_error; /* why the last one failed, or NULL */
+	char *edited;           /* what the user changed beside the draft, as told last; or NULL */
 	bool restored;          /* by the user, since the last agent began */
 	int64_t restored_to;    /* that checkpoint */
 	int64_t quarantined;    /* files that sweeps have removed from the project so far */
