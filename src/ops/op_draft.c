@@ -16,7 +16,7 @@
 #define APPLY   "apply"
 #define UNAPPLY "unapply"
 
-enum { MOST_COMMAND = 1 << 16 };
+enum { MOST_COMMAND = 1 << 16, EXIT_MS = 10000 };
 
 /* ---- drafts of loops ---- */
 
@@ -58,8 +58,12 @@ static int hold_loop(const char *state, struct draft_record *record, struct erro
 {
 	struct client_loop loop = { 0 };
 
-	if (client_find(state, record->id, NULL, &loop, err) == 0)
+	if (client_find(state, record->id, NULL, &loop, err) == 0) {
+		/* The supervisor of a loop that has ended is about to exit. */
+		if (loop.state.phase == LOOP_PHASE_finished)
+			client_wait_gone(&loop, EXIT_MS);
 		record->lock = client_hold(&loop, err);
+	}
 	client_loop_release(&loop);
 	return record->lock < 0 ? -1 : 0;
 }

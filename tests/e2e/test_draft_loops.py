@@ -2,12 +2,12 @@
 
 import json
 import os
-import signal
+import subprocess
 
-from harness import cases, contains, equal, expect, lacks, needs
+from harness import contains, equal, expect, needs
 from harness.edits import difference, listing
-from harness.loop import Loop, kill, until
-from harness.repository import Repository
+from harness.gitrepo import Repository
+from harness.loop import Loop, until
 
 DRAFT = ("--workspace", "draft")
 STEPS = {"all": "say step $N; edit step-$N $N; [ $N -lt 2 ] || edit done yes"}
@@ -251,3 +251,72 @@ def test_drafts_of_loops_are_listed_and_removed_with_the_loop(t):
     equal(loop.ringfence("clean", ident, "--yes").code, 0, "exit status of clean")
     equal(json.loads(loop.ringfence("drafts", "--json").out)["drafts"], [], "drafts")
     expect(not os.path.exists(os.path.join(t.state, "loops", ident)), "the loop is gone")
+
+
+# Git
+
+@needs("git")
+def test_commits_come_as_a_branch_and_files_as_files(t):
+    loop = begin(t, {"1": "edit new one; git add new; git commit -q -m 'by the agent'; edit left over; edit done yes"})
+    repo = Repository(t, loop.project).filled()
+    before, files = repo.state(), listing(loop.project)
+    run(loop)
+    equal(repo.state(), before, "index, HEAD, refs, configuration and hooks of the user")
+    untouched(loop, files)
+    ident = loop.status()["id"]
+    equal(repo.git("log", "-1", "--format=%s", f"ringfence/{ident}"), "by the agent", "the branch")
+    contains(apply(loop, "--patch").out, "Subject: [PATCH] by the agent", "the commits as mail")
+    head = repo.git("rev-parse", "HEAD")
+    apply(loop)
+    equal((repo.git("rev-parse", "HEAD"), os.path.exists(loop.path("left"))), (head, True), "files alone were taken over")
+    apply(loop, "--undo", ident)
+    apply(loop, "--merge")
+    equal(repo.git("log", "-1", "--format=%s"), "by the agent", "the merged commit")
+    expect(os.path.exists(loop.path("new")) and not os.path.exists(loop.path("left")), "only what was committed is merged")
+
+
+# run --apply
+
+def test_a_completed_loop_crosses_by_itself_if_asked(t):
+    loop = begin(t)
+    contains(run(loop, "--apply").err, "applied (to undo this", "the notice")
+    expect(os.path.exists(loop.path("new")) and not os.path.exists(loop.path("gone")), "the changes are in the project")
+
+
+def test_a_loop_does_not_cross_by_itself_if_a_file_needs_a_yes(t):
+    loop = begin(t, {"1": "edit .envrc x; edit done yes"})
+    before = listing(loop.project)
+    result = run(loop, "--apply")
+    contains(result.err, "not applied: this machine would execute 1 of the files", "the notice")
+    contains(result.err, f"ringfence apply --dry-run {loop.status()['id']}", "the command")
+    untouched(loop, before)
+
+
+def test_a_loop_does_not_cross_by_itself_if_it_is_not_completed(t):
+    loop = begin(t, {"1": "edit new one"})
+    before = listing(loop.project)
+    run(loop, "--apply", "-m", "1", code=2)
+    untouched(loop, before)
+
+
+def test_a_loop_does_not_cross_by_itself_if_there_is_a_conflict(t):
+    outside = os.path.join(t.home, "outside")
+    os.mkdir(outside)
+    loop = begin(t, {"1": f"edit old agent; edit {outside}/there x; meet {outside}/go; edit done yes"})
+    command = t.start([t.ringfence, *loop.run_words(*DRAFT, "--apply", "--write", outside)], cwd=loop.project,
+                      stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    until("the agent", lambda: os.path.exists(os.path.join(outside, "there")))
+    loop.write("old", "by the user\n")
+    with open(os.path.join(outside, "go"), "w", encoding="utf-8"):
+        pass
+    contains(command.communicate()[1], "not applied: ", "the notice")
+    with open(loop.path("old"), encoding="utf-8") as file:
+        equal(file.read(), "by the user\n", "the user's file")
+
+
+def test_apply_is_refused_where_it_has_no_meaning(t):
+    loop = begin(t)
+    for words, why in ((("--workspace", "in-place", "--apply"), "--workspace draft"), ((*DRAFT, "--apply", "--detach"), "not both")):
+        result = loop.run(*words)
+        equal(result.code, 125, "exit status", result)
+        contains(result.err, why, "the refusal")

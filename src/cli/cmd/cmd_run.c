@@ -8,6 +8,7 @@
 #include "cli/view/policy_text.h"
 #include "fence/fence.h"
 #include "loop/client.h"
+#include "ops/op_draft.h"
 #include "ops/op_start.h"
 #include "settings/effective.h"
 #include "settings/loop_request.h"
@@ -26,6 +27,7 @@ struct run_options {
 	struct effective effective;
 	const char *objective;
 	const char *prompt_file;
+	bool apply;
 	bool detach;
 	bool dry;
 	bool json;
@@ -42,6 +44,10 @@ static const struct cli_option options[] = {
 	OPTION_TEXT("prompt-file", "FILE", "read the objective from this file (-p)",
 		    struct run_options, prompt_file),
 	OPTION_PROJECT(struct run_options, effective.spec.project),
+	OPTION_FLAG("apply",
+		    "when the loop is completed, take its draft over, unless a file needs a yes or "
+		    "there is a conflict",
+		    struct run_options, apply),
 	OPTION_FLAG("detach", "continue in the background; the last line printed is the loop's id",
 		    struct run_options, detach),
 	OPTION_FLAG("dry-run", "show the prompt and the policy; start nothing", struct run_options,
@@ -161,21 +167,43 @@ static int show(const struct run_options *opts, struct error *err)
 	return cli_flush();
 }
 
-/* Says where the result is, and how to get it. */
-static void print_result(const struct client_loop *loop)
+/* Takes the draft of a completed loop over, or says what waits. */
+static int apply(const struct client_loop *loop, const struct run_options *opts, struct error *err)
 {
-	AUTO_FREE char *text = NULL;
+	const struct list everything = { 0 };
+	const struct op_draft_apply_request request = { .state = opts->effective.place.state,
+							.id = loop->id,
+							.paths = &everything };
+	struct op_draft_apply_result result;
+	enum op_status status = op_draft_apply(&request, &result, err);
+	int code = LOOPS_COMPLETED;
 
-	if (loop->state.options.work_tree)
-		text = mem_format(
-			"the result is the branch ringfence/%s (to merge it: ringfence apply %s)",
-			loop->id, loop->id);
-	if (loop->state.options.draft)
-		text = mem_format("your project is unchanged (see what the loop changed: ringfence "
-				  "diff; take it over: ringfence apply %s)",
-				  loop->id);
-	if (text)
-		page_print(text, 0);
+	if (status == OP_DONE)
+		notice_format("applied (to undo this: ringfence apply --undo %s)", loop->id);
+	else if (status == OP_ASKS)
+		notice_format("not applied: this machine would execute %zu of the files unasked "
+			      "(to look at them: ringfence apply --dry-run %s)",
+			      result.question.count, loop->id);
+	else if (status == OP_REFUSED && result.details)
+		notice_format("not applied: %s (to see where: ringfence apply --dry-run %s)",
+			      err->text, loop->id);
+	else if (op_failed(status))
+		code = cli_fail(err);
+	op_draft_apply_release(&result);
+	return code;
+}
+
+/* A loop applies nothing by itself: this command does, when it has followed the loop to its end. */
+static int check_apply(const struct run_options *opts, struct error *err)
+{
+	if (!opts->apply)
+		return 0;
+	if (opts->request.start.workspace != OP_START_DRAFT)
+		return error_set(err, "--apply takes a draft over: use it with --workspace draft");
+	if (opts->detach)
+		return error_set(err, "use --apply or --detach, not both (afterwards: ringfence "
+				      "apply)");
+	return 0;
 }
 
 static int start(struct run_options *opts, struct error *err)
@@ -204,9 +232,14 @@ static int start(struct run_options *opts, struct error *err)
 	}
 	code = follow_loop(loop, 0, opts->json);
 	client_refresh(loop);
-	if (!loop->alive && !opts->json)
-		print_result(loop);
-	return code;
+	if (loop->state.options.work_tree && !loop->alive && !opts->json) {
+		AUTO_FREE char *result = mem_format(
+			"the result is the branch ringfence/%s (to merge it: ringfence apply %s)",
+			loop->id, loop->id);
+
+		page_print(result, 0);
+	}
+	return opts->apply && code == LOOPS_COMPLETED ? apply(loop, opts, err) : code;
 }
 
 static void notice_names(const char *before, const struct list *names, size_t count)
@@ -249,7 +282,8 @@ static int load_and_run(struct run_options *opts, struct error *err)
 	notice_config(&opts->effective.config, NULL);
 	notice_part(&opts->effective);
 	loop_request_begin(&opts->request, &opts->effective);
-	if ((!opts->dry && prepare(opts, err) < 0) || choose(opts, err) < 0 ||
+	if (check_apply(opts, err) < 0 || (!opts->dry && prepare(opts, err) < 0) ||
+	    choose(opts, err) < 0 ||
 	    (!opts->dry && loop_request_find_models(&opts->request, err) < 0) ||
 	    plan(opts, err) < 0)
 		return cli_fail(err);
