@@ -4,10 +4,11 @@ import json
 import os
 import subprocess
 
-from harness import contains, equal, expect, needs
+from harness import contains, equal, expect, needs, timeout
 from harness.edits import difference, listing
 from harness.gitrepo import Repository
 from harness.loop import Loop, until
+from harness.snapshots import Snapshots
 
 DRAFT = ("--workspace", "draft")
 STEPS = {"all": "say step $N; edit step-$N $N; [ $N -lt 2 ] || edit done yes"}
@@ -320,3 +321,69 @@ def test_apply_is_refused_where_it_has_no_meaning(t):
         result = loop.run(*words)
         equal(result.code, 125, "exit status", result)
         contains(result.err, why, "the refusal")
+
+
+# Crashes
+
+def drafted(t):
+    """Checkpoints of a draft that changes two files, and its folder."""
+    draft = os.path.join(t.outside, "draft")
+    for name in ("", "upper", "work"):
+        os.makedirs(os.path.join(draft, name), exist_ok=True)
+    for name in ("old", "kept"):
+        t.write(name, f"{name}\n")
+    return Snapshots(os.path.join(t.build, "ringfence-snapshot"), t.outside, t.project, env=t.env()), draft
+
+
+def changed(snapshots, draft):
+    """The paths that a draft changes."""
+    equal(snapshots.ask("diff", from_=0, style="json", draft=draft)[0], 0, "exit status of diff")
+    return sorted(change["path"] for change in json.loads(snapshots.out)["changes"])
+
+
+@timeout(240)
+def test_a_rollback_of_a_draft_that_is_killed_anywhere_is_finished_there(t):
+    """Never in the project, not even by a task for the project itself."""
+    snapshots, draft = drafted(t)
+    before = listing(t.project)
+    snapshots.save(draft=draft)
+    mixed = 0
+    for fault in range(1, 200):
+        for name in ("old", "new"):
+            with open(os.path.join(draft, "upper", name), "w", encoding="utf-8") as file:
+                file.write("agent\n")
+        code, _ = snapshots.ask("rollback", from_=0, draft=draft, fault=fault)
+        pending = os.path.exists(os.path.join(snapshots.store, "undo-loop"))
+        mixed += pending
+        snapshots.save(kind="before")  # of the project itself
+        equal(difference(before, listing(t.project)), "", f"changes in the project at {fault}")
+        snapshots.save(kind="before", draft=draft)
+        wanted = [] if pending or code == 0 else ["new", "old"]
+        equal(changed(snapshots, draft), wanted, f"the changes of the draft at {fault}")
+        if code == 0:
+            break
+    expect(code == 0 and mixed >= 3, "there are fault points", (code, mixed))
+
+
+def test_a_file_that_a_power_cut_has_emptied_is_restored_in_the_draft(t):
+    snapshots, draft = drafted(t)
+    before = listing(t.project)
+    snapshots.save(draft=draft)
+    upper = os.path.join(draft, "upper/old")
+    with open(upper, "w", encoding="utf-8") as file:
+        file.write("agent\n")
+    snapshots.save(kind="after", draft=draft)
+    with open(upper, "w", encoding="utf-8"):
+        pass
+    equal(snapshots.save(kind="before", draft=draft).get("repaired"), None, "what is repaired in the same boot")
+    with open(upper, "w", encoding="utf-8") as file:
+        file.write("agent\n")
+    snapshots.save(kind="after", draft=draft)
+    with open(upper, "w", encoding="utf-8"):
+        pass
+    with open(os.path.join(snapshots.store, "boot-loop"), "w", encoding="utf-8") as file:
+        file.write("another boot")
+    equal(snapshots.save(kind="before", draft=draft)["repaired"], ["old"], "what is repaired after a reboot")
+    with open(upper, encoding="utf-8") as file:
+        equal(file.read(), "agent\n", "the file in the draft")
+    equal(difference(before, listing(t.project)), "", "changes in the project")
