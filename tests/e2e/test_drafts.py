@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 
-from harness import cases, contains, equal, expect, lacks, timeout
+from harness import cases, contains, equal, expect, lacks, needs, timeout
 from harness.edits import Editor, difference, listing
 from harness.snapshots import Snapshots
 
@@ -668,3 +668,20 @@ def test_a_crossing_that_is_killed_is_completed_by_the_next_task(t):
         equal(difference(after, listing(t.project)), "", f"the project after fault point {fault}")
     expect(fault > 5, "the crossing has fault points", fault)
     equal(difference(after, listing(t.project)), "", "the project")
+
+
+@needs("git")
+def test_a_command_in_a_draft_does_not_finish_an_apply_there(t):
+    """An apply that was killed belongs to the project; a command in a draft sees only its view."""
+    t.write("a", "a\n")
+    draft, _ = rehearse(t, "echo changed >a; echo new >b")
+    apply(t, draft)
+    (store,) = (os.path.join(t.state, "snapshots", name) for name in os.listdir(os.path.join(t.state, "snapshots")))
+    number = max(os.listdir(os.path.join(store, "refs/ringfence", draft)), key=int)
+    tree = t.run(["git", "--git-dir", store, "rev-parse", f"refs/ringfence/{draft}/{number}^{{tree}}"]).out.strip()
+    os.unlink(t.path("b"))
+    with open(os.path.join(store, "undo"), "w", encoding="utf-8") as note:
+        note.write(f"{tree}\n")
+    equal(t.sh("true", opts=("--in", draft)).code, 0, "exit status of a command in the draft")
+    apply(t, draft)
+    equal((t.read("a"), t.read("b")), ("changed\n", "new\n"), "the project")
