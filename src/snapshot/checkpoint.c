@@ -214,9 +214,6 @@ static int save(struct snapshot_request *request, struct look *look,
 	return result;
 }
 
-static int load_side(struct snapshot_request *request, const char *number, struct node *ret_root,
-		     struct error *err);
-
 /* Lists the first paths that others changed in the project since the draft began. */
 static void write_edited(struct snapshot_request *request, const struct changes *changes)
 {
@@ -237,6 +234,7 @@ static int find_edited(struct snapshot_request *request, struct error *err)
 	struct checkpoint_repo *repo = &request->repo;
 	struct look_options options = request->look;
 	const struct list everything = { 0 };
+	struct checkpoint_repo_item first;
 	struct changes changes = { 0 };
 	struct node base = { 0 };
 	struct look look = { 0 };
@@ -245,13 +243,16 @@ static int find_edited(struct snapshot_request *request, struct error *err)
 	options.draft = NULL;
 	options.live = true;
 	repo->rebooted = boot_is_new(repo->path, NULL); /* is the cache true? */
-	result = load_side(request, "0", &base, err) < 0 ||
+	result = checkpoint_repo_read(repo, request->look.loop, 0, &first, err) < 0 ||
 				 look_scan(repo, &options, &look, err) < 0 ||
 				 look_finish(repo, &look, err) < 0
 			 ? -1
 			 : 0;
+	if (result == 0 && !git_oid_equal(&first.tree, &look.tree))
+		result = checkpoint_repo_load(repo, &first.tree, &base, err);
 	if (result == 0) {
-		changes_find(&base, &look.walk.root, &everything, &changes);
+		if (!git_oid_equal(&first.tree, &look.tree))
+			changes_find(&base, &look.walk.root, &everything, &changes);
 		write_edited(request, &changes);
 	}
 	changes_release(&changes);
