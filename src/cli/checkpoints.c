@@ -33,6 +33,8 @@ int checkpoints_begin(struct loops_options *opts, const char *name, struct snaps
 	snapshot_begin(ret_work, name, opts->place.state, opts->loop.state.options.project,
 		       opts->loop.id);
 	snapshot_tell_number(ret_work, "ignored", opts->loop.state.options.checkpoint_ignored);
+	if (opts->loop.state.options.draft)
+		snapshot_tell(ret_work, "draft", opts->loop.state.options.draft);
 	return 0;
 }
 

@@ -3,7 +3,6 @@
 
 #include "cli/view/changes_text.h"
 #include "cli/view/notice.h"
-#include "draft/draft.h"
 #include "fenced/fenced.h"
 #include "ops/op_draft.h"
 #include "util/mem.h"
@@ -13,39 +12,15 @@
 
 enum { SHOWN = 10 };
 
-static struct draft_view view_of(const struct fence_place *place, const char *folder)
-{
-	const struct fence_identity *identity = &place->identity;
-
-	return (struct draft_view){ .project = place->project,
-				    .folder = folder,
-				    .writable = true,
-				    .root = identity->mapped,
-				    .foreign = identity->switched,
-				    .lent_uid = identity->mapped ? identity->uid : 0,
-				    .lent_gid = identity->mapped ? identity->gid : 0 };
-}
-
-/* Opens the draft and its view. */
-static int enter(const char *id, const struct fence_spec *spec, struct draft_record *record,
+int drafts_begin(const char *id, const struct fence_spec *spec, struct draft_record *ret_record,
 		 struct error *err)
 {
-	const struct fence_place *place = spec->place;
-	const struct op_draft_begin_request request = {
-		.state = place->state, .project = place->project, .id = id, .command = spec->command
-	};
-	struct draft_view view;
+	const struct op_draft_begin_request request = { .state = spec->place->state,
+							.project = spec->place->project,
+							.id = id,
+							.command = spec->command };
 
-	if (op_failed(op_draft_begin(&request, record, err)))
-		return -1;
-	view = view_of(place, record->layers);
-	if (draft_enter(&view, err) == 0)
-		return 0;
-	if (id)
-		draft_record_release(record);
-	else
-		drafts_abandon(place->state, record);
-	return -1;
+	return op_failed(op_draft_begin(&request, ret_record, err)) ? -1 : 0;
 }
 
 void drafts_abandon(const char *state, struct draft_record *record)
@@ -54,28 +29,6 @@ void drafts_abandon(const char *state, struct draft_record *record)
 
 	draft_record_release(record); /* op_draft_discard() locks it itself */
 	op_draft_discard(state, id, &(uint64_t){ 0 }, &(struct error){ 0 });
-}
-
-int drafts_enter(const char *id, struct fence_spec *spec, struct drafts_stay *ret_stay,
-		 struct error *err)
-{
-	spec->draft = true;
-	if (fence_plan_make(spec, &ret_stay->before, err) < 0)
-		return -1;
-	notice_found(&ret_stay->before.recovered, ret_stay->before.project);
-	if (enter(id, spec, &ret_stay->record, err) < 0) {
-		fence_plan_release(&ret_stay->before);
-		return -1;
-	}
-	spec->before = &ret_stay->before;
-	spec->layers = ret_stay->record.layers;
-	return 0;
-}
-
-void drafts_release(struct drafts_stay *stay)
-{
-	draft_record_release(&stay->record);
-	fence_plan_release(&stay->before);
 }
 
 void drafts_hosts(const struct fence_result *result, struct list *ret_hosts)
@@ -132,7 +85,8 @@ int drafts_leave(const char *state, struct draft_record *record, const struct dr
 	if (changes.count) {
 		notice_format("see the changes: ringfence diff --draft %s", record->id);
 		notice_format("take them over:  ringfence apply %s", record->id);
-		notice_format("drop them:       ringfence discard %s", record->id);
+		notice_format("drop them:       ringfence %s %s",
+			      record->of_loop ? "rollback --loop" : "discard", record->id);
 	}
 	apply_changes_release(&changes);
 	return run->code;

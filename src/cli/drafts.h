@@ -4,23 +4,15 @@
 
 #include "cli/loops.h"
 #include "draft/draft_record.h"
-#include "fence/fence_plan.h"
+#include "fence/fence_spec.h"
 #include "util/list.h"
 
 struct fence_result;
 
-/* A command's stay in a draft. */
-struct drafts_stay {
-	struct draft_record record;
-	struct fence_plan before; /* for the project itself */
-};
-
-/* Opens the draft with this id, or a new one if id is NULL, and moves this process to its writable
- * view, so that `spec` runs there. Returns 0 with a stay that the caller releases, or -1 with err
- * set. */
-int drafts_enter(const char *id, struct fence_spec *spec, struct drafts_stay *ret_stay,
+/* Opens the draft with this id, or a new one if id is NULL, for the command of `spec`. Returns 0
+ * with a record that the caller releases, or -1 with err set. */
+int drafts_begin(const char *id, const struct fence_spec *spec, struct draft_record *ret_record,
 		 struct error *err);
-void drafts_release(struct drafts_stay *stay);
 
 /* How a command ended. */
 struct drafts_run {

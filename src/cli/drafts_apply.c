@@ -290,7 +290,7 @@ static int read_paths(const struct loops_options *opts, struct list *paths, stru
 	int result = 0;
 	bool all = false;
 
-	if (draft_record_find(opts->place.state, opts->rest[0], &record, err) < 0)
+	if (op_draft_find(opts->place.state, opts->rest[0], &record, err) < 0)
 		return -1;
 	for (char **given = opts->rest + 1; *given && result == 0; given++) {
 		AUTO_FREE char *path = checkpoints_path_in(record.project, *given, err);

@@ -2,6 +2,7 @@
 #include "config/setting.h"
 
 static const char *const git_choices[] = { "read-only", "private", NULL };
+static const char *const workspace_choices[] = { "draft", "worktree", "in-place", NULL };
 static const char *const session_choices[] = { "fresh", "continue", NULL };
 
 #define ROW(id) ((id)-SETTING_SESSION)
@@ -58,6 +59,23 @@ const struct setting setting_loop_rows[] = {
 		.help = "done only when every box (`- [x]`) in this file is ticked",
 		.more = "A path in the project.",
 		.example = "TASKS.md",
+	},
+	[ROW(SETTING_WORKSPACE)] = {
+		.id = SETTING_WORKSPACE,
+		.key = "workspace",
+		.loop_only = true,
+		.type = SETTING_CHOICE,
+		.trust = SETTING_TIGHTER,
+		.fallback = "in-place",
+		.value = "draft|worktree|in-place",
+		.choices = workspace_choices,
+		.help = "where the agent writes: a draft, a work tree of its own, or your files",
+		.more = "With `draft`, the agent sees the project at its path, but its changes "
+		        "stay apart until `ringfence apply`. With `worktree`, it works on the "
+		        "last commit, in a work tree on the branch `ringfence/ID`; `--worktree` "
+		        "is short for this.",
+		.example = "draft",
+		.widens = "the agent writes straight into your folder, or into a work tree:",
 	},
 	[ROW(SETTING_MAX_ITERATIONS)] = {
 		.id = SETTING_MAX_ITERATIONS,

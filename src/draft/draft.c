@@ -24,6 +24,7 @@
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 int draft_create(const char *project, const char *folder, struct error *err)
@@ -279,7 +280,8 @@ static int join(const struct draft_view *view, pid_t maker, struct error *err)
 	return 0;
 }
 
-int draft_enter(const struct draft_view *view, struct error *err)
+/* Has another process make the view, and joins it if `stays` is set. */
+static int use_view(const struct draft_view *view, bool stays, struct error *err)
 {
 	struct maker maker = { .view = view };
 	int result = -1;
@@ -293,9 +295,80 @@ int draft_enter(const struct draft_view *view, struct error *err)
 	if (child < 0)
 		error_sys(err, "start a process");
 	else if (await_maker(maker.socket[OURS], err) == 0)
-		result = join(view, child, err);
+		result = stays ? join(view, child, err) : 0;
 	close(maker.socket[OURS]);
 	if (child > 0)
 		waitpid(child, NULL, 0);
 	return result;
+}
+
+int draft_enter(const struct draft_view *view, struct error *err)
+{
+	return use_view(view, true, err);
+}
+
+int draft_try(const struct draft_view *view, struct error *err)
+{
+	return use_view(view, false, err);
+}
+
+/* ---- reading without a view ---- */
+
+bool draft_is_opaque(int folder)
+{
+	static const char *const names[] = { "user.overlay.opaque", "trusted.overlay.opaque" };
+	char value;
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (fgetxattr(folder, names[i], &value, 1) == 1 && value == 'y')
+			return true;
+	return false;
+}
+
+static int open_beneath(int folder, const char *path, int flags)
+{
+	return fd_openat2(folder, path, flags, 0, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+}
+
+/* Reports whether the upper layer hides the project's file at this path, which it does not have: by
+ * an opaque folder above it, or by anything else that is not a folder. */
+static bool is_hidden(int upper, const char *path)
+{
+	bool hidden = false;
+
+	for (const char *end = path; !hidden && (end = strchr(end, '/')); end++) {
+		AUTO_FREE char *above = strndup(path, (size_t)(end - path));
+		AUTO_FD folder = open_beneath(upper, above, O_RDONLY | O_DIRECTORY);
+
+		if (folder < 0 && errno == ENOENT)
+			break;
+		hidden = folder < 0 || draft_is_opaque(folder);
+	}
+	return hidden;
+}
+
+int draft_open_file(const char *project, const char *folder, const char *path, int flags)
+{
+	AUTO_FREE char *layer = path_join(folder, "upper");
+	AUTO_FD upper = open(layer, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	AUTO_FD below = open(project, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int file = open_beneath(upper, path, flags);
+
+	if (file >= 0 || errno != ENOENT)
+		return file;
+	if (is_hidden(upper, path)) {
+		errno = ENOENT;
+		return -1;
+	}
+	return open_beneath(below, path, flags);
+}
+
+bool draft_exists(const char *project, const char *folder, const char *path)
+{
+	AUTO_FD file = draft_open_file(project, folder, path, O_PATH | O_NOFOLLOW);
+	struct stat status;
+
+	/* Overlayfs marks a deleted file by such a device, which nobody else can make. */
+	return file >= 0 && fstat(file, &status) == 0 &&
+	       !(S_ISCHR(status.st_mode) && status.st_rdev == 0);
 }

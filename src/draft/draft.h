@@ -29,8 +29,21 @@ struct draft_view {
 /* Creates an empty draft of a project. Its folder must not exist. Returns 0, or -1 with err set. */
 int draft_create(const char *project, const char *folder, struct error *err);
 
+/* Finds out whether views of this draft work on this machine. Returns 0, or -1 with err set. */
+int draft_try(const struct draft_view *view, struct error *err);
+
 /* Moves this process, which must have one thread, to a view. Descriptors that it has opened still
  * refer to the project itself. Returns 0, or -1 with err set; this process has then not moved. */
 int draft_enter(const struct draft_view *view, struct error *err);
+
+/* Opens a file, by its path in the project, as a view of the draft shows it. No symlink is
+ * followed. Returns the descriptor, or -1 with errno. */
+int draft_open_file(const char *project, const char *folder, const char *path, int flags);
+
+/* Reports whether a view of the draft shows anything at this path of the project. */
+bool draft_exists(const char *project, const char *folder, const char *path);
+
+/* Reports whether a folder of the upper layer hides the project's folder of that name. */
+bool draft_is_opaque(int folder);
 
 #endif

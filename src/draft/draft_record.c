@@ -291,6 +291,12 @@ static int by_age(const void *a, const void *b)
 	return strcmp(one->id, other->id);
 }
 
+void draft_records_sort(struct draft_records *records)
+{
+	if (records->count)
+		qsort(records->items, records->count, sizeof *records->items, by_age);
+}
+
 int draft_record_list(const char *state, struct draft_records *ret_records, struct error *err)
 {
 	AUTO_FREE char *path = path_join(state, "drafts");
@@ -301,9 +307,7 @@ int draft_record_list(const char *state, struct draft_records *ret_records, stru
 		return error_sys(err, "open '%s'", path);
 	if (drafts >= 0)
 		each_entry(drafts, add_record, &listing);
-	if (listing.records.count)
-		qsort(listing.records.items, listing.records.count, sizeof *listing.records.items,
-		      by_age);
+	draft_records_sort(&listing.records);
 	*ret_records = listing.records;
 	return 0;
 }

@@ -28,6 +28,7 @@ struct draft_record {
 	int64_t code;   /* the exit status of the last command; NONE if it was interrupted */
 	int64_t result; /* the checkpoint that holds the last result, or NONE */
 	int lock;       /* while this process uses the draft, or -1 */
+	bool of_loop;   /* it belongs to the loop with this id; there is no record.json */
 };
 
 struct draft_records {
@@ -45,6 +46,9 @@ int draft_record_find(const char *state, const char *id, struct draft_record *re
 
 /* Lists all drafts that can be read. Returns 0, or -1 with err set. */
 int draft_record_list(const char *state, struct draft_records *ret_records, struct error *err);
+
+/* Sorts drafts by age, the oldest first. */
+void draft_records_sort(struct draft_records *records);
 
 /* Waits for nobody: fails with ERROR_BUSY if another process uses the draft. */
 int draft_record_lock(struct draft_record *record, struct error *err);

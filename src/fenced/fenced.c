@@ -21,6 +21,58 @@ static void ignore_plan(const struct fence_plan *plan, bool first)
 	(void)first;
 }
 
+/* ---- drafts ---- */
+
+struct draft_view fenced_view(const struct fence_place *place, const char *draft)
+{
+	const struct fence_identity *identity = &place->identity;
+
+	return (struct draft_view){ .project = place->project,
+				    .folder = draft,
+				    .writable = true,
+				    .root = identity->mapped,
+				    .foreign = identity->switched,
+				    .lent_uid = identity->mapped ? identity->uid : 0,
+				    .lent_gid = identity->mapped ? identity->gid : 0 };
+}
+
+/* The place is found outside the view, where everybody's files have their owners. */
+static int find_place(struct fenced *run, struct error *err)
+{
+	if (run->spec.place)
+		return 0;
+	if (fence_place_find(run->spec.project, &run->place, err) < 0)
+		return -1;
+	run->placed = true;
+	run->spec.place = &run->place;
+	return 0;
+}
+
+/* Plans for the project itself, then moves this process to the view. */
+static int enter_draft(const struct fenced_request *request, struct fenced *run, struct error *err)
+{
+	struct draft_view view;
+
+	if (!request->draft)
+		return 0;
+	run->spec.draft = true;
+	run->spec.read_only = run->spec.read_only || request->draft_read_only;
+	if (find_place(run, err) < 0 || fence_plan_make(&run->spec, &run->before, err) < 0)
+		return -1;
+	run->apart = true;
+	if (request->before)
+		request->before(&run->before);
+	view = fenced_view(run->spec.place, request->draft);
+	view.writable = !request->draft_read_only;
+	if (draft_enter(&view, err) < 0)
+		return -1;
+	run->spec.before = &run->before;
+	run->spec.layers = request->draft;
+	return 0;
+}
+
+/* ---- the run ---- */
+
 /* Makes a tape inside the project read-only for the command. */
 static void protect_tape(struct fence_spec *spec)
 {
@@ -87,7 +139,10 @@ int fenced_run(const struct fenced_request *request, struct fenced *ret_run, str
 	*ret_run = (struct fenced){ .spec = *request->spec };
 	ret_run->spec.read = (struct fence_paths){ 0 }; /* a deep copy: a tape may be added */
 	fence_paths_add_all(&ret_run->spec.read, &request->spec->read);
+	/* A tape is the user's file, and not part of a draft. */
 	result = make_outlet(&ret_run->spec, request->ledger, err);
+	if (result == 0)
+		result = enter_draft(request, ret_run, err);
 	if (result == 0)
 		result = plan_and_run(request, ret_run, err);
 	if (result < 0)
@@ -101,6 +156,10 @@ void fenced_release(struct fenced *run)
 	drop_try(run);
 	gateway_outlet_free(run->spec.outlet);
 	fence_paths_release(&run->spec.read);
+	if (run->apart)
+		fence_plan_release(&run->before);
+	if (run->placed)
+		fence_place_release(&run->place);
 }
 
 void fenced_report(const struct fenced *run, bool forget, struct buffer *out)

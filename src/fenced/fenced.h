@@ -1,6 +1,7 @@
 /*
- * Runs one command in a fence, from the request to the report: starts the gateway if the spec needs
- * one, makes the plan, runs it, and retries if the project changed during setup.
+ * Runs one command in a fence, from the request to the report: enters the view of a draft if the
+ * command runs in one, starts the gateway if the spec needs one, makes the plan, runs it, and
+ * retries if the project changed during setup.
  *
  * `ringfence exec`, the loop's runner and the doctor all run commands through fenced_run(). It
  * never prints: the caller shows notices, the result and the cost.
@@ -8,7 +9,9 @@
 #ifndef FENCED_FENCED_H
 #define FENCED_FENCED_H
 
+#include "draft/draft.h"
 #include "fence/fence.h"
+#include "fence/fence_place.h"
 #include "gateway/owner/ledger.h"
 #include "util/buffer.h"
 #include "util/error.h"
@@ -19,6 +22,12 @@ struct fenced_request {
 	const struct fence_spec *spec; /* without an outlet; must outlive the struct fenced */
 	const struct ledger_options
 		*ledger; /* the models' budget; only used if the spec has models */
+	/* The folder of a draft (draft/draft.h), or NULL. The command runs in its view, and this
+	 * process, which must have one thread, stays there. */
+	const char *draft;
+	bool draft_read_only; /* somebody else may be writing to the draft */
+	/* Called, for a draft, with the plan for the project itself, or NULL. */
+	void (*before)(const struct fence_plan *plan);
 	/* Called with each plan before it runs, or NULL. */
 	void (*planned)(const struct fence_plan *plan, bool first);
 	fence_notice_fn *notice; /* called during the run, or NULL */
@@ -26,7 +35,10 @@ struct fenced_request {
 
 /* A finished run. Must not be copied or moved, because the plan points into it. */
 struct fenced {
-	struct fence_spec spec; /* the request's, with the outlet */
+	struct fence_spec spec;   /* the request's, with the outlet */
+	struct fence_place place; /* found here if the spec has none; valid if `placed` */
+	struct fence_plan before; /* for the project itself; valid if `apart` */
+	bool placed, apart;
 	struct fence_plan plan; /* of the last try; valid if `planned` */
 	struct fence_result result;
 	struct ledger_news news; /* the use of models; valid if `metered` */
@@ -39,6 +51,9 @@ struct fenced {
  * either case. */
 int fenced_run(const struct fenced_request *request, struct fenced *ret_run, struct error *err);
 void fenced_release(struct fenced *run);
+
+/* Returns the writable view of a draft at a place. */
+struct draft_view fenced_view(const struct fence_place *place, const char *draft);
 
 /* Appends the JSON report, and saves it for `ringfence suggest` if something was denied. With
  * `forget`, a run without denials removes the saved report. */

@@ -217,14 +217,16 @@ static int start_lock(const char *loops, struct error *err)
 	return fd_steal(&fd);
 }
 
-static int refuse_second(const char *state, const char *project, struct error *err)
+static int refuse_second(const char *state, const json_t *config, struct error *err)
 {
-	AUTO_FREE char *id = client_running(state, project);
+	AUTO_FREE char *id = jsonget_string(config, "draft")
+				     ? NULL
+				     : client_running(state, jsonget_text(config, "project"));
 
 	return id ? error_with(
 			    err, ERROR_BUSY,
 			    "the loop %s is already running in this project (stop it with ringfence "
-			    "abort %s; ringfence run --worktree starts another one beside it)",
+			    "abort %s; ringfence run --workspace draft starts another one beside it)",
 			    id, id)
 		  : 0;
 }
@@ -270,11 +272,10 @@ int client_create(const char *state, const char *id, json_t *config, struct clie
 		  struct error *err)
 {
 	AUTO_FREE char *loops = loop_folder_loops(state, err);
-	const char *project = jsonget_string(config, "project");
 	AUTO_FD lock = loops ? start_lock(loops, err) : -1;
 	struct client_loop loop = { 0 };
 
-	if (lock < 0 || refuse_second(state, project ? project : "", err) < 0)
+	if (lock < 0 || refuse_second(state, config, err) < 0)
 		return -1;
 	if (id) {
 		loop.id = mem_dup(id);
@@ -329,7 +330,7 @@ int client_resume(const char *state, struct client_loop *loop, json_t *changes, 
 		return error_with(err, ERROR_REFUSED, "cannot resume the loop %s: %s", loop->id,
 				  why.text);
 	client_refresh(loop);
-	if (refuse_second(state, loop->state.options.project, err) < 0)
+	if (refuse_second(state, loop->state.config, err) < 0)
 		return -1;
 	lock = loop_folder_lock(loop->folder, err);
 	if (lock < 0 || leftovers_open(loop->folder, &loop->state, err) < 0 ||

@@ -84,7 +84,8 @@ void client_release_id(const char *state, const char *id);
 
 /*
  * Creates a loop with this configuration (see loop_state.h) and starts it; refused while another
- * loop of the project is running. id: a reserved one, or NULL. Returns 0, or -1 with err set.
+ * loop writes to the project, unless this one works on a draft. id: a reserved one, or NULL.
+ * Returns 0, or -1 with err set.
  */
 int client_create(const char *state, const char *id, json_t *config, struct client_loop *ret_loop,
 		  struct error *err);
@@ -101,7 +102,8 @@ int client_resume(const char *state, struct client_loop *loop, json_t *changes, 
  */
 int client_ask(struct client_loop *loop, const char *wish, bool now, struct error *err);
 
-/* Returns the id of a running loop of this project, which the caller frees, or NULL. */
+/* Returns the id of a running loop that writes to this project itself, not to a draft, or NULL. The
+ * caller frees the id. */
 char *client_running(const char *state, const char *project);
 
 /*

@@ -399,13 +399,13 @@ int client_find(const char *state, const char *id, const char *project,
 		  : find_newest(state, project, ret_loop, err);
 }
 
-/* Is this the id of a running loop in this project? */
+/* Is this the id of a running loop that writes to this project? */
 static bool is_running(const char *loops, const char *id, const char *project)
 {
 	AUTO_FREE char *folder = path_join(loops, id);
 	bool process = loop_folder_is_locked(folder) || loop_folder_is_kept(folder);
 	struct client_loop *loop = process ? read_loop(loops, id) : NULL;
-	bool running = loop && loop->alive && is_in(loop, project);
+	bool running = loop && loop->alive && is_in(loop, project) && !loop->state.options.draft;
 
 	free_loop(loop);
 	return running;

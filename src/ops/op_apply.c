@@ -45,7 +45,8 @@ static int perform(const struct op_apply_request *request, const struct client_l
 	snapshot_tell(&work, "message", text);
 	snapshot_tell(&work, "log", log);
 	snapshot_tell_number(&work, "squash", request->squash);
-	snapshot_tell_number(&work, "here", !loop->state.options.work_tree);
+	snapshot_tell_number(&work, "here",
+			     !loop->state.options.work_tree && !loop->state.options.draft);
 	snapshot_tell_number(&work, "dry", job->dry);
 	snapshot_tell_number(&work, "terminal", job->terminal);
 	if (job->previewed) {

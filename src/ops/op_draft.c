@@ -17,22 +17,72 @@
 #define APPLY   "apply"
 #define UNAPPLY "unapply"
 
-enum { MOST_COMMAND = 1 << 16 };
+enum { MOST_COMMAND = 1 << 16, EXIT_MS = 10000 };
+
+/* ---- drafts of loops ---- */
+
+/* Describes the draft of a loop as a record. Returns 0, or -1 if it has none. */
+static int make_record(const struct client_loop *loop, struct draft_record *ret_record)
+{
+	const struct loop_options *options = &loop->state.options;
+
+	if (loop->damaged || !options->draft)
+		return -1;
+	*ret_record = (struct draft_record){ .id = mem_dup(loop->id),
+					     .folder = mem_dup(loop->folder),
+					     .layers = mem_dup(options->draft),
+					     .project = mem_dup(options->project),
+					     .command = mem_dup(options->objective),
+					     .began_ms = loop->state.created_ms,
+					     .result = loop->state.checkpoint,
+					     .lock = -1,
+					     .of_loop = true };
+	return 0;
+}
+
+int op_draft_find(const char *state, const char *id, struct draft_record *ret_record,
+		  struct error *err)
+{
+	struct client_loop loop = { 0 };
+	struct error unused;
+	int result = draft_record_find(state, id, ret_record, err);
+
+	if (result < 0 && err->status == ERROR_NOT_FOUND &&
+	    client_find(state, id, NULL, &loop, &unused) == 0)
+		result = make_record(&loop, ret_record);
+	client_loop_release(&loop);
+	return result;
+}
+
+/* Keeps the supervisor of a loop from starting while this process uses its draft. */
+static int hold_loop(const char *state, struct draft_record *record, struct error *err)
+{
+	struct client_loop loop = { 0 };
+
+	if (client_find(state, record->id, NULL, &loop, err) == 0) {
+		/* The supervisor of a loop that has ended is about to exit. */
+		if (loop.state.phase == LOOP_PHASE_finished)
+			client_wait_gone(&loop, EXIT_MS);
+		record->lock = client_hold(&loop, err);
+	}
+	client_loop_release(&loop);
+	return record->lock < 0 ? -1 : 0;
+}
 
 /* ---- the run ---- */
 
-/* Saves a checkpoint: the base, or with the upper layer the result. */
-static int save(const char *state, const struct draft_record *record, const char *upper,
+/* Saves a checkpoint: the base, or the result. */
+static int save(const char *state, const struct draft_record *record, bool ended,
 		int64_t *ret_number, struct error *err)
 {
 	struct snapshot_work work;
 	json_t *answer = NULL;
 	int result;
 
-	snapshot_begin(&work, upper ? "result" : "save", state, record->project, record->id);
-	snapshot_tell(&work, "kind", upper ? "after" : "start");
-	if (upper)
-		snapshot_tell(&work, "upper", upper);
+	snapshot_begin(&work, ended ? "result" : "save", state, record->project, record->id);
+	snapshot_tell(&work, "kind", ended ? "after" : "start");
+	if (ended)
+		snapshot_tell(&work, "draft", record->layers);
 	result = snapshot_run(&work, -1, &answer, err);
 	snapshot_release(&work);
 	if (result == 0)
@@ -54,15 +104,24 @@ static char *line_of(char *const *command)
 	return mem_dup(buffer_text(&line));
 }
 
+/* Opens the draft of a loop; while the loop is running, only for reading. */
+static int open_loop(const struct op_draft_begin_request *request, struct draft_record *record,
+		     struct error *err)
+{
+	return hold_loop(request->state, record, err) < 0 && err->status != ERROR_BUSY ? -1 : 0;
+}
+
 static int open_existing(const struct op_draft_begin_request *request, const char *line,
 			 struct draft_record *record, struct error *err)
 {
-	if (draft_record_find(request->state, request->id, record, err) < 0)
+	if (op_draft_find(request->state, request->id, record, err) < 0)
 		return -1;
 	if (strcmp(record->project, request->project) != 0)
 		error_with(err, ERROR_INVALID, "draft %s is of another project: %s", record->id,
 			   record->project);
-	else if (draft_record_lock(record, err) == 0) {
+	else if (record->of_loop && open_loop(request, record, err) == 0)
+		return 0;
+	else if (!record->of_loop && draft_record_lock(record, err) == 0) {
 		free(record->command);
 		record->command = mem_dup(line);
 		record->code = DRAFT_RECORD_NONE;
@@ -80,7 +139,7 @@ static int open_new(const struct op_draft_begin_request *request, const char *li
 
 	if (draft_record_create(request->state, request->project, line, record, err) < 0)
 		return -1;
-	if (save(request->state, record, NULL, &base, err) == 0)
+	if (save(request->state, record, false, &base, err) == 0)
 		return 0;
 	draft_record_remove(record, NULL, &(struct error){ 0 });
 	draft_record_release(record);
@@ -136,10 +195,10 @@ enum op_status op_draft_end(const char *state, struct draft_record *record, int6
 	int result;
 
 	if (refuse_interrupted(record, upper, err) < 0 ||
-	    save(state, record, upper, &record->result, err) < 0)
+	    save(state, record, true, &record->result, err) < 0)
 		return op_status_of(err);
 	record->code = code;
-	if (draft_record_write(record, err) < 0)
+	if (!record->of_loop && draft_record_write(record, err) < 0)
 		return op_status_of(err);
 	all = read_changes(state, record, err);
 	if (!all)
@@ -147,6 +206,22 @@ enum op_status op_draft_end(const char *state, struct draft_record *record, int6
 	result = apply_changes_read(all, ret_changes, err);
 	json_decref(all);
 	return result < 0 ? op_status_of(err) : OP_DONE;
+}
+
+/* Locks a draft. That of a loop gets a checkpoint, because a loop that was killed, or rolled back,
+ * has none of its last state. */
+static int lock_draft(const char *state, struct draft_record *record, struct error *err)
+{
+	if (!record->of_loop)
+		return draft_record_lock(record, err);
+	if (hold_loop(state, record, err) < 0)
+		return err->status != ERROR_BUSY
+			       ? -1
+			       : error_with(err, ERROR_BUSY,
+					    "loop %s is running: wait until it ends, or run "
+					    "ringfence pause %s",
+					    record->id, record->id);
+	return save(state, record, true, &record->result, err);
 }
 
 /* ---- the gate ---- */
@@ -468,8 +543,8 @@ enum op_status op_draft_apply(const struct op_draft_apply_request *request,
 	enum op_status status;
 
 	*ret_result = (struct op_draft_apply_result){ .record.lock = -1 };
-	if (draft_record_find(request->state, request->id, record, err) < 0 ||
-	    draft_record_lock(record, err) < 0 || check_project(record, err) < 0 ||
+	if (op_draft_find(request->state, request->id, record, err) < 0 ||
+	    check_project(record, err) < 0 || lock_draft(request->state, record, err) < 0 ||
 	    find_way(request, ret_result, err) < 0)
 		return op_status_of(err);
 	status = check_quiet(request, record, err);
@@ -528,6 +603,32 @@ int op_draft_show(const struct op_draft_apply_request *request,
 	return outcome;
 }
 
+/* ---- the list ---- */
+
+int op_draft_list(const char *state, const char *project, struct draft_records *ret_records,
+		  struct error *err)
+{
+	const struct client_query query = { .project = project, .newest = CLIENT_ALL };
+	struct client_loops loops;
+	struct draft_record record;
+
+	if (client_list(state, &query, &loops, err) < 0)
+		return -1;
+	if (draft_record_list(state, ret_records, err) < 0) {
+		client_loops_release(&loops);
+		return -1;
+	}
+	for (size_t i = 0; i < loops.count; i++)
+		if (make_record(&loops.items[i], &record) == 0) {
+			ret_records->items = mem_extend(ret_records->items, ret_records->count,
+							sizeof *ret_records->items);
+			ret_records->items[ret_records->count++] = record;
+		}
+	client_loops_release(&loops);
+	draft_records_sort(ret_records);
+	return 0;
+}
+
 /* ---- discarding ---- */
 
 /* The record goes last: as long as it is there, an interrupted discard can be repeated. */
@@ -537,9 +638,13 @@ enum op_status op_draft_discard(const char *state, const char *id, uint64_t *byt
 	struct draft_record record;
 	int result;
 
-	if (draft_record_find(state, id, &record, err) < 0)
+	if (op_draft_find(state, id, &record, err) < 0)
 		return op_status_of(err);
-	result = draft_record_lock(&record, err) < 0 ||
+	if (record.of_loop)
+		error_with(err, ERROR_REFUSED,
+			   "%s is a loop (to remove it with its draft: ringfence clean %s)", id,
+			   id);
+	result = record.of_loop || draft_record_lock(&record, err) < 0 ||
 				 op_drop_checkpoints(state, record.project, record.id, bytes, err) <
 					 0 ||
 				 draft_record_remove(&record, bytes, err) < 0

@@ -20,8 +20,9 @@ struct op_draft_begin_request {
 	char *const *command; /* for the record */
 };
 
-/* Creates a draft, or continues an existing one, and locks it. Returns OP_NOT_FOUND if there is no
- * such draft, or OP_RUNNING if another command runs in it. The caller releases the record. */
+/* Creates a draft, or continues an existing one, and locks it. That of a running loop is not
+ * locked: the command may only read it. Returns OP_NOT_FOUND if there is no such draft, or
+ * OP_RUNNING if another command runs in it. The caller releases the record. */
 enum op_status op_draft_begin(const struct op_draft_begin_request *request,
 			      struct draft_record *ret_record, struct error *err);
 
@@ -43,6 +44,16 @@ struct op_draft_choice {
 	const struct op_draft_part *parts;
 	size_t count;
 };
+
+/* Finds the draft of a command or of a loop. The record of a loop's draft cannot be written.
+ * Returns 0, or -1 with err set; the status is ERROR_NOT_FOUND if there is none. */
+int op_draft_find(const char *state, const char *id, struct draft_record *ret_record,
+		  struct error *err);
+
+/* Lists all drafts of commands, and the drafts of the loops of a project, or of all loops if
+ * project is NULL; the oldest first. Returns 0, or -1 with err set. */
+int op_draft_list(const char *state, const char *project, struct draft_records *ret_records,
+		  struct error *err);
 
 struct op_draft_apply_request {
 	const char *state;

@@ -27,6 +27,8 @@ static void begin(const char *name, const struct op_rollback_request *request,
 	snapshot_begin(ret_work, name, request->target.state, loop->state.options.project,
 		       loop->id);
 	snapshot_tell_number(ret_work, "ignored", loop->state.options.checkpoint_ignored);
+	if (loop->state.options.draft)
+		snapshot_tell(ret_work, "draft", loop->state.options.draft);
 }
 
 /* Reports a missing checkpoint or path before a loop is stopped or the user is asked. */
@@ -59,20 +61,28 @@ static enum op_status stop_loop(const char *state, const char *id, struct error 
 	return status;
 }
 
+/* Returns the id of a running loop that writes where this one does, or NULL. The caller frees
+ * it. */
+static char *find_running(const char *state, const struct client_loop *loop)
+{
+	if (!loop->state.options.draft)
+		return client_running(state, loop->state.options.project);
+	return loop->alive ? mem_dup(loop->id) : NULL;
+}
+
 /* Makes sure that no loop runs in the project, and that none starts while *ret_lock is open. */
 static enum op_status keep_loops_out(const struct op_rollback_request *request,
 				     const struct client_loop *loop, int *ret_lock,
 				     struct error *err)
 {
 	const char *state = request->target.state;
-	AUTO_FREE char *running = client_running(state, loop->state.options.project);
+	AUTO_FREE char *running = find_running(state, loop);
 	enum op_status status = OP_DONE;
 
 	if (running && !request->stop) {
-		error_with(
-			err, ERROR_BUSY,
-			"loop %s is running in this project: run ringfence abort %s, or use --stop",
-			running, running);
+		error_with(err, ERROR_BUSY,
+			   "loop %s is running%s: run ringfence abort %s, or use --stop", running,
+			   loop->state.options.draft ? "" : " in this project", running);
 		return OP_RUNNING;
 	}
 	if (running)
@@ -88,6 +98,9 @@ char *op_rollback_subject(const struct op_rollback_request *request, const struc
 	AUTO_FREE char *path = text_escaped(path_of(request));
 	AUTO_FREE char *folder = text_escaped(tree ? tree : "");
 
+	if (loop->state.options.draft)
+		return request->path ? mem_format("'%s' in the loop's draft", path)
+				     : mem_dup("the loop's draft");
 	if (request->path)
 		return tree ? mem_format("'%s' in the loop's work tree '%s'", path, folder)
 			    : mem_format("'%s'", path);
@@ -99,7 +112,7 @@ static char *question_text(const struct op_rollback_request *request,
 			   const struct client_loop *loop)
 {
 	AUTO_FREE char *what = op_rollback_subject(request, loop);
-	const bool beside = loop->state.options.work_tree;
+	const bool beside = loop->state.options.work_tree || loop->state.options.draft;
 	time_t begun = (time_t)(loop->state.created_ms / 1000);
 	char clock[64] = "";
 	struct tm parts;
@@ -197,8 +210,10 @@ static int perform_swept(const struct op_rollback_request *request,
 	struct error why;
 	int done;
 
-	if (request->checkpoint == 0)
-		return perform(request, loop, 0, path_of(request), &result->details, err);
+	/* The host sees nothing of a draft. */
+	if (request->checkpoint == 0 || loop->state.options.draft)
+		return perform(request, loop, request->checkpoint, path_of(request),
+			       &result->details, err);
 	if (fence_quarantine_begin(loop->state.options.project, NULL, &quarantine, err) < 0)
 		return -1;
 	done = perform(request, loop, request->checkpoint, path_of(request), &result->details, err);

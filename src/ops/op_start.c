@@ -1,6 +1,8 @@
 /* Starting a loop: see op_start.h. */
 #include "ops/op_start.h"
 
+#include "draft/draft.h"
+#include "fenced/fenced.h"
 #include "ops/op_apply.h"
 #include "util/file/path.h"
 #include "util/file/state_folder.h"
@@ -10,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- disk space and work tree ---- */
+/* ---- disk space, draft and work tree ---- */
 
 /* A loop must not start on a disk that is nearly full. */
 static int check_free_space(const struct op_start_request *request, struct error *err)
@@ -21,6 +23,48 @@ static int check_free_space(const struct op_start_request *request, struct error
 	if (!here && !there)
 		return 0;
 	return error_with(err, ERROR_NO_SPACE, "%.1500s", here ? here : there);
+}
+
+/* Creates the draft, and finds out whether this machine can show it. */
+static int create_draft(const struct op_start_request *request, struct op_start_result *result,
+			struct error *err)
+{
+	const struct fence_place *place = request->place;
+	struct draft_view view;
+
+	result->draft_id = client_reserve(place->state, err);
+	if (!result->draft_id)
+		return -1;
+	result->draft = mem_format("%s/loops/%s/draft", place->state, result->draft_id);
+	view = fenced_view(place, result->draft);
+	request->spec->draft = true;
+	return draft_create(place->project, result->draft, err) < 0 ? -1 : draft_try(&view, err);
+}
+
+static enum op_status make_draft(const struct op_start_request *request,
+				 struct op_start_result *result, struct error *err)
+{
+	struct error why;
+
+	if (create_draft(request, result, &why) == 0)
+		return OP_DONE;
+	error_with(err, ERROR_REFUSED,
+		   "a draft of this project is not possible here: %.1000s (to work without one: "
+		   "--workspace worktree, or --workspace in-place)",
+		   why.text);
+	return OP_REFUSED;
+}
+
+/* Removes the draft unless a loop was started in it. */
+static void undo_draft(const char *state, struct op_start_result *result)
+{
+	AUTO_FREE char *folder = mem_format("%s/loops/%s", state, result->draft_id);
+	struct client_loop loop = { 0 };
+	struct error ignored;
+
+	if (client_find(state, result->draft_id, NULL, &loop, &ignored) < 0)
+		client_remove_folder(folder, &(uint64_t){ 0 }, &ignored);
+	client_loop_release(&loop);
 }
 
 enum op_status op_start_prepare(const struct op_start_request *request,
@@ -37,7 +81,9 @@ enum op_status op_start_prepare(const struct op_start_request *request,
 	if (op_failed(status))
 		return status;
 	result->recovered = status == OP_DONE;
-	if (!request->worktree)
+	if (request->workspace == OP_START_DRAFT)
+		return make_draft(request, result, err);
+	if (request->workspace == OP_START_IN_PLACE)
 		return OP_DONE;
 	status = op_worktree(&tree, &result->worktree, err);
 	if (status == OP_DONE)
@@ -83,6 +129,7 @@ static int make_config(const struct op_start_request *request, struct op_start_r
 	set_text(config, "origin", result->worktree.root ? result->worktree.origin : NULL);
 	set_text(config, "work_tree", result->worktree.root);
 	json_object_set(config, "findings", goal->findings);
+	set_text(config, "draft", result->draft);
 	if (goal->found)
 		json_object_set_new(config, "check_found", json_true());
 	add_tape(config, &request->spec->models);
@@ -145,8 +192,9 @@ enum op_status op_start_plan(const struct op_start_request *request, struct op_s
 enum op_status op_start(const struct op_start_request *request, struct op_start_result *result,
 			struct error *err)
 {
-	if (client_create(request->place->state, result->worktree.id, result->config, &result->loop,
-			  err) < 0)
+	const char *id = result->draft_id ? result->draft_id : result->worktree.id;
+
+	if (client_create(request->place->state, id, result->config, &result->loop, err) < 0)
 		return op_status_of(err);
 	op_worktree_release(&result->worktree); /* it belongs to the loop now */
 	return OP_DONE;
@@ -157,6 +205,10 @@ void op_start_release(const struct op_start_request *request, struct op_start_re
 	if (result->worktree.id)
 		op_worktree_undo(request->place->state, &result->worktree);
 	op_worktree_release(&result->worktree);
+	if (result->draft_id)
+		undo_draft(request->place->state, result);
+	free(result->draft);
+	free(result->draft_id);
 	client_loop_release(&result->loop);
 	if (result->planned)
 		fence_plan_release(&result->plan);

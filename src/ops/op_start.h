@@ -1,13 +1,13 @@
 /*
  * Starts a loop, in three steps that share one request and one result:
  *
- *	op_start_prepare()  checks disk space and creates a work tree if requested
+ *	op_start_prepare()  checks disk space and creates a draft or a work tree if requested
  *	op_start_plan()     decides everything about the loop, for display; starts nothing
  *	op_start()          starts the loop as planned
  *
  * The caller chooses the agent and the goal after op_start_prepare(), because both depend on the
- * folder that the loop works in. op_start_release() removes a work tree that no loop was started
- * in.
+ * folder that the loop works in. op_start_release() removes a draft or a work tree that no loop was
+ * started in.
  */
 #ifndef OPS_OP_START_H
 #define OPS_OP_START_H
@@ -38,12 +38,19 @@ struct op_start_goal {
 	const char *promise, *tasks;
 };
 
+/* Where the agent writes; the order of the setting's choices. */
+enum op_start_workspace {
+	OP_START_DRAFT,    /* a draft of the project (draft/draft.h) */
+	OP_START_WORKTREE, /* a work tree of its own */
+	OP_START_IN_PLACE, /* the project itself */
+};
+
 /* All pointers are borrowed. */
 struct op_start_request {
 	struct fence_place *place; /* op_start_prepare() moves it to the work tree, if any */
 	struct fence_spec *spec;   /* its paths are moved as well */
 	const char *here;          /* the base of the spec's relative paths */
-	bool worktree;
+	enum op_start_workspace workspace;
 	int64_t min_free_bytes;
 
 	/* Used from op_start_plan() on. */
@@ -57,6 +64,8 @@ struct op_start_request {
 struct op_start_result {
 	bool recovered; /* an interrupted apply was finished first */
 	struct op_worktree_result worktree;
+	char *draft;            /* the folder of the draft, or NULL */
+	char *draft_id;         /* the id of the loop that it is for */
 	json_t *config;         /* the loop's configuration, as stored in the journal */
 	struct fence_plan plan; /* of the loop's fence */
 	bool planned;

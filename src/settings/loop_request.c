@@ -11,8 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-void loop_request_begin(struct loop_request *ret_request, struct effective *effective,
-			bool worktree)
+void loop_request_begin(struct loop_request *ret_request, struct effective *effective)
 {
 	struct loop_request request = { .effective = effective,
 					.limits = json_object(),
@@ -22,7 +21,9 @@ void loop_request_begin(struct loop_request *ret_request, struct effective *effe
 		.place = &effective->place,
 		.spec = &effective->spec,
 		.here = request.here ? request.here : "/",
-		.worktree = worktree,
+		.workspace = (enum op_start_workspace)config_get(&effective->config,
+								 SETTING_WORKSPACE)
+				     ->number,
 		.min_free_bytes = (int64_t)config_get(&effective->config, SETTING_MIN_FREE)->number,
 	};
 	*ret_request = request;
@@ -72,12 +73,23 @@ static void fill(struct loop_request *request, const char *objective)
 	start->prices = buffer_text(&request->prices);
 }
 
+static int check_workspace(const struct loop_request *request, struct error *err)
+{
+	if (request->start.workspace != OP_START_DRAFT ||
+	    effective_loop_number(&request->effective->config, SETTING_CHECKPOINTS))
+		return 0;
+	return error_set(err,
+			 "a draft needs checkpoints: leave them on, or use --workspace in-place "
+			 "or --workspace worktree");
+}
+
 int loop_request_choose(struct loop_request *request, const char *objective, struct error *err)
 {
 	struct effective *effective = request->effective;
 	const struct config *config = &effective->config;
 
-	if (preflight_inactive(config, SETTING_AGENT_COMMAND, SETTING_AGENT, err) < 0 ||
+	if (check_workspace(request, err) < 0 ||
+	    preflight_inactive(config, SETTING_AGENT_COMMAND, SETTING_AGENT, err) < 0 ||
 	    preflight_inactive(config, SETTING_AGENT, SETTING_AGENT_COMMAND, err) < 0 ||
 	    preflight_unwritable(&effective->spec, effective->place.project, err) < 0 ||
 	    choice_make(effective, &request->choice, &request->notices, err) < 0 ||

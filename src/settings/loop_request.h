@@ -27,8 +27,7 @@ struct loop_request {
 };
 
 /* `effective` is loaded, and outlives the request. */
-void loop_request_begin(struct loop_request *ret_request, struct effective *effective,
-			bool worktree);
+void loop_request_begin(struct loop_request *ret_request, struct effective *effective);
 void loop_request_release(struct loop_request *request);
 
 /* Both return 0, or -1 with err set. */

@@ -4,6 +4,7 @@
 #include "snapshot/look/tally.h"
 #include "snapshot/store/boot.h"
 #include "snapshot/store/pack.h"
+#include "snapshot/undo/changes.h"
 #include "snapshot/undo/findings.h"
 #include "snapshot/undo/repair.h"
 #include "snapshot/undo/restore.h"
@@ -178,8 +179,10 @@ static int scan(struct snapshot_request *request, struct look *look, struct erro
 	struct list repaired = { 0 };
 	int result = look_scan(repo, &request->look, look, err);
 
-	if (result < 0 || !repo->rebooted || request->look.live)
+	if (result < 0 || request->look.live)
 		return result;
+	if (!repo->rebooted)
+		return repo->draft && !boot_is_recorded(repo) ? boot_record(repo, err) : 0;
 	result = repair_project(repo, &request->look, look, &repaired, err);
 	repo->rebooted = false;
 	if (result == 0 && repaired.count) {
@@ -212,6 +215,53 @@ static int save(struct snapshot_request *request, struct look *look,
 	return result;
 }
 
+/* Lists the first paths that others changed in the project since the draft began. */
+static void write_edited(struct snapshot_request *request, const struct changes *changes)
+{
+	enum { MOST = 20 };
+	struct json *json = &request->json;
+
+	json_open(json, "edited", '[');
+	for (size_t i = 0; i < changes->count && i < MOST; i++)
+		json_text(json, NULL, changes->items[i].path);
+	json_close(json);
+	json_number(json, "edited_count", changes->count);
+}
+
+/* Compares the project itself with the base of the draft. Nothing there is changed, as while an
+ * agent is working. */
+static int find_edited(struct snapshot_request *request, struct error *err)
+{
+	struct checkpoint_repo *repo = &request->repo;
+	struct look_options options = request->look;
+	const struct list everything = { 0 };
+	struct checkpoint_repo_item first;
+	struct changes changes = { 0 };
+	struct node base = { 0 };
+	struct look look = { 0 };
+	int result;
+
+	options.draft = NULL;
+	options.live = true;
+	repo->rebooted = boot_is_new(repo->path, NULL); /* is the cache true? */
+	result = checkpoint_repo_read(repo, request->look.loop, 0, &first, err) < 0 ||
+				 look_scan(repo, &options, &look, err) < 0 ||
+				 look_finish(repo, &look, err) < 0
+			 ? -1
+			 : 0;
+	if (result == 0 && !git_oid_equal(&first.tree, &look.tree))
+		result = checkpoint_repo_load(repo, &first.tree, &base, err);
+	if (result == 0) {
+		if (!git_oid_equal(&first.tree, &look.tree))
+			changes_find(&base, &look.walk.root, &everything, &changes);
+		write_edited(request, &changes);
+	}
+	changes_release(&changes);
+	look_release(&look);
+	node_release(&base);
+	return result;
+}
+
 int checkpoint_save(struct snapshot_request *request, struct error *err)
 {
 	struct checkpoint_repo_item made;
@@ -236,6 +286,8 @@ int checkpoint_save(struct snapshot_request *request, struct error *err)
 		if (look.notice)
 			json_text(&request->json, "notice", look.notice);
 	}
+	if (result == 0 && request->edited && made.number > 0 && !request->in_view)
+		result = find_edited(request, err);
 	look_release(&look);
 	return result;
 }

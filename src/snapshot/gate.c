@@ -8,10 +8,8 @@
 #include "snapshot/undo/changes.h"
 #include "snapshot/undo/hunks.h"
 #include "snapshot/undo/restore.h"
-#include "snapshot/undo/restore_plan.h"
 #include "snapshot/undo/restore_stage.h"
 #include "snapshot/undo/tree_choice.h"
-#include "snapshot/undo/tree_layer.h"
 #include "snapshot/undo/tree_merge.h"
 #include "util/file/fd.h"
 #include "util/mem.h"
@@ -64,43 +62,6 @@ static int save_present(struct crossing *at, struct error *err)
 
 /* ---- the merged tree ---- */
 
-static int write_trees(struct pack *pack, struct node *folder, struct error *err)
-{
-	for (size_t i = 0; i < folder->count; i++)
-		if (folder->inner[i].kind == NODE_FOLDER &&
-		    write_trees(pack, &folder->inner[i], err) < 0)
-			return -1;
-	return look_walk_write_tree(pack, folder, err);
-}
-
-static int count_entry(void *context, struct node *node, const char *path)
-{
-	struct look_walk *walk = context;
-
-	(void)path;
-	walk->files += node->kind != NODE_FOLDER && node->kind != NODE_IGNORED;
-	walk->bytes += node->kind == NODE_FILE ? node->size : 0;
-	walk->odd += node->kind == NODE_SKIPPED || node->kind == NODE_FIFO;
-	return 0;
-}
-
-/* Prepares a tree to be saved, as if the project had been scanned with it. Takes the tree over. */
-static int set_wanted(struct look *wanted, struct node *tree, struct error *err)
-{
-	wanted->walk.root = *tree;
-	*tree = (struct node){ 0 };
-	node_each(&wanted->walk.root, count_entry, &wanted->walk);
-	if (write_trees(wanted->pack, &wanted->walk.root, err) < 0)
-		return -1;
-	return look_write_root(wanted, err);
-}
-
-static void begin_wanted(struct checkpoint_repo *repo, struct look *wanted)
-{
-	/* The same rules: nothing was scanned, so the cache stays as it is. */
-	*wanted = (struct look){ .pack = pack_new(repo, false, NULL), .walk.same_rules = true };
-}
-
 static int merge(struct crossing *at, struct error *err)
 {
 	struct checkpoint_repo *repo = &at->request->repo;
@@ -109,7 +70,7 @@ static int merge(struct crossing *at, struct error *err)
 					 .draft = &at->draft,
 					 .present = &at->present.walk.root,
 					 .paths = &at->request->differ.paths };
-	begin_wanted(repo, &at->wanted);
+	at->wanted = (struct look){ .pack = pack_new(repo, false, NULL) };
 	return tree_merge(&at->merge, repo, at->wanted.pack, err);
 }
 
@@ -146,7 +107,7 @@ static int pick_files(struct crossing *at, const struct changes *all, struct nod
 				    err) < 0)
 			return -1;
 	}
-	restore_plan_tidy_groups(chosen);
+	node_tidy_groups(chosen);
 	return 0;
 }
 
@@ -191,30 +152,11 @@ static int choose(struct crossing *at, struct error *err)
 		result = pick_files(at, &all, &chosen, err);
 	}
 	if (result == 0)
-		result = set_wanted(&at->wanted, &chosen, err);
+		result = look_set_tree(&at->wanted, &chosen, err);
 	node_release(&chosen);
 	changes_release(&all);
 	list_release(&left);
 	return result;
-}
-
-/* ---- saving a result ---- */
-
-/* Saves the base with the draft's own changes. */
-static int save_own(struct crossing *at, int upper, struct checkpoint_repo_item *ret_made,
-		    struct error *err)
-{
-	struct snapshot_request *request = at->request;
-	struct checkpoint_repo *repo = &request->repo;
-	bool same;
-
-	begin_wanted(repo, &at->wanted);
-	tree_layer(&at->base, &at->present.walk.root, upper, &at->merge.result);
-	if (look_finish(repo, &at->present, err) < 0 ||
-	    set_wanted(&at->wanted, &at->merge.result, err) < 0)
-		return -1;
-	return save_checkpoint(repo, &request->look, &at->wanted, &request->save, ret_made, &same,
-			       err);
 }
 
 static void crossing_release(struct crossing *at)
@@ -226,24 +168,6 @@ static void crossing_release(struct crossing *at)
 	look_release(&at->present);
 	node_release(&at->base);
 	node_release(&at->draft);
-}
-
-int gate_save(struct snapshot_request *request, struct error *err)
-{
-	AUTO_FD upper = open(request->upper, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	struct crossing at = { .request = request };
-	struct checkpoint_repo_item made;
-	int result = -1;
-
-	if (upper < 0)
-		error_sys(err, "open '%s'", request->upper);
-	else if (checkpoint_begin(request, err) == 0 && load(&at, "0", &at.base, err) == 0 &&
-		 look_scan(&request->repo, &request->look, &at.present, err) == 0)
-		result = save_own(&at, upper, &made, err);
-	if (result == 0)
-		json_number(&request->json, "number", (uint64_t)made.number);
-	crossing_release(&at);
-	return result;
 }
 
 /* ---- the answer ---- */

@@ -6,6 +6,7 @@
  * Output for the user goes to stdout; the result is one JSON object on descriptor 3. The client is
  * snapshot.h.
  */
+#include "draft/draft.h"
 #include "snapshot/checkpoint.h"
 #include "snapshot/gate.h"
 #include "snapshot/store/boot.h"
@@ -92,7 +93,7 @@ static const struct task {
 	{ "rollback", checkpoint_undo, STORE_AND_PROJECT },
 	{ "restore", checkpoint_undo, STORE_AND_PROJECT },
 	{ "prune", checkpoint_prune, STORE },
-	{ "result", gate_save, STORE, "upper" },
+	{ "result", checkpoint_save, STORE, "draft" },
 	{ "cross", gate_cross, STORE_AND_PROJECT },
 	{ "git-open", open_private, .needs = "folder" },
 	{ "git-import", import, .needs = "folder" },
@@ -119,8 +120,13 @@ static const struct task *find_task(const char *name)
  */
 static bool is_undo_pending(const struct snapshot_request *request)
 {
-	AUTO_FREE char *note = path_join(request->store, RESTORE_NOTE);
-	AUTO_FREE char *stage = path_join(request->look.project, LOOK_WALK_STAGE);
+	const char *draft = request->look.draft;
+	AUTO_FREE char *name = checkpoint_repo_file(RESTORE_NOTE,
+						    draft ? request->look.loop : NULL);
+	AUTO_FREE char *note = path_join(request->store, name);
+	AUTO_FREE char *stage = mem_format("%s%s/" LOOK_WALK_STAGE,
+					   draft ? draft : request->look.project,
+					   draft ? "/upper" : "");
 
 	return access(note, F_OK) == 0 ||
 	       faccessat(AT_FDCWD, stage, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
@@ -133,6 +139,28 @@ static bool has_checkpoints(const struct snapshot_request *request)
 					  request->look.loop);
 
 	return access(refs, F_OK) == 0;
+}
+
+/* A draft is read without a cache, so only repairs depend on this. Its first scan is of the project
+ * itself. */
+static bool has_rebooted(const struct snapshot_request *request, enum opens opens)
+{
+	bool in_draft = request->look.draft && has_checkpoints(request);
+
+	return !(in_draft && opens == STORE) &&
+	       boot_is_new(request->store, in_draft ? request->look.loop : NULL);
+}
+
+/* Moves this process to a view in which the draft can be written. Root writes to the layers as
+ * root, also if the command in the fence runs as another user. */
+static int enter_draft(const struct look_options *look, struct error *err)
+{
+	const struct draft_view view = { .project = look->project,
+					 .folder = look->draft,
+					 .writable = true,
+					 .root = geteuid() == 0 };
+
+	return draft_enter(&view, err);
 }
 
 static int perform(struct snapshot_request *request, const char *name, struct error *err)
@@ -149,12 +177,16 @@ static int perform(struct snapshot_request *request, const char *name, struct er
 				 task->needs);
 	if (task->opens == NO_STORE)
 		return task->run(request, err);
-	rebooted = boot_is_new(request->store);
+	rebooted = has_rebooted(request, task->opens);
 	repairs = task->opens == STORE_AND_PROJECT || is_undo_pending(request) ||
 		  (task->opens == STORE_AND_REPAIRS && rebooted && has_checkpoints(request));
+	request->in_view = repairs && request->look.draft;
+	if (request->in_view && enter_draft(&request->look, err) < 0)
+		return -1;
 	result = checkpoint_repo_open(&request->repo, request->store,
 				      repairs ? request->look.project : NULL, err);
 	request->repo.rebooted = rebooted;
+	request->repo.draft = request->look.draft ? request->look.loop : NULL;
 	if (result == 0)
 		result = task->run(request, err);
 	checkpoint_repo_close(&request->repo);

@@ -18,10 +18,12 @@ struct snapshot_request_gate {
 };
 
 struct snapshot_request {
-	const char *store, *from, *to, *path, *style, *upper;
+	const char *store, *from, *to, *path, *style;
 	bool findings;       /* of a diff: signs that it weakens the checks */
 	struct list actions; /* on findings: changes to the defaults */
 	struct snapshot_request_gate gate;
+	bool edited;  /* also tell what others changed in the project since the draft began */
+	bool in_view; /* this process sees the draft in place of the project */
 	struct look_options look;
 	struct save_options save;
 	struct differ_options differ;

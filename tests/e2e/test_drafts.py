@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 
-from harness import cases, contains, equal, expect, lacks, timeout
+from harness import cases, contains, equal, expect, lacks, needs, timeout
 from harness.drafts import cross_and_come_back, drafts, fill, merge_with_the_users
 from harness.edits import difference, listing
 from harness.snapshots import Snapshots
@@ -911,3 +911,20 @@ def test_a_discard_that_is_killed_is_finished_by_the_next_one(t):
             run(t, "discard", draft)
         equal((drafts(t), [name for name in os.listdir(store) if name == draft]), ([], []), f"what is left after fault point {fault}")
     expect(fault > 3, "a discard has fault points", fault)
+
+
+@needs("git")
+def test_a_command_in_a_draft_does_not_finish_an_apply_there(t):
+    """An apply that was killed belongs to the project; a command in a draft sees only its view."""
+    t.write("a", "a\n")
+    draft, _ = rehearse(t, "echo changed >a; echo new >b")
+    apply(t, draft)
+    (store,) = (os.path.join(t.state, "snapshots", name) for name in os.listdir(os.path.join(t.state, "snapshots")))
+    number = max(os.listdir(os.path.join(store, "refs/ringfence", draft)), key=int)
+    tree = t.run(["git", "--git-dir", store, "rev-parse", f"refs/ringfence/{draft}/{number}^{{tree}}"]).out.strip()
+    os.unlink(t.path("b"))
+    with open(os.path.join(store, "undo"), "w", encoding="utf-8") as note:
+        note.write(f"{tree}\n")
+    equal(t.sh("true", opts=("--in", draft)).code, 0, "exit status of a command in the draft")
+    apply(t, draft)
+    equal((t.read("a"), t.read("b")), ("changed\n", "new\n"), "the project")

@@ -5,14 +5,14 @@ import signal
 
 from harness import cases, contains, equal, expect, lacks, needs, timeout
 from harness.gitrepo import Private, Repository
-from harness.loop import Loop, keepers, kill, until
+from harness.loop import WORKSPACES, Loop, keepers, kill, until
 
 COMMIT = "git add -A; git commit -q -m 'by the agent'; "
 
 
-def begin(t, script, *words, repository=None, scripts=None, name="project"):
+def begin(t, script, *words, repository=None, scripts=None, name="project", workspace="in-place"):
     """A loop in a repository, run to its end."""
-    loop = Loop(t, name, scripts=scripts or {"1": f"{script}; edit done yes"})
+    loop = Loop(t, name, scripts=scripts or {"1": f"{script}; edit done yes"}, workspace=workspace)
     repo = repository or Repository(t, loop.project).filled()
     loop.result = loop.run(*words)
     return loop, repo
@@ -23,8 +23,10 @@ def branch(loop):
 
 
 @needs("git")
-def test_the_agent_commits_and_the_user_finds_a_branch(t):
-    loop = Loop(t, scripts={"1": f"edit new.txt hello; {COMMIT} git log --format=%an%n%ae%n%s > seen; edit done yes"})
+@cases(*WORKSPACES)
+def test_the_agent_commits_and_the_user_finds_a_branch(t, workspace):
+    loop = Loop(t, scripts={"1": f"edit new.txt hello; {COMMIT} git log --format=%an%n%ae%n%s > seen; edit done yes"},
+                workspace=workspace)
     repo = Repository(t, loop.project).filled()
     before = repo.state()
     result = loop.run()
@@ -33,7 +35,7 @@ def test_the_agent_commits_and_the_user_finds_a_branch(t):
     equal(repo.git("log", "-1", "--format=%s", branch(loop)), "by the agent", "the commit")
     equal(repo.git("show", f"{branch(loop)}:new.txt"), "hello", "what is in it")
     equal(repo.git("rev-parse", f"{branch(loop)}^"), repo.git("rev-parse", "HEAD"), "its parent")
-    contains(loop.tree()["seen"], "A User\nuser@example.org\nby the agent", "who committed")
+    contains(loop.outcome("seen"), "A User\nuser@example.org\nby the agent", "who committed")
     repo.fsck()
     contains(result.out + result.err, f"committed: {branch(loop)} is ", "what is told")
     contains(loop.ringfence("status").out, f"committed: {branch(loop)} is ", "what status says")
@@ -42,7 +44,8 @@ def test_the_agent_commits_and_the_user_finds_a_branch(t):
 
 
 @needs("git")
-def test_the_agent_amends_branches_tags_stashes_and_rebases_over_iterations(t):
+@cases(*WORKSPACES)
+def test_the_agent_amends_branches_tags_stashes_and_rebases_over_iterations(t, workspace):
     scripts = {
         "1": f"edit one 1; {COMMIT} git commit -q --amend -m amended; git branch side HEAD~1; git tag light; "
              "git tag -a -m annotated heavy; edit file.txt stashed; git stash -q",
@@ -50,10 +53,10 @@ def test_the_agent_amends_branches_tags_stashes_and_rebases_over_iterations(t):
              "git checkout -q main; git rebase -q side; git branch -d light 2>/dev/null; git stash pop -q; "
              "git commit -q -am popped; edit done yes",
     }
-    loop, repo = begin(t, "", scripts=scripts)
+    loop, repo = begin(t, "", scripts=scripts, workspace=workspace)
     equal(loop.result.code, 0, "exit status of run", loop.result)
     below = f"refs/ringfence/{loop.status()['id']}"
-    equal(loop.tree()["subject"], "amended\n", "what the second iteration found")
+    equal(loop.outcome("subject"), "amended\n", "what the second iteration found")
     equal(repo.git("log", "--format=%s", branch(loop)).split("\n"),
           ["popped", "amended", "two", "the second", "the first"], "the history")
     refs = repo.refs("refs/ringfence")

@@ -6,13 +6,14 @@ import signal
 import time
 
 from harness import cases, contains, equal, expect, lacks, user_only
-from harness.loop import Loop, at_work
+from harness.loop import WORKSPACES, Loop, at_work
 
 STEPS = {"all": "say step $N; edit step-$N $N; [ $N -lt 2 ] || edit done yes"}
 
 
-def test_a_loop_goes_on_until_its_check_passes(t):
-    loop = Loop(t, scripts=STEPS)
+@cases(*WORKSPACES)
+def test_a_loop_goes_on_until_its_check_passes(t, workspace):
+    loop = Loop(t, scripts=STEPS, workspace=workspace)
     result = loop.run()
     equal(result.code, 0, "exit status", result)
     contains(result.out, "iteration 2 of 20", "the progress")
@@ -22,8 +23,9 @@ def test_a_loop_goes_on_until_its_check_passes(t):
     equal([entry["verdict"] for entry in loop.history()], ["go on", "done"], "the verdicts")
 
 
-def test_what_an_iteration_leaves_is_kept_where_the_agent_cannot_write(t):
-    loop = Loop(t, scripts={"all": "say hello; echo oops >&2; edit done yes"})
+@cases(*WORKSPACES)
+def test_what_an_iteration_leaves_is_kept_where_the_agent_cannot_write(t, workspace):
+    loop = Loop(t, scripts={"all": "say hello; echo oops >&2; edit done yes"}, workspace=workspace)
     equal(loop.run().code, 0, "exit status")
     folder = os.path.join(loop.folder, "iterations/1")
     for name in ("prompt.md", "stdout.log", "stderr.log", "before.json", "after.json", "analysis.json",
@@ -38,8 +40,9 @@ def test_what_an_iteration_leaves_is_kept_where_the_agent_cannot_write(t):
     equal(loop.ringfence("exec", "--", "ls", loop.folder).code, 2, "ls of the folder in the fence")
 
 
-def test_the_prompt_tells_the_task_the_limits_and_what_the_check_printed(t):
-    loop = Loop(t, scripts={"1": "say learnt: it is hard", "2": "edit done yes"})
+@cases(*WORKSPACES)
+def test_the_prompt_tells_the_task_the_limits_and_what_the_check_printed(t, workspace):
+    loop = Loop(t, scripts={"1": "say learnt: it is hard", "2": "edit done yes"}, workspace=workspace)
     loop.run("-m", "7", check="echo the bridge is broken; test -f done")
     with open(os.path.join(loop.folder, "iterations/2/prompt.md"), encoding="utf-8") as file:
         prompt = file.read()
@@ -48,8 +51,9 @@ def test_the_prompt_tells_the_task_the_limits_and_what_the_check_printed(t):
         contains(prompt, part, "the prompt")
 
 
-def test_old_failures_are_told_from_new_ones(t):
-    loop = Loop(t, scripts={"1": "rm good; say x", "2": "edit bad x", "3": "edit good x; edit done yes"})
+@cases(*WORKSPACES)
+def test_old_failures_are_told_from_new_ones(t, workspace):
+    loop = Loop(t, scripts={"1": "rm good; say x", "2": "edit bad x", "3": "edit good x; edit done yes"}, workspace=workspace)
     loop.write("good")
     result = loop.run("--check", "test -f good", check="test ! -e bad && echo all is odd; test -f done")
     equal(result.code, 0, "exit status", result)
@@ -91,9 +95,10 @@ def test_a_promise_never_outvotes_a_check(t):
     equal(result.code, 2, "exit status", result)
 
 
-def test_boxes_are_counted(t):
+@cases(*WORKSPACES)
+def test_boxes_are_counted(t, workspace):
     loop = Loop(t, scripts={"1": "edit TASKS.md '- [x] one'; echo '- [ ] two' >>TASKS.md",
-                            "2": "edit TASKS.md '- [x] one'; echo '- [x] two' >>TASKS.md"})
+                            "2": "edit TASKS.md '- [x] one'; echo '- [x] two' >>TASKS.md"}, workspace=workspace)
     loop.write("TASKS.md", "- [ ] one\n")
     equal(loop.run("--tasks", "TASKS.md", check=None).code, 0, "exit status")
     equal(loop.status()["used"], 2, "iterations")
@@ -106,8 +111,9 @@ def test_a_check_that_runs_nothing_is_no_pass(t):
     contains(result.out, "ran nothing", "the progress")
 
 
-def test_several_checks_must_all_pass(t):
-    loop = Loop(t, scripts={"1": "edit done yes", "2": "edit other yes"})
+@cases(*WORKSPACES)
+def test_several_checks_must_all_pass(t, workspace):
+    loop = Loop(t, scripts={"1": "edit done yes", "2": "edit other yes"}, workspace=workspace)
     result = loop.run("--check", "test -f other")
     equal(result.code, 0, "exit status", result)
     equal([[check["passed"] for check in entry["checks"]] for entry in loop.history()],

@@ -9,7 +9,7 @@ import sqlite3
 import subprocess
 
 from harness import Skip, cases, contains, equal, expect, gitrepo, kernel, needs, root_only, user_only
-from harness.loop import ENDED, Loop, is_stopped, keepers, kill, name_of, until
+from harness.loop import ENDED, WORKSPACES, Loop, is_stopped, keepers, kill, name_of, until
 from harness.repository import Repository
 
 # Each step costs once: a repeated attempt finds the work of the previous one.
@@ -33,28 +33,31 @@ def interrupted_once(t, loop):
     t.all_gone()
 
 
-def begin(t):
-    loop = Loop(t, scripts=MEET)
+def begin(t, workspace="in-place"):
+    loop = Loop(t, scripts=MEET, workspace=workspace)
     loop.detach()
     loop.there("tried")
     loop.heard("try\n")
     return loop
 
 
-def test_a_killed_supervisor_is_started_again(t):
-    loop = begin(t)
+@cases(*WORKSPACES)
+def test_a_killed_supervisor_is_started_again(t, workspace):
+    loop = begin(t, workspace)
     kill(loop.supervisor())
     interrupted_once(t, loop)
 
 
-def test_a_killed_runner_interrupts_the_iteration_only(t):
-    loop = begin(t)
+@cases(*WORKSPACES)
+def test_a_killed_runner_interrupts_the_iteration_only(t, workspace):
+    loop = begin(t, workspace)
     kill(loop.runner())
     interrupted_once(t, loop)
 
 
-def test_a_killed_keeper_is_replaced_and_the_new_one_does_its_work(t):
-    loop = begin(t)
+@cases(*WORKSPACES)
+def test_a_killed_keeper_is_replaced_and_the_new_one_does_its_work(t, workspace):
+    loop = begin(t, workspace)
     supervisor = loop.supervisor()
     first = keepers()
     kill(first[0])
@@ -84,8 +87,9 @@ def test_a_loop_whose_supervisor_is_being_restarted_says_so(t):
     interrupted_once(t, loop)
 
 
-def test_when_all_are_killed_resume_goes_on(t):
-    loop = begin(t)
+@cases(*WORKSPACES)
+def test_when_all_are_killed_resume_goes_on(t, workspace):
+    loop = begin(t, workspace)
     supervisor, runner, keeper = loop.supervisor(), loop.runner(), keepers()[0]
     os.kill(keeper, signal.SIGSTOP)  # otherwise it would be faster than this test
     for pid in (supervisor, keeper, runner):
@@ -99,11 +103,11 @@ def test_when_all_are_killed_resume_goes_on(t):
     interrupted_once(t, loop)
 
 
-@cases(*range(4))
-def test_a_supervisor_and_a_runner_killed_in_one_instant_leave_nothing(t, number):
+@cases(*((number, workspace) for number in range(4) for workspace in WORKSPACES))
+def test_a_supervisor_and_a_runner_killed_in_one_instant_leave_nothing(t, number, workspace):
     """During short iterations, while a fence is being set up, in use or being removed."""
     t.leftover_runs = True
-    loop = Loop(t, scripts={"all": "edit step $N"})
+    loop = Loop(t, scripts={"all": "edit step $N"}, workspace=workspace)
     loop.detach("-m", "1000", "--max-same-error", "none")
     until("an iteration", lambda: loop.said().get("iteration", 0) > number)
     for pid in keepers():

@@ -14,6 +14,7 @@ from .expect import equal, expect
 from .patience import Patience
 
 AGENT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "agent.sh")
+WORKSPACES = ("in-place", "draft")
 PATIENCE_S = 60  # meant for hangs, not for slow machines
 ENDED = ("completed", "limit", "failed", "aborted", "paused")
 
@@ -33,8 +34,9 @@ def until(what, condition, patience=PATIENCE_S):
 class Loop:
     """A project with the scripted agent, and the newest loop in it."""
 
-    def __init__(self, t, name="project", scripts=None, **files):
+    def __init__(self, t, name="project", scripts=None, workspace="in-place", **files):
         self.t = t
+        self.workspace = workspace
         self.ident = None
         self.looks = 0
         self.project = os.path.join(t.home, name)
@@ -58,7 +60,7 @@ class Loop:
 
     def run_words(self, *words, check="test -f done"):
         checks = ["--check", check] if check else []
-        return ["run", "make it", "--agent-command", "sh agent.sh", *checks, *words]
+        return ["run", "make it", "--workspace", self.workspace, "--agent-command", "sh agent.sh", *checks, *words]
 
     def run(self, *words, check="test -f done", **options):
         """In the foreground, to its end."""
@@ -93,7 +95,16 @@ class Loop:
 
     def there(self, name):
         """Waits until the agent has made a file."""
-        return until(f"the file {name}", lambda: os.path.exists(self.path(name)))
+        return until(f"the file {name}", lambda: os.path.exists(self.made(name)))
+
+    def made(self, name):
+        """Where a file is that the agent has made or changed."""
+        return os.path.join(self.folder, "draft/upper", name) if self.workspace == "draft" else self.path(name)
+
+    def outcome(self, name):
+        """Returns the text of a file that the agent has made or changed."""
+        with open(self.made(name), encoding="utf-8") as file:
+            return file.read()
 
     def heard(self, text):
         """Waits until the transcript of the first iteration has a text, which is written some time after it was said."""

@@ -236,9 +236,10 @@ static void trusting(void)
 static void starting(void)
 {
 	struct fence_place place = { .project = state, .state = state };
-	const struct op_start_request request = {
-		.place = &place, .here = "/", .worktree = true, .min_free_bytes = INT64_MAX
-	};
+	const struct op_start_request request = { .place = &place,
+						  .here = "/",
+						  .workspace = OP_START_WORKTREE,
+						  .min_free_bytes = INT64_MAX };
 	struct op_start_result result = OP_START_INIT;
 	struct error err;
 

@@ -351,6 +351,18 @@ static int print_patch(const struct op_apply_request *request, struct error *err
 	return op_failed(status) ? cli_fail(err) : 0;
 }
 
+/* Returns whether the loop that is named, or the newest one, works on a draft whose files are
+ * wanted, not its commits. */
+static bool wants_files_of_loop(struct loops_options *opts)
+{
+	struct error ignored;
+
+	return !opts->merge && !opts->squash && !opts->patch &&
+	       client_find(opts->place.state, opts->rest[0], opts->place.project, &opts->loop,
+			   &ignored) == 0 &&
+	       opts->loop.state.options.draft;
+}
+
 static int apply(struct loops_options *opts, struct error *err)
 {
 	struct op_apply_request request = { .squash = opts->squash,
@@ -359,6 +371,12 @@ static int apply(struct loops_options *opts, struct error *err)
 
 	if (opts->rest[0] && drafts_exists(opts, opts->rest[0]))
 		return drafts_apply(opts, err);
+	if (wants_files_of_loop(opts)) {
+		char *newest[] = { opts->loop.id, NULL };
+
+		opts->rest = opts->rest[0] ? opts->rest : newest;
+		return drafts_apply(opts, err);
+	}
 	if (opts->undo) {
 		error_set(err,
 			  "--undo takes a draft's apply back; for a loop, apply prints the git "

@@ -2,6 +2,8 @@
 #include "cli/checkpoints.h"
 
 #include "cli/drafts.h"
+#include "draft/draft.h"
+#include "ops/op_draft.h"
 #include "snapshot/snapshot.h"
 #include "util/file/path.h"
 #include "util/mem.h"
@@ -86,8 +88,11 @@ static bool holds(const struct loops_options *opts, const char *number, const ch
 
 static bool exists(const struct loops_options *opts, const char *path)
 {
-	AUTO_FREE char *whole = path_join(opts->loop.state.options.project, path);
+	const struct loop_options *options = &opts->loop.state.options;
+	AUTO_FREE char *whole = path_join(options->project, path);
 
+	if (options->draft)
+		return draft_exists(options->project, options->draft, path);
 	return faccessat(AT_FDCWD, whole, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
@@ -167,21 +172,43 @@ static int begin_loop(struct loops_options *opts, struct snapshot_work *work, st
 	return checkpoints_begin(opts, "diff", work, err);
 }
 
+/* Returns whether an agent may be changing the files that are compared. */
+static bool is_live(const struct loops_options *opts)
+{
+	AUTO_FREE char *running = client_running(opts->place.state,
+						 opts->loop.state.options.project);
+
+	return opts->loop.state.options.draft ? opts->loop.alive : running != NULL;
+}
+
+/* The draft of a loop is compared as the loop is. */
+static void choose_loop(struct loops_options *opts)
+{
+	struct draft_record record;
+	struct error ignored;
+
+	if (!opts->draft_id || drafts_exists(opts, opts->draft_id) ||
+	    op_draft_find(opts->place.state, opts->draft_id, &record, &ignored) < 0)
+		return;
+	draft_record_release(&record);
+	opts->loop_id = opts->draft_id;
+	opts->draft_id = NULL;
+}
+
 static int diff(struct loops_options *opts, struct error *err)
 {
 	struct snapshot_work work = { 0 };
-	AUTO_FREE char *running = NULL;
 	AUTO_FREE char *result = NULL;
 	int code;
 
+	choose_loop(opts);
 	if ((opts->draft_id ? begin_draft(opts, &work, &result, err)
 			    : begin_loop(opts, &work, err)) < 0 ||
 	    add_diff_arguments(opts, &work, err) < 0) {
 		snapshot_release(&work);
 		return cli_fail(err);
 	}
-	running = client_running(opts->place.state, opts->loop.state.options.project);
-	snapshot_tell_number(&work, "live", running != NULL);
+	snapshot_tell_number(&work, "live", is_live(opts));
 	code = checkpoints_print(&work, !opts->json, err);
 	snapshot_release(&work);
 	return code || check_paths(opts, result, err) == 0 ? code : cli_fail(err);

@@ -52,9 +52,11 @@ static json_t *find_applied(const char *state, const struct draft_record *record
 
 static struct line line_of(const char *state, const struct draft_record *record)
 {
-	struct line line = { .record = record,
-			     .applied = find_applied(state, record),
-			     .bytes = disk_usage_bytes(record->folder, NULL) };
+	struct line line = {
+		.record = record,
+		.applied = find_applied(state, record),
+		.bytes = disk_usage_bytes(record->of_loop ? record->layers : record->folder, NULL)
+	};
 
 	line.state = draft_record_is_busy(record)          ? "running"
 		     : draft_record_is_interrupted(record) ? "interrupted"
@@ -66,9 +68,9 @@ static json_t *line_json(const struct line *line)
 {
 	const struct draft_record *record = line->record;
 
-	return json_pack("{s:s, s:s, s:s, s:I, s:s, s:o, s:O, s:I}", "id", record->id, "project",
-			 record->project, "command", record->command, "began_ms",
-			 (json_int_t)record->began_ms, "state", line->state, "exit",
+	return json_pack("{s:s, s:b, s:s, s:s, s:I, s:s, s:o, s:O, s:I}", "id", record->id, "loop",
+			 record->of_loop, "project", record->project, "command", record->command,
+			 "began_ms", (json_int_t)record->began_ms, "state", line->state, "exit",
 			 record->code == DRAFT_RECORD_NONE ? json_null()
 							   : json_integer(record->code),
 			 "applied", line->applied, "bytes", (json_int_t)line->bytes);
@@ -91,7 +93,9 @@ static void print_line(const struct line *line, bool all)
 	bool applied = json_is_true(line->applied) && strcmp(line->state, "finished") == 0;
 	AUTO_FREE char *age = text_age(clock_wall_ms() - record->began_ms);
 	AUTO_FREE char *size = text_size(line->bytes);
-	AUTO_FREE char *command = shorten(record->command);
+	AUTO_FREE char *shortened = shorten(record->command);
+	AUTO_FREE char *command = record->of_loop ? mem_format("loop: %s", shortened)
+						  : mem_dup(shortened);
 	AUTO_FREE char *project = text_escaped(record->project);
 
 	printf("%s  %-11s  %-11s  %8s  %s%s%s\n", record->id, applied ? "applied" : line->state,
@@ -117,7 +121,8 @@ static int print_list(struct loops_options *opts, struct error *err)
 	struct draft_records records;
 	json_t *list = json_array();
 
-	if (draft_record_list(opts->place.state, &records, err) < 0) {
+	if (op_draft_list(opts->place.state, opts->all ? NULL : opts->place.project, &records,
+			  err) < 0) {
 		json_decref(list);
 		return cli_fail(err);
 	}
@@ -153,9 +158,9 @@ const struct cli_command cmd_drafts = {
 	.options_anywhere = true,
 	.summary = "list drafts: changes that are not in the project yet",
 	.description =
-		"Lists the drafts that ringfence exec --draft has made: changes that wait until "
-		"you take them over (ringfence apply DRAFT) or drop them (ringfence discard "
-		"DRAFT). Each has a line: its id, state, age, size on disk, and last command, the "
+		"Lists the drafts of ringfence exec --draft and of loops (ringfence run --workspace "
+		"draft): changes that wait until you take them over (ringfence apply DRAFT) or drop "
+		"them (ringfence discard DRAFT, or ringfence clean LOOP). Each has a line: its id, state, age, size on disk, and last command, the "
 		"oldest draft first.",
 	.options = options,
 	.sections = sections,

@@ -37,7 +37,8 @@ static const struct cli_option options[] = {
 		    report_path),
 	OPTION_FLAG("draft", "rehearse: changes to the project go to a new draft",
 		    struct exec_options, draft),
-	OPTION_TEXT("in", "DRAFT", "rehearse in a draft that exists, after its changes",
+	OPTION_TEXT("in", "DRAFT",
+		    "rehearse in a draft or in the draft of a loop, after its changes",
 		    struct exec_options, in),
 	OPTION_FLAG("i-accept-no-fence", "run WITHOUT any fence", struct exec_options, no_fence),
 	{ 0 },
@@ -152,6 +153,11 @@ static void report_plan(const struct fence_plan *plan, bool first)
 	notice_found(&plan->recovered, plan->project);
 }
 
+static void report_before(const struct fence_plan *plan)
+{
+	notice_found(&plan->recovered, plan->project);
+}
+
 /* Reports a finished run, and returns the exit status. */
 static int finish(const struct report_file *report, const struct fenced *run, struct error *err)
 {
@@ -176,7 +182,7 @@ static int load_and_run(struct exec_options *opts, struct error *err)
 	AUTO_FREE char *folder = NULL;
 	AUTO_FREE char *day = NULL;
 	struct ledger_options ledger = { 0 };
-	struct drafts_stay stay;
+	struct draft_record record = { .lock = -1 };
 	struct drafts_run ended;
 	bool in_draft = opts->draft || opts->in;
 	bool run_started;
@@ -196,10 +202,15 @@ static int load_and_run(struct exec_options *opts, struct error *err)
 		return cli_fail(err);
 	notice_config(&effective->config, notice_is_general);
 	notice_part(effective);
-	if (in_draft && drafts_enter(opts->in, &effective->spec, &stay, err) < 0)
+	if (in_draft && drafts_begin(opts->in, &effective->spec, &record, err) < 0)
 		return cli_fail(err);
+	if (in_draft && record.lock < 0)
+		notice_format("loop %s is running, so its draft can only be read", record.id);
 	fenced_run(&(struct fenced_request){ .spec = &effective->spec,
 					     .ledger = &ledger,
+					     .draft = record.layers,
+					     .draft_read_only = in_draft && record.lock < 0,
+					     .before = report_before,
 					     .planned = report_plan,
 					     .notice = notice },
 		   &run, err);
@@ -209,11 +220,10 @@ static int load_and_run(struct exec_options *opts, struct error *err)
 	drafts_hosts(&run.result, &ended.refused);
 	fenced_release(&run);
 	if (in_draft && !run_started && !opts->in)
-		drafts_abandon(effective->place.state, &stay.record);
-	else if (in_draft)
-		code = drafts_leave(effective->place.state, &stay.record, &ended, err);
-	if (in_draft)
-		drafts_release(&stay);
+		drafts_abandon(effective->place.state, &record);
+	else if (in_draft && record.lock >= 0)
+		code = drafts_leave(effective->place.state, &record, &ended, err);
+	draft_record_release(&record);
 	list_release(&ended.refused);
 	return code;
 }

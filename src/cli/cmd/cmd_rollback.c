@@ -55,6 +55,8 @@ static int show_changes(const struct op_rollback_request *request, const struct 
 	snapshot_tell(&work, "style", "stat");
 	snapshot_tell_number(&work, "ignored", loop->state.options.checkpoint_ignored);
 	snapshot_tell_number(&work, "terminal", 1);
+	if (loop->state.options.draft)
+		snapshot_tell(&work, "draft", loop->state.options.draft);
 	if (request->path)
 		snapshot_tell(&work, "only", request->path);
 	printf("since checkpoint %lld:\n", (long long)request->checkpoint);
@@ -90,7 +92,7 @@ static int report(const struct loops_options *opts, const struct op_rollback_req
 
 		printf("  kept, because it contains ignored or unreadable files: %s\n", name);
 	}
-	if (result->loop.state.options.work_tree)
+	if (result->loop.state.options.work_tree || result->loop.state.options.draft)
 		puts("your project is unchanged");
 	printf("the previous state is checkpoint %lld (to undo: ringfence rollback %lld)\n",
 	       (long long)result->saved, (long long)result->saved);

@@ -8,6 +8,7 @@
 #include "cli/view/policy_text.h"
 #include "fence/fence.h"
 #include "loop/client.h"
+#include "ops/op_draft.h"
 #include "ops/op_start.h"
 #include "settings/effective.h"
 #include "settings/loop_request.h"
@@ -26,11 +27,11 @@ struct run_options {
 	struct effective effective;
 	const char *objective;
 	const char *prompt_file;
+	bool apply;
 	bool detach;
 	bool dry;
 	bool json;
 	bool no_fence;
-	bool apart;
 	struct buffer text;
 	struct loop_request request;
 	struct op_start_result start;
@@ -43,10 +44,10 @@ static const struct cli_option options[] = {
 	OPTION_TEXT("prompt-file", "FILE", "read the objective from this file (-p)",
 		    struct run_options, prompt_file),
 	OPTION_PROJECT(struct run_options, effective.spec.project),
-	OPTION_FLAG(
-		"worktree",
-		"work in a separate work tree, on the branch ringfence/LOOP (see ringfence apply)",
-		struct run_options, apart),
+	OPTION_FLAG("apply",
+		    "when the loop is completed, take its draft over, unless a file needs a yes or "
+		    "there is a conflict",
+		    struct run_options, apply),
 	OPTION_FLAG("detach", "continue in the background; the last line printed is the loop's id",
 		    struct run_options, detach),
 	OPTION_FLAG("dry-run", "show the prompt and the policy; start nothing", struct run_options,
@@ -68,6 +69,7 @@ static const struct cli_alias aliases[] = {
 	{ "-m", "--max-iterations" },
 	{ "--completion", "--promise" },
 	{ "--completion-promise", "--promise" },
+	{ "--worktree", "--workspace=worktree" },
 	{ "--no-pause-on-warning", "--pause-on-warning=false" },
 	{ 0 },
 };
@@ -165,6 +167,55 @@ static int show(const struct run_options *opts, struct error *err)
 	return cli_flush();
 }
 
+/* Counts the changes that need a yes. */
+static size_t count_asked(const struct op_draft_apply_result *result)
+{
+	size_t count = 0;
+
+	for (int i = 0; i < PATH_GROUP_COUNT; i++)
+		count += result->questions[i].count;
+	return count;
+}
+
+/* Takes the draft of a completed loop over, or says what waits. */
+static int apply(const struct client_loop *loop, const struct run_options *opts, struct error *err)
+{
+	const struct list everything = { 0 };
+	const struct op_draft_apply_request request = { .state = opts->effective.place.state,
+							.id = loop->id,
+							.paths = &everything };
+	struct op_draft_apply_result result;
+	enum op_status status = op_draft_apply(&request, &result, err);
+	int code = LOOPS_COMPLETED;
+
+	if (status == OP_DONE)
+		notice_format("applied (to undo this: ringfence apply --undo %s)", loop->id);
+	else if (status == OP_ASKS)
+		notice_format("not applied: %zu of the changed paths need a yes "
+			      "(to look at them: ringfence apply --dry-run %s)",
+			      count_asked(&result), loop->id);
+	else if (status == OP_REFUSED && result.conflicts.count)
+		notice_format("not applied: %s (to see where: ringfence apply --dry-run %s)",
+			      err->text, loop->id);
+	else if (op_failed(status))
+		code = cli_fail(err);
+	op_draft_apply_release(&result);
+	return code;
+}
+
+/* A loop applies nothing by itself: this command does, when it has followed the loop to its end. */
+static int check_apply(const struct run_options *opts, struct error *err)
+{
+	if (!opts->apply)
+		return 0;
+	if (opts->request.start.workspace != OP_START_DRAFT)
+		return error_set(err, "--apply takes a draft over: use it with --workspace draft");
+	if (opts->detach)
+		return error_set(err, "use --apply or --detach, not both (afterwards: ringfence "
+				      "apply)");
+	return 0;
+}
+
 static int start(struct run_options *opts, struct error *err)
 {
 	/* With --detach, a script that reads stdout gets only the loop's id. */
@@ -198,7 +249,7 @@ static int start(struct run_options *opts, struct error *err)
 
 		page_print(result, 0);
 	}
-	return code;
+	return opts->apply && code == LOOPS_COMPLETED ? apply(loop, opts, err) : code;
 }
 
 static void notice_names(const char *before, const struct list *names, size_t count)
@@ -240,8 +291,9 @@ static int load_and_run(struct run_options *opts, struct error *err)
 		fence_enter_scope(&opts->effective.place, &opts->effective.spec);
 	notice_config(&opts->effective.config, NULL);
 	notice_part(&opts->effective);
-	loop_request_begin(&opts->request, &opts->effective, opts->apart);
-	if ((!opts->dry && prepare(opts, err) < 0) || choose(opts, err) < 0 ||
+	loop_request_begin(&opts->request, &opts->effective);
+	if (check_apply(opts, err) < 0 || (!opts->dry && prepare(opts, err) < 0) ||
+	    choose(opts, err) < 0 ||
 	    (!opts->dry && loop_request_find_models(&opts->request, err) < 0) ||
 	    plan(opts, err) < 0)
 		return cli_fail(err);

@@ -150,6 +150,8 @@ static void print_loop(const struct client_loop *loop, bool with_project)
 		line("%s", reason);
 	if (state->options.work_tree)
 		line("work tree %s, branch ringfence/%s", state->options.work_tree, loop->id);
+	if (state->options.draft)
+		line("draft: your project is unchanged until ringfence apply %s", loop->id);
 	print_tape(state);
 	print_git(state);
 	if (state->options.login)

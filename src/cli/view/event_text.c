@@ -245,11 +245,35 @@ static void print_ended(struct event_text *view, const json_t *data)
 }
 
 /* Prints only problems and notices: checkpoints are routine. */
+static void print_edited(struct event_text *view, const json_t *paths, json_int_t count)
+{
+	enum { SHOWN = 5 };
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(1 << 16);
+	size_t index;
+	json_t *path;
+
+	json_array_foreach(paths, index, path)
+	{
+		AUTO_FREE char *shown = text_escaped(json_string_value(path));
+
+		if (index < SHOWN)
+			buffer_printf(&text, "%s%s", index ? ", " : "", shown);
+	}
+	if (count > SHOWN)
+		buffer_printf(&text, " and %lld more", (long long)count - SHOWN);
+	event_text_print(
+		view,
+		"  you changed in the project, beside the draft: %s; ringfence apply keeps "
+		"your changes, or names conflicts",
+		buffer_text(&text));
+}
+
 static void print_checkpointed(struct event_text *view, const json_t *data)
 {
 	const json_t *left = json_object_get(data, "not_kept");
 	const json_t *first = json_array_get(left, 0);
 	const json_t *repaired = json_object_get(data, "repaired");
+	const json_t *edited = json_object_get(data, "edited");
 
 	if (json_object_get(data, "error"))
 		event_text_print(view, "  could not take a checkpoint: %s",
@@ -258,6 +282,8 @@ static void print_checkpointed(struct event_text *view, const json_t *data)
 		event_text_print(view, "  checkpoint: %s", jsonget_text(data, "notice"));
 	if (jsonget_flag(data, "recovered"))
 		event_text_print(view, "  finished an interrupted rollback first");
+	if (json_array_size(edited))
+		print_edited(view, edited, jsonget_number(data, "edited_count"));
 	if (json_array_size(repaired))
 		event_text_print(
 			view,

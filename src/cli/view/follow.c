@@ -181,10 +181,14 @@ static int conclude(struct follow *follow, struct error *err)
 	if (!loop->damaged && loop->state.phase == LOOP_PHASE_paused)
 		event_text_print(&follow->view, "to continue: ringfence resume %s", loop->id);
 	if (!loop->damaged && loop->state.phase == LOOP_PHASE_finished && loop->state.iteration)
-		event_text_paint(&follow->view, COLOR_DIM,
-				 "ringfence diff shows what changed, rollback undoes it%s",
-				 loop->state.git_ref ? ", apply brings the commits into your branch"
-						     : "");
+		event_text_paint(
+			&follow->view, COLOR_DIM, "ringfence diff shows what changed, %s%s",
+			loop->state.options.draft
+				? "apply takes it over; until then your project is unchanged"
+				: "rollback undoes it",
+			loop->state.git_ref && !loop->state.options.draft
+				? ", apply brings the commits into your branch"
+				: "");
 	return loops_exit_code(loop);
 }
 

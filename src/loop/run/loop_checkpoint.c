@@ -25,6 +25,8 @@ static void begin(const struct supervisor *sup, const char *name, struct snapsho
 	AUTO_FREE char *state = loop_folder_state(sup->folder);
 
 	snapshot_begin(work, name, state, sup->state.options.project, path_name(sup->folder));
+	if (sup->state.options.draft)
+		snapshot_tell(work, "draft", sup->state.options.draft);
 }
 
 /* The request of a checkpoint. The caller releases it. */
@@ -39,6 +41,7 @@ static void make_save(struct supervisor *sup, const char *kind, uint32_t iterati
 	/* If the store was lost, the numbers go on: an old one must not mean a later state. */
 	snapshot_tell_number(ret_work, "next", sup->state.checkpoint + 1);
 	snapshot_tell_number(ret_work, "live", sup->run.working);
+	snapshot_tell_number(ret_work, "edited", options->draft && !sup->run.working);
 	snapshot_tell_number(ret_work, "ignored", options->checkpoint_ignored);
 	snapshot_tell_number(ret_work, "most_bytes", options->checkpoint_bytes);
 	if (sup->survey.checkpoint >= 0)
@@ -50,15 +53,28 @@ static void make_save(struct supervisor *sup, const char *kind, uint32_t iterati
 	sup->checkpoint.iteration = iteration;
 }
 
+/* Returns what the user changed in the project since the draft began, unless an event has already
+ * told exactly this. The caller frees it. */
+static char *find_edited(const struct supervisor *sup, const json_t *answer)
+{
+	const json_t *edited = json_object_get(answer, "edited");
+	AUTO_FREE char *text = edited ? json_dumps(edited, JSON_COMPACT) : NULL;
+	const char *told = sup->state.edited ? sup->state.edited : "[]";
+
+	return text && strcmp(text, told) != 0 ? mem_dup(text) : NULL;
+}
+
 /* Writes an event, unless the checkpoint equals the previous one, and that was taken. */
 static int record(struct supervisor *sup, json_t *answer, const char *failed, struct error *err)
 {
 	static const char *const keys[] = { "number", "files",  "bytes",        "skipped",
 					    "torn",   "commit", "stored_bytes", "not_kept",
 					    "notice", "pruned", "recovered",    "repaired" };
+	AUTO_FREE char *edited = find_edited(sup, answer);
 	json_t *data;
 
-	if (!failed && !json_object_get(answer, "repaired") && !sup->state.checkpoint_error &&
+	if (!failed && !edited && !json_object_get(answer, "repaired") &&
+	    !sup->state.checkpoint_error &&
 	    jsonget_number(answer, "number") == sup->state.checkpoint)
 		return 0;
 	data = json_pack("{s:s, s:i}", "kind", sup->checkpoint.kind, "iteration",
@@ -66,6 +82,10 @@ static int record(struct supervisor *sup, json_t *answer, const char *failed, st
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
 		if (json_object_get(answer, keys[i]))
 			json_object_set(data, keys[i], json_object_get(answer, keys[i]));
+	if (edited) {
+		json_object_set(data, "edited", json_object_get(answer, "edited"));
+		json_object_set(data, "edited_count", json_object_get(answer, "edited_count"));
+	}
 	if (failed)
 		json_object_set_new(data, "error", loop_report_text(failed));
 	return supervisor_append(sup, LOOP_EVENT_checkpointed, data, err);

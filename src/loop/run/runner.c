@@ -71,16 +71,19 @@ static void write_report(const char *path, const struct fenced *run)
 		fd_replace_file(folder, path_name(path), text.data, text.used, 0600);
 }
 
-static void perform(const struct fence_spec *spec, const struct ledger_options *ledger,
-		    const char *report, struct runner_result *ret)
+static void perform(const struct runner_request *request, const struct fence_spec *spec,
+		    struct runner_result *ret)
 {
 	struct fenced run;
 	struct error err;
 
-	fenced_run(&(struct fenced_request){ .spec = spec, .ledger = ledger }, &run, &err);
+	fenced_run(&(struct fenced_request){ .spec = spec,
+					     .ledger = request->ledger,
+					     .draft = request->draft },
+		   &run, &err);
 	fill(&run, ret);
 	if (run.planned)
-		write_report(report, &run);
+		write_report(request->report, &run);
 	fenced_release(&run);
 }
 
@@ -88,11 +91,10 @@ static void perform(const struct fence_spec *spec, const struct ledger_options *
  * In the new process: keeps only the wired descriptors and the supervisor's lock, which stays held
  * until this process is gone.
  */
-static _Noreturn void become_runner(const struct fence_spec *asked,
-				    const struct ledger_options *ledger, const int wanted[KEPT + 1],
-				    const char *report)
+static _Noreturn void become_runner(const struct runner_request *request,
+				    const int wanted[KEPT + 1])
 {
-	struct fence_spec spec = *asked;
+	struct fence_spec spec = *request->spec;
 	struct runner_result result;
 	static const int lifeline = LIFELINE;
 	sigset_t none;
@@ -105,15 +107,13 @@ static _Noreturn void become_runner(const struct fence_spec *asked,
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	setsid();
 	spec.lifeline = &lifeline;
-	perform(&spec, ledger, report, &result);
+	perform(request, &spec, &result);
 	_exit(fd_write_all(RESULT, &result, sizeof result) < 0);
 }
 
-int runner_start(const struct fence_spec *spec, const struct ledger_options *ledger, int lock,
-		 const char *input, size_t size, const char *report, struct runner *ret_runner,
-		 struct error *err)
+int runner_start(const struct runner_request *request, struct runner *ret_runner, struct error *err)
 {
-	AUTO_FD stdin_file = fd_memory("prompt", input, size);
+	AUTO_FD stdin_file = fd_memory("prompt", request->input, request->size);
 	int pipes[4][2] = { { -1, -1 }, { -1, -1 }, { -1, -1 }, { -1, -1 } };
 	enum { OUTPUT, COMPLAINTS, LIFE, END };
 
@@ -125,11 +125,11 @@ int runner_start(const struct fence_spec *spec, const struct ledger_options *led
 			return error_sys(err, "make a pipe");
 
 	const int wanted[KEPT + 1] = { stdin_file,     pipes[OUTPUT][1], pipes[COMPLAINTS][1],
-				       pipes[LIFE][0], pipes[END][1],    [KEPT] = lock };
+				       pipes[LIFE][0], pipes[END][1],    [KEPT] = request->lock };
 	pid_t child = fork();
 
 	if (child == 0)
-		become_runner(spec, ledger, wanted, report);
+		become_runner(request, wanted);
 	close(pipes[OUTPUT][1]);
 	close(pipes[COMPLAINTS][1]);
 	close(pipes[LIFE][0]);

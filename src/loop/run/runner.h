@@ -43,13 +43,18 @@ struct runner {
 #define RUNNER_INIT \
 	((struct runner){ .lifeline = -1, .output = -1, .complaints = -1, .result = -1 })
 
-/*
- * Starts spec->command with this text on its stdin. The runner holds the lock until it is gone, and
- * writes the full report (fence_report_write()) to the file `report`. ledger: cost limits, if the
- * spec has models. Returns 0, or -1 with err set.
- */
-int runner_start(const struct fence_spec *spec, const struct ledger_options *ledger, int lock,
-		 const char *input, size_t size, const char *report, struct runner *ret_runner,
+struct runner_request {
+	const struct fence_spec *spec;
+	const struct ledger_options *ledger; /* cost limits, if the spec has models */
+	const char *draft; /* the folder of the draft that the command works in, or NULL */
+	const char *input; /* for its stdin */
+	size_t size;
+	const char *report; /* the file for the full report (fence_report_write()) */
+	int lock;           /* the runner holds it until it is gone */
+};
+
+/* Starts the command of the spec. Returns 0, or -1 with err set. */
+int runner_start(const struct runner_request *request, struct runner *ret_runner,
 		 struct error *err);
 
 /* Stops the run: TERM to all, grace period, KILL. */

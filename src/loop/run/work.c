@@ -220,7 +220,13 @@ static int start(struct supervisor *sup, const struct work *work, struct error *
 	if (!work->format) /* checks do not use models */
 		spec.models = (struct model_access){ 0 };
 	loop_cost_options(sup, &ledger, &day);
-	result = runner_start(&spec, &ledger, sup->lock, work->input, work->size, report,
+	result = runner_start(&(struct runner_request){ .spec = &spec,
+							.ledger = &ledger,
+							.draft = sup->state.options.draft,
+							.input = work->input,
+							.size = work->size,
+							.report = report,
+							.lock = sup->lock },
 			      &sup->run.runner, err);
 	list_release(&spec.env);
 	fence_paths_release(&spec.write);

@@ -92,6 +92,10 @@ json_t *loop_report_loop(const char *id, const struct loop_state *state, bool al
 	json_object_set_new(value, "worktree",
 			    state->options.work_tree ? loop_report_text(state->options.work_tree)
 						     : json_null());
+	json_object_set_new(value, "workspace",
+			    json_string(state->options.draft       ? "draft"
+					: state->options.work_tree ? "worktree"
+								   : "in-place"));
 	if (state->uncommitted)
 		json_object_set_new(value, "uncommitted", loop_report_text(state->uncommitted));
 	if (state->git_mode)

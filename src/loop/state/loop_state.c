@@ -45,6 +45,7 @@ void loop_state_release(struct loop_state *state)
 	free(state->status);
 	free(state->reason);
 	free(state->checkpoint_error);
+	free(state->edited);
 	free(state->git_mode);
 	free(state->git_why);
 	free(state->git_ref);
@@ -411,7 +412,13 @@ static void fold_examined(struct loop_state *state, const json_t *data)
 
 static void fold_checkpointed(struct loop_state *state, const json_t *data)
 {
+	const json_t *edited = json_object_get(data, "edited");
+
 	replace(&state->checkpoint_error, jsonget_string(data, "error"));
+	if (edited) {
+		free(state->edited);
+		state->edited = json_dumps(edited, JSON_COMPACT);
+	}
 	if (!state->checkpoint_error)
 		state->checkpoint = jsonget_number(data, "number");
 }

@@ -20,6 +20,7 @@ struct loop_options {
 	const char *project;   /* where the loop works */
 	const char *origin;    /* the user's project if the loop has its own work tree; else NULL */
 	const char *work_tree; /* the root of that work tree; else NULL */
+	const char *draft;     /* the folder of the draft it works on (draft/draft.h); else NULL */
 	const char *objective;
 	const char *promise; /* or NULL */
 	const char *tasks;   /* a file with boxes, or NULL */
@@ -102,6 +103,7 @@ struct loop_state {
 	char *reason;
 	int64_t checkpoint;     /* number of the latest one, or -1 */
 	char *checkpoint_error; /* why the last one failed, or NULL */
+	char *edited;           /* what the user changed beside the draft, as told last; or NULL */
 	bool restored;          /* by the user, since the last agent began */
 	int64_t restored_to;    /* that checkpoint */
 	json_t *findings;       /* of the last examination, or NULL */

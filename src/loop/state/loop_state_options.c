@@ -94,6 +94,7 @@ int loop_options_read(json_t *config, struct loop_state *state, struct error *er
 	options->project = jsonget_string(config, "project");
 	options->origin = jsonget_string(config, "origin");
 	options->work_tree = jsonget_string(config, "work_tree");
+	options->draft = jsonget_string(config, "draft");
 	options->objective = jsonget_string(config, "objective");
 	options->agent_command = jsonget_string(config, "agent_command");
 	options->agent = jsonget_string(config, "agent") ? jsonget_string(config, "agent")

@@ -1,6 +1,7 @@
 /* Facts and decisions: see judge.h. */
 #include "loop/supervise/judge.h"
 
+#include "draft/draft.h"
 #include "loop/state/loop_accepted.h"
 #include "loop/state/loop_report.h"
 #include "loop/supervise/zone.h"
@@ -215,14 +216,22 @@ bool judge_absent(const struct loop_options *options, const char *line, int code
 	return !S_ISREG(status.st_mode) || access(path, X_OK) < 0;
 }
 
+static int open_tasks(const struct loop_options *options)
+{
+	AUTO_FD project = open(options->project, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	const int flags = O_RDONLY | O_NONBLOCK;
+
+	return options->draft
+		       ? draft_open_file(options->project, options->draft, options->tasks, flags)
+		       : fd_openat2(project, options->tasks, flags, 0,
+				    RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+}
+
 /* Counts the boxes of the task list. The file belongs to the agent. */
 static void count_boxes(const struct loop_options *options, struct boxes *ret_boxes)
 {
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(TASKS_BYTES);
-	AUTO_FD project = open(options->project, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	AUTO_FD file = options->tasks ? fd_openat2(project, options->tasks, O_RDONLY | O_NONBLOCK,
-						   0, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS)
-				      : -1;
+	AUTO_FD file = options->tasks ? open_tasks(options) : -1;
 	struct stat status;
 
 	*ret_boxes = (struct boxes){ 0 };

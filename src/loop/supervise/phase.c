@@ -14,6 +14,7 @@
 #include "loop/state/loop_report.h"
 #include "loop/supervise/judge.h"
 #include "util/clock.h"
+#include "util/file/path.h"
 #include "util/file/state_folder.h"
 #include "util/mem.h"
 #include "util/text/text.h"
@@ -80,14 +81,18 @@ static int finish_unfenced(struct supervisor *sup, const char *why, struct error
 			       err);
 }
 
-/* Surveys the project, and reads the agent's HEAD. */
+/* Surveys the project, and reads the agent's HEAD. Without a checkpoint, only the changed files of
+ * a draft are surveyed, which suffices to recognise a state. */
 static int take_survey(const struct supervisor *sup, struct survey *ret_survey, struct error *err)
 {
 	AUTO_FREE char *git = loop_git_place(sup);
+	const char *draft = sup->state.options.draft;
+	AUTO_FREE char *layer = draft ? path_join(draft, "upper") : NULL;
 
 	if (sup->checkpoint.current && sup->checkpoint.tallied)
 		*ret_survey = sup->checkpoint.tally;
-	else if (survey_take(sup->survey.memory, sup->state.options.project, ret_survey, err) < 0)
+	else if (survey_take(sup->survey.memory, draft ? layer : sup->state.options.project,
+			     ret_survey, err) < 0)
 		return -1;
 	survey_head(git, ret_survey);
 	return 0;

@@ -3,6 +3,7 @@
 
 #include "gitconfig/gitdir.h"
 #include "snapshot/base/gituser.h"
+#include "snapshot/look/tree_layer.h"
 #include "snapshot/store/manifest.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
@@ -135,7 +136,7 @@ static void add_entry(struct buffer *tree, const char *mode, const char *name,
 	buffer_add(tree, id, NODE_ID);
 }
 
-int look_write_root(struct look *look, struct error *err)
+static int write_root(struct look *look, struct error *err)
 {
 	AUTO_BUFFER struct buffer manifest = BUFFER_INIT((size_t)1 << 31);
 	AUTO_BUFFER struct buffer tree = BUFFER_INIT(256);
@@ -149,8 +150,8 @@ int look_write_root(struct look *look, struct error *err)
 	return pack_add(look->pack, GIT_OBJECT_TREE, tree.data, tree.used, look->tree.id, err);
 }
 
-int look_scan(struct checkpoint_repo *repo, const struct look_options *options, struct look *look,
-	      struct error *err)
+static int scan_project(struct checkpoint_repo *repo, const struct look_options *options,
+			struct look *look, struct error *err)
 {
 	AUTO_FD project = open(options->project, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	bool first;
@@ -173,9 +174,122 @@ int look_scan(struct checkpoint_repo *repo, const struct look_options *options, 
 	}
 	result = look_walk_scan(&look->walk, err);
 	ahead_stop(look->ahead);
-	if (result < 0 || look_write_root(look, err) < 0)
+	if (result < 0 || write_root(look, err) < 0)
 		return -1;
 	return first ? write_rules(repo, options->loop, look, err) : 0;
+}
+
+/* ---- trees that no scan has made ---- */
+
+static int write_trees(struct pack *pack, struct node *folder, struct error *err)
+{
+	static const unsigned char none[NODE_ID];
+
+	if (memcmp(folder->id, none, NODE_ID) != 0)
+		return 0;
+	for (size_t i = 0; i < folder->count; i++)
+		if (folder->inner[i].kind == NODE_FOLDER &&
+		    write_trees(pack, &folder->inner[i], err) < 0)
+			return -1;
+	return look_walk_write_tree(pack, folder, err);
+}
+
+static int count_entry(void *context, struct node *node, const char *path)
+{
+	struct look_walk *walk = context;
+
+	(void)path;
+	walk->files += node->kind != NODE_FOLDER && node->kind != NODE_IGNORED;
+	walk->bytes += node->kind == NODE_FILE ? node->size : 0;
+	walk->odd += node->kind == NODE_SKIPPED || node->kind == NODE_FIFO;
+	return 0;
+}
+
+int look_set_tree(struct look *look, struct node *tree, struct error *err)
+{
+	/* The same rules: the project was not scanned, so the cache stays as it is. */
+	look->walk.same_rules = true;
+	look->walk.changed = false;
+	look->walk.files = look->walk.bytes = look->walk.odd = 0;
+	look->walk.root = *tree;
+	*tree = (struct node){ 0 };
+	node_each(&look->walk.root, count_entry, &look->walk);
+	return write_trees(look->pack, &look->walk.root, err) < 0 ? -1 : write_root(look, err);
+}
+
+/* ---- drafts ---- */
+
+static int scan_layer(struct checkpoint_repo *repo, const struct look_options *options,
+		      struct look *look, struct error *err)
+{
+	AUTO_FREE char *path = path_join(options->draft, "upper");
+	AUTO_FD upper = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (upper < 0)
+		return error_sys(err, "open '%s'", path);
+	if (read_rules(repo, options, look, err) < 0)
+		return -1;
+	if (look->walk.collect || look->notice)
+		return error_set(err, "the ignore rules of the loop's first checkpoint are lost");
+	look->pack = pack_new(repo, false, NULL);
+	look->walk.project = upper;
+	look->walk.rules = look->rules;
+	look->walk.layer = true;
+	look->walk.content = (struct content){ .pack = look->pack, .live = options->live };
+	return look_walk_scan(&look->walk, err);
+}
+
+/* A tree in the repository does not have the sizes of files. */
+static int read_size(void *context, struct node *node, const char *path)
+{
+	git_object_t type;
+	git_oid id;
+	size_t size;
+
+	(void)path;
+	memcpy(id.id, node->id, NODE_ID);
+	if (node->kind == NODE_FILE && !node->chunked &&
+	    git_odb_read_header(&size, &type, context, &id) == 0)
+		node->size = size;
+	return 0;
+}
+
+static int scan_draft(struct checkpoint_repo *repo, const struct look_options *options,
+		      struct look *look, struct error *err)
+{
+	struct checkpoint_repo_item first;
+	struct node base, tree;
+	int result;
+
+	*look = (struct look){ .rules_hash = "-" };
+	if (checkpoint_repo_read(repo, options->loop, 0, &first, err) < 0 ||
+	    checkpoint_repo_load(repo, &first.tree, &base, err) < 0)
+		return -1;
+	node_each(&base, read_size, repo->odb);
+	result = scan_layer(repo, options, look, err);
+	if (result == 0) {
+		tree_layer(&base, &look->walk.root, &tree);
+		node_release(&look->walk.root);
+		result = look_set_tree(look, &tree, err);
+	}
+	node_release(&base);
+	return result;
+}
+
+/* Reports whether the loop has checkpoints. Its first one is of the project itself. */
+static bool has_base(const struct checkpoint_repo *repo, const char *loop)
+{
+	AUTO_FREE char *refs = mem_format("refs/ringfence/%s", loop);
+
+	return faccessat(repo->folder, refs, F_OK, 0) == 0;
+}
+
+int look_scan(struct checkpoint_repo *repo, const struct look_options *options, struct look *look,
+	      struct error *err)
+{
+	return options->draft && has_base(repo, options->loop)
+		       ? scan_draft(repo, options, look, err)
+		       : scan_project(repo, options, look, err);
 }
 
 int look_finish(struct checkpoint_repo *repo, struct look *look, struct error *err)

@@ -12,9 +12,12 @@
 
 struct look_options {
 	const char *project;
-	const char *loop; /* selects the ignore rules */
-	bool ignored;     /* also save ignored files */
-	bool live;        /* an agent is working */
+	const char *loop; /* selects the ignore rules, and the base of a draft */
+	/* The folder of the loop's draft (draft/draft.h), or NULL. The scan is then of the draft:
+	 * the loop's first checkpoint with the upper layer over it. */
+	const char *draft;
+	bool ignored; /* also save ignored files */
+	bool live;    /* an agent is working */
 };
 
 struct look {
@@ -41,8 +44,11 @@ int look_scan(struct checkpoint_repo *repo, const struct look_options *options, 
 int look_finish(struct checkpoint_repo *repo, struct look *look, struct error *err);
 void look_release(struct look *look);
 
-/* Writes the root of a tree that no scan has made: look->walk.root, with the ids of its entries, to
- * look->pack. Sets look->tree. Returns 0, or -1 with err set. */
-int look_write_root(struct look *look, struct error *err);
+/*
+ * Makes a look of a tree that no scan has made, as if one had. Folders that have an id keep it; the
+ * others are written to look->pack, which is set. Takes the tree over. Returns 0, or -1 with err
+ * set.
+ */
+int look_set_tree(struct look *look, struct node *tree, struct error *err);
 
 #endif

@@ -5,6 +5,7 @@
  */
 #include "snapshot/look/look_walk.h"
 
+#include "draft/draft.h"
 #include "snapshot/look/ahead.h"
 #include "snapshot/store/stored_name.h"
 #include "util/file/fd.h"
@@ -177,10 +178,20 @@ static int scan_content(struct looking *at, int fd, struct node *node, const str
 				       : content_link(&walk->content, fd, node, at->err);
 }
 
-static int scan_kind(struct looking *at, int fd, struct node *node, mode_t type,
+/* Reports whether this is overlayfs's mark for a deleted file. No command can make one. */
+static bool is_deleted(const struct looking *at, const struct stat *status)
+{
+	return at->walk->layer && S_ISCHR(status->st_mode) && status->st_rdev == 0;
+}
+
+static int scan_kind(struct looking *at, int fd, struct node *node, const struct stat *status,
 		     const struct node *known, bool tracked_only, int depth)
 {
-	switch (type) {
+	if (is_deleted(at, status)) {
+		skip(node, NODE_WHY_DELETED);
+		return 0;
+	}
+	switch (status->st_mode & S_IFMT) {
 	case S_IFDIR:
 		node->kind = NODE_FOLDER;
 		return scan_subfolder(at, fd, node, known, tracked_only, depth);
@@ -205,10 +216,11 @@ static int scan_kind(struct looking *at, int fd, struct node *node, mode_t type,
 static int count_entry(struct looking *at, const struct node *node)
 {
 	struct look_walk *walk = at->walk;
+	bool skipped = node->kind == NODE_SKIPPED && node->why != NODE_WHY_DELETED;
 
 	walk->files += node->kind != NODE_FOLDER;
 	walk->bytes += node->kind == NODE_FILE ? node->size : 0;
-	walk->odd += node->kind == NODE_SKIPPED || node->kind == NODE_FIFO;
+	walk->odd += skipped || node->kind == NODE_FIFO;
 	if (++at->entries > LOOK_WALK_MOST)
 		return error_set(
 			at->err,
@@ -262,7 +274,7 @@ static int scan_entry(struct looking *at, int fd, struct node *node, const struc
 		return 0;
 	}
 	content_set_stat(&status, node);
-	if (scan_kind(at, fd, node, status.st_mode & S_IFMT, known, only, depth) < 0)
+	if (scan_kind(at, fd, node, &status, known, only, depth) < 0)
 		return -1;
 	return count_entry(at, node);
 }
@@ -367,6 +379,7 @@ static int scan_folder(struct looking *at, int fd, struct node *folder, const st
 	}
 	if (at->walk->collect)
 		collect_rules(at, fd);
+	folder->opaque = at->walk->layer && draft_is_opaque(fd);
 	changed = !known || known->count != folder->count;
 	for (size_t i = 0; i < folder->count; i++) {
 		struct node *node = &folder->inner[i];
@@ -386,7 +399,7 @@ static int scan_folder(struct looking *at, int fd, struct node *folder, const st
 		return 0;
 	}
 	at->walk->changed = true;
-	return look_walk_write_tree(at->walk->content.pack, folder, at->err);
+	return at->walk->layer ? 0 : look_walk_write_tree(at->walk->content.pack, folder, at->err);
 }
 
 int look_walk_scan(struct look_walk *walk, struct error *err)

@@ -24,6 +24,8 @@ struct look_walk {
 	bool collect;               /* add the .gitignore files that are found to the rules */
 	const struct node *known;   /* the last scan, or NULL */
 	bool same_rules;            /* the last scan had the same rules */
+	bool layer; /* this is an upper layer (tree_layer.h): no trees are written, and marks for
+		       deleted files become NODE_WHY_DELETED */
 	struct content content;
 
 	struct node root;      /* from here on: the result */

@@ -6,6 +6,7 @@
 #include "util/mem.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #define NAME "boot"
 
@@ -18,11 +19,12 @@ static void read_id(struct buffer *ret_id)
 		ret_id->used = 0;
 }
 
-bool boot_is_new(const char *path)
+bool boot_is_new(const char *path, const char *draft)
 {
 	AUTO_BUFFER struct buffer id = BUFFER_INIT(ID_BYTES);
 	AUTO_BUFFER struct buffer known = BUFFER_INIT(ID_BYTES);
-	AUTO_FREE char *file = path_join(path, NAME);
+	AUTO_FREE char *name = checkpoint_repo_file(NAME, draft);
+	AUTO_FREE char *file = path_join(path, name);
 
 	read_id(&id);
 	if (fd_read_path(file, &known) < 0)
@@ -30,10 +32,18 @@ bool boot_is_new(const char *path)
 	return strcmp(buffer_text(&id), buffer_text(&known)) != 0;
 }
 
+bool boot_is_recorded(const struct checkpoint_repo *repo)
+{
+	AUTO_FREE char *name = checkpoint_repo_file(NAME, repo->draft);
+
+	return faccessat(repo->folder, name, F_OK, 0) == 0;
+}
+
 int boot_record(struct checkpoint_repo *repo, struct error *err)
 {
 	AUTO_BUFFER struct buffer id = BUFFER_INIT(ID_BYTES);
+	AUTO_FREE char *name = checkpoint_repo_file(NAME, repo->draft);
 
 	read_id(&id);
-	return checkpoint_repo_write(repo, repo->folder, NAME, buffer_text(&id), id.used, err);
+	return checkpoint_repo_write(repo, repo->folder, name, buffer_text(&id), id.used, err);
 }

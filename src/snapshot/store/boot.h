@@ -10,8 +10,12 @@
 
 #include "snapshot/store/checkpoint_repo.h"
 
-/* Reports whether the repository at this path was last used in another boot. */
-bool boot_is_new(const char *path);
+/* Reports whether the repository at this path was last used in another boot, for the project or for
+ * the draft of a loop. */
+bool boot_is_new(const char *path, const char *draft);
+
+/* Reports whether a boot was recorded. */
+bool boot_is_recorded(const struct checkpoint_repo *repo);
 
 /* Records the present boot. Returns 0, or -1 with err set. */
 int boot_record(struct checkpoint_repo *repo, struct error *err);

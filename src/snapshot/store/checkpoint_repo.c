@@ -272,6 +272,11 @@ static bool has_number(const struct checkpoint_repo *repo, const char *loop, int
 	return faccessat(repo->folder, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
+char *checkpoint_repo_file(const char *name, const char *draft)
+{
+	return draft ? mem_format("%s-%s", name, draft) : mem_dup(name);
+}
+
 int64_t checkpoint_repo_next(const struct checkpoint_repo *repo, const char *loop, int64_t next)
 {
 	int64_t last;

@@ -8,6 +8,7 @@
  *	cache			the stat cache (cache.h)
  *	boot			the boot in which the project was last read (boot.h)
  *	undo			a rollback or restore in progress (undo/restore.h)
+ *	boot-LOOP, undo-LOOP	the same for the draft of a loop
  *	lock			held by the writer
  *
  * The tree of such a commit has two entries: `files`, everything that a git tree can represent, and
@@ -34,6 +35,7 @@ struct checkpoint_repo {
 	bool opening;
 	char trouble[512]; /* why opening failed */
 	bool rebooted;     /* since the project was last read (boot.h) */
+	const char *draft; /* the loop whose draft is read or restored; NULL: the project itself */
 };
 
 struct checkpoint_repo_item {
@@ -88,6 +90,10 @@ int64_t checkpoint_repo_next(const struct checkpoint_repo *repo, const char *loo
 /* Gives an existing commit a number. Returns 0, or -1 with err set. */
 int checkpoint_repo_number(struct checkpoint_repo *repo, const char *loop, int64_t number,
 			   const git_oid *commit, struct error *err);
+
+/* Returns the name of the file "NAME", or of its counterpart for the draft of a loop. The caller
+ * frees it. */
+char *checkpoint_repo_file(const char *name, const char *draft);
 
 /*
  * Atomically writes a file in one of the repository's folders and syncs it. The caller holds the

@@ -16,6 +16,7 @@ static const char *const why_texts[NODE_WHYS] = {
 	[NODE_WHY_LARGE] = "larger than 32 GiB",
 	[NODE_WHY_DEEP] = "deeper than 256 folders",
 	[NODE_WHY_FILE_SYSTEM] = "another file system",
+	[NODE_WHY_DELETED] = "deleted",
 };
 
 const char *node_why_text(enum node_why why)
@@ -289,6 +290,33 @@ void node_part_groups(struct node *root, const struct node *other)
 
 	node_each((struct node *)other, find_last_group, &last);
 	node_each(root, shift_group, &last);
+}
+
+static int count_members(void *context, struct node *node, const char *path)
+{
+	(void)path;
+	((uint32_t *)context)[node->group]++;
+	return 0;
+}
+
+static int drop_single(void *context, struct node *node, const char *path)
+{
+	(void)path;
+	if (((const uint32_t *)context)[node->group] == 1)
+		node->group = 0;
+	return 0;
+}
+
+void node_tidy_groups(struct node *root)
+{
+	uint32_t most = 0;
+
+	node_each(root, find_last_group, &most);
+
+	AUTO_FREE uint32_t *members = mem_zero((most + 1) * sizeof *members);
+
+	node_each(root, count_members, members);
+	node_each(root, drop_single, members);
 }
 
 bool node_same_content(const struct node *a, const struct node *b)

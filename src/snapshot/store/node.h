@@ -38,17 +38,19 @@ enum node_why {
 	NODE_WHY_LARGE,
 	NODE_WHY_DEEP,
 	NODE_WHY_FILE_SYSTEM,
+	NODE_WHY_DELETED, /* only in a layer (look/tree_layer.h): hides what is below */
 	NODE_WHYS
 };
 
 struct node {
 	const char *name;
 	enum node_kind kind;
-	mode_t mode;               /* the twelve permission bits */
-	bool chunked;              /* a large file: the object is a tree of chunks */
-	bool unsure;               /* may change without a visible change of its stat */
-	char seen;                 /* stat'ed ahead (look/ahead.h), and unchanged */
-	uint32_t group;            /* shared by the hard links of a file; 0 if it has one name */
+	mode_t mode;    /* the twelve permission bits */
+	bool chunked;   /* a large file: the object is a tree of chunks */
+	bool opaque;    /* a folder of a layer: hides the one below (look/tree_layer.h) */
+	bool unsure;    /* may change without a visible change of its stat */
+	char seen;      /* stat'ed ahead (look/ahead.h), and unchanged */
+	uint32_t group; /* shared by the hard links of a file; 0 if it has one name */
 	unsigned char id[NODE_ID]; /* the object with the content */
 	enum node_why why;
 	uint64_t size, device, inode, links;
@@ -95,6 +97,9 @@ void node_group(struct node *root);
 
 /* Renumbers the groups of a tree, so that it shares none with another tree. */
 void node_part_groups(struct node *root, const struct node *other);
+
+/* Ungroups files whose hard links are not in the tree. */
+void node_tidy_groups(struct node *root);
 
 /* Reports whether two nodes have the same kind and content. Folders: only the kind is compared. */
 bool node_same_content(const struct node *a, const struct node *b);

@@ -85,6 +85,7 @@ static int remove_checkpoint(void *context, const struct checkpoint_repo_item *c
 /* Removes all checkpoints of a loop. */
 static uint64_t remove_loop(struct checkpoint_repo *repo, const char *loop)
 {
+	static const char *const of_draft[] = { "boot", "undo" };
 	struct pruning at = { .repo = repo, .loop = loop };
 	AUTO_FREE char *refs = mem_format("refs/ringfence/%s", loop);
 	AUTO_FREE char *rules = mem_format("rules/%s", loop);
@@ -93,6 +94,11 @@ static uint64_t remove_loop(struct checkpoint_repo *repo, const char *loop)
 	checkpoint_repo_each(repo, loop, remove_checkpoint, &at, &ignored);
 	unlinkat(repo->folder, refs, AT_REMOVEDIR);
 	unlinkat(repo->folder, rules, 0);
+	for (size_t i = 0; i < sizeof of_draft / sizeof *of_draft; i++) {
+		AUTO_FREE char *name = checkpoint_repo_file(of_draft[i], loop);
+
+		unlinkat(repo->folder, name, 0);
+	}
 	return at.count;
 }
 

@@ -303,6 +303,7 @@ static struct note make_note(const struct look_options *options,
 static int write_note(struct checkpoint_repo *repo, const struct note *note, struct error *err)
 {
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(NOTE_BYTES);
+	AUTO_FREE char *name = checkpoint_repo_file(RESTORE_NOTE, repo->draft);
 	char id[GIT_OID_HEXSZ + 1];
 
 	buffer_printf(&text, "%s", git_oid_tostr(id, sizeof id, &note->tree));
@@ -312,7 +313,7 @@ static int write_note(struct checkpoint_repo *repo, const struct note *note, str
 	buffer_printf(&text, "\n%s", note->path);
 	if (buffer_overflowed(&text))
 		return error_set(err, "the path is too long");
-	return checkpoint_repo_write(repo, repo->folder, RESTORE_NOTE, text.data, text.used, err);
+	return checkpoint_repo_write(repo, repo->folder, name, text.data, text.used, err);
 }
 
 /* Parses a note; its path points into the text. Returns 0, or -1. */
@@ -345,7 +346,9 @@ static int number_record(struct checkpoint_repo *repo, const struct note *note, 
 
 bool restore_pending(const struct checkpoint_repo *repo)
 {
-	return faccessat(repo->folder, RESTORE_NOTE, F_OK, 0) == 0;
+	AUTO_FREE char *name = checkpoint_repo_file(RESTORE_NOTE, repo->draft);
+
+	return faccessat(repo->folder, name, F_OK, 0) == 0;
 }
 
 static int find_last_group(void *context, struct node *node, const char *path)
@@ -436,6 +439,13 @@ static int verify(struct checkpoint_repo *repo, const struct look_options *optio
 	return outcome;
 }
 
+static void remove_note(struct checkpoint_repo *repo)
+{
+	AUTO_FREE char *name = checkpoint_repo_file(RESTORE_NOTE, repo->draft);
+
+	unlinkat(repo->folder, name, 0);
+}
+
 static int restore(struct checkpoint_repo *repo, const struct look_options *options,
 		   struct look *present, const git_oid *tree, const struct list *paths,
 		   const struct note *note, struct restore_result *ret_result, struct error *err)
@@ -461,7 +471,7 @@ static int restore(struct checkpoint_repo *repo, const struct look_options *opti
 		 * changes by others must not be undone.
 		 */
 		if (note)
-			unlinkat(repo->folder, RESTORE_NOTE, 0);
+			remove_note(repo);
 	}
 	node_release(&target);
 	free(at.placed);
@@ -513,7 +523,8 @@ static int complete(struct checkpoint_repo *repo, const struct look_options *opt
 int restore_recover(struct checkpoint_repo *repo, const struct look_options *options,
 		    bool *ret_done, struct error *err)
 {
-	AUTO_FD fd = openat(repo->folder, RESTORE_NOTE, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	AUTO_FREE char *name = checkpoint_repo_file(RESTORE_NOTE, repo->draft);
+	AUTO_FD fd = openat(repo->folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(NOTE_BYTES);
 	AUTO_FD project = -1;
 	struct note note;
@@ -529,6 +540,6 @@ int restore_recover(struct checkpoint_repo *repo, const struct look_options *opt
 	if (fd_read_all(fd, &text) < 0 || !buffer_text(&text) ||
 	    parse_note((char *)buffer_text(&text), &note) < 0)
 		return error_set(err, "the record of an unfinished rollback, '%s/%s', is damaged",
-				 repo->path, RESTORE_NOTE);
+				 repo->path, name);
 	return complete(repo, options, &note, err);
 }

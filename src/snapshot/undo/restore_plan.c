@@ -122,33 +122,6 @@ static int shift_group(void *context, struct node *node, const char *path)
 	return 0;
 }
 
-static int count_members(void *context, struct node *node, const char *path)
-{
-	(void)path;
-	((uint32_t *)context)[node->group]++;
-	return 0;
-}
-
-static int drop_single(void *context, struct node *node, const char *path)
-{
-	(void)path;
-	if (((const uint32_t *)context)[node->group] == 1)
-		node->group = 0;
-	return 0;
-}
-
-void restore_plan_tidy_groups(struct node *tree)
-{
-	uint32_t most = 0;
-
-	node_each(tree, find_last_group, &most);
-
-	AUTO_FREE uint32_t *members = mem_zero((most + 1) * sizeof *members);
-
-	node_each(tree, count_members, members);
-	node_each(tree, drop_single, members);
-}
-
 int restore_plan_graft(struct node *tree, const struct node *from, const char *path,
 		       struct error *err)
 {
@@ -188,7 +161,7 @@ int restore_plan_graft(struct node *tree, const struct node *from, const char *p
 		at = inner;
 		path += size + !last;
 	}
-	restore_plan_tidy_groups(tree); /* hard links that cross the border are separated */
+	node_tidy_groups(tree); /* hard links that cross the border are separated */
 	return 0;
 }
 

@@ -19,9 +19,6 @@ bool restore_plan_stays(const struct node *present, const struct node *target);
 int restore_plan_graft(struct node *tree, const struct node *from, const char *path,
 		       struct error *err);
 
-/* Ungroups files whose hard links are not in the tree. */
-void restore_plan_tidy_groups(struct node *tree);
-
 /*
  * Returns the first path at which two trees differ, which the caller frees, or NULL. Skipped and
  * ignored entries and kept folders do not count.

@@ -1,7 +1,6 @@
 /* Leaves changes out: see tree_choice.h. */
 #include "snapshot/undo/tree_choice.h"
 
-#include "snapshot/undo/restore_plan.h"
 
 #include <string.h>
 
@@ -90,6 +89,6 @@ void tree_choice(const struct node *old, const struct node *new, const struct li
 
 	*ret_result = (struct node){ .name = "", .kind = NODE_FOLDER, .mode = new->mode };
 	choose_entries(&at, old, new, ret_result);
-	restore_plan_tidy_groups(ret_result);
+	node_tidy_groups(ret_result);
 	buffer_release(&at.path);
 }

@@ -2,7 +2,6 @@
 #include "snapshot/undo/tree_merge.h"
 
 #include "snapshot/base/libgit.h"
-#include "snapshot/undo/restore_plan.h"
 #include "util/file/path.h"
 #include "util/mem.h"
 
@@ -329,7 +328,7 @@ int tree_merge(struct tree_merge *merge, struct checkpoint_repo *repo, struct pa
 	merge->result = (struct node){ .name = "", .kind = NODE_FOLDER };
 	merge->result.mode = merge->paths->count ? merge->present->mode : merged_mode(&roots);
 	result = merge_entries(&at, &merge->result, &roots);
-	restore_plan_tidy_groups(&merge->result);
+	node_tidy_groups(&merge->result);
 	buffer_release(&at.path);
 	return result;
 }

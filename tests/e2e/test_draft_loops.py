@@ -1,0 +1,389 @@
+"""run --workspace draft: a loop whose changes stay apart from the user's folder until they are applied."""
+
+import json
+import os
+import subprocess
+
+from harness import contains, equal, expect, needs, timeout
+from harness.edits import difference, listing
+from harness.gitrepo import Repository
+from harness.loop import Loop, until
+from harness.snapshots import Snapshots
+
+DRAFT = ("--workspace", "draft")
+STEPS = {"all": "say step $N; edit step-$N $N; [ $N -lt 2 ] || edit done yes"}
+CHANGES = {"1": "edit done yes; edit new one; edit old changed; rm gone; chmod 755 mode; ln -s old link; mkdir -p a/b; edit a/b/c deep; rm -r folder"}
+
+
+def begin(t, scripts=None, **options):
+    """A project with some files."""
+    loop = Loop(t, scripts=scripts or CHANGES, **options)
+    for name in ("old", "gone", "mode"):
+        loop.write(name, f"{name}\n")
+    os.makedirs(loop.path("folder/inner"))
+    loop.write("folder/inner/file", "file\n")
+    return loop
+
+
+def run(loop, *words, code=0, **options):
+    result = loop.run(*DRAFT, *words, **options)
+    equal(result.code, code, "exit status of run", result)
+    return result
+
+
+def apply(loop, *words, code=0):
+    result = loop.ringfence("apply", *words)
+    equal(result.code, code, "exit status of apply", result)
+    return result
+
+
+def untouched(loop, before):
+    equal(difference(before, listing(loop.project)), "", "changes in the project")
+
+
+# Running
+
+def test_a_loop_on_a_draft_leaves_the_project_alone(t):
+    loop = begin(t)
+    before = listing(loop.project)
+    result = run(loop)
+    contains(result.out, "completed: every rule holds", "the progress")
+    contains(result.out, "your project is unchanged", "the last line")
+    untouched(loop, before)
+    status = loop.status()
+    equal((status["workspace"], status["status"]), ("draft", "completed"), "the status")
+    contains(loop.ringfence("status").out, f"ringfence apply {status['id']}", "status")
+
+
+def test_an_iteration_continues_where_the_last_one_ended(t):
+    loop = begin(t, {"1": "edit counted 1; rm gone", "2": "test ! -e gone && cat counted && edit counted 2", "3": "cat counted; edit done yes"})
+    run(loop)
+    equal(loop.ringfence("logs", "--iteration", "3").out, "2\n", "what the third iteration saw")
+    expect(not os.path.exists(loop.path("counted")), "nothing is in the project")
+
+
+def test_the_task_list_is_read_from_the_draft(t):
+    loop = begin(t, {"1": "echo '- [x] a' >tasks/list.md", "2": "rm -r tasks; mkdir tasks; echo '- [ ] b' >tasks/list.md", "3": "echo '- [x] b' >tasks/list.md"})
+    os.mkdir(loop.path("tasks"))
+    loop.write("tasks/list.md", "- [ ] a\n- [ ] c\n")
+    run(loop, "--tasks", "tasks/list.md", check=None)
+    equal(loop.status()["used"], 1, "iterations")
+    with open(loop.path("tasks/list.md"), encoding="utf-8") as file:
+        equal(file.read(), "- [ ] a\n- [ ] c\n", "the list in the project")
+
+
+def test_a_task_list_that_was_removed_has_no_boxes(t):
+    loop = begin(t, {"all": "rm -rf tasks"})
+    os.mkdir(loop.path("tasks"))
+    loop.write("tasks/list.md", "- [x] a\n- [ ] b\n")
+    equal(run(loop, "--tasks", "tasks/list.md", "-m", "2", check=None, code=2).code, 2, "exit status")
+
+
+def test_files_that_the_host_executes_may_change_in_the_draft(t):
+    loop = begin(t, {"1": "mkdir -p .vscode; edit .vscode/tasks.json {}; edit done yes"})
+    run(loop)
+    expect(not os.path.exists(loop.path(".vscode")) and not t.quarantined(), "nothing is in the project or in quarantine")
+    contains(apply(loop, code=125).err, "--yes", "the refusal")
+    expect(not os.path.exists(loop.path("done")), "nothing was applied")
+    apply(loop, "--yes")
+    expect(os.path.exists(loop.path(".vscode/tasks.json")), "the file was applied")
+
+
+def test_a_draft_needs_checkpoints(t):
+    result = begin(t).run(*DRAFT, "--checkpoints=false")
+    equal(result.code, 125, "exit status")
+    contains(result.err, "a draft needs checkpoints", "the refusal")
+
+
+def test_two_loops_work_on_drafts_of_one_project_at_once(t):
+    loop = begin(t, {"1": "say at work; sleep 1000"})
+    first = loop.detach(*DRAFT)
+    loop.heard("at work")
+    second = Loop(t, scripts={"1": "edit done yes; edit second yes"})
+    run(second)
+    equal(loop.ringfence("status", "--json").code, 0, "status")
+    apply(loop, second.status()["id"])
+    expect(os.path.exists(loop.path("second")), "the second loop is applied while the first one runs")
+    contains(apply(loop, first, code=125).err, "is running", "the refusal for the first")
+    equal(loop.ringfence("abort", first).code, 0, "abort")
+
+
+# Looking and going back
+
+def test_checkpoints_diff_and_show_are_of_the_draft(t):
+    loop = begin(t)
+    run(loop)
+    changes = json.loads(loop.ringfence("diff", "--json").out)["changes"]
+    names = {change["path"]: change["status"] for change in changes}
+    equal({name: names.get(name) for name in ("new", "old", "gone", "mode", "link", "a/b/c", "folder/inner/file")},
+          {"new": "added", "old": "modified", "gone": "deleted", "mode": "mode", "link": "added", "a/b/c": "added",
+           "folder/inner/file": "deleted"}, "the changes")
+    last = loop.status()["checkpoint"]
+    equal(loop.ringfence("show", f"{last}:old").out, "changed\n", "a file of the last checkpoint")
+    equal(loop.ringfence("diff", "--", "a/b").code, 0, "diff of a path that only the draft has")
+    equal(loop.ringfence("diff", "--", "nowhere").code, 125, "diff of a path that nobody has")
+    equal(loop.ringfence("diff", "--draft", loop.status()["id"]).out, loop.ringfence("diff").out, "diff --draft")
+
+
+def test_what_the_user_edits_meanwhile_is_not_taken_for_the_agents(t):
+    outside = os.path.join(t.home, "outside")
+    os.mkdir(outside)
+    loop = begin(t, {"1": f"say at work; meet {outside}/go; edit mine agent", "2": "edit done yes"})
+    loop.detach(*DRAFT, "--write", outside)
+    loop.heard("at work")
+    loop.write("old", "by the user\n")
+    loop.write("users", "by the user\n")
+    with open(os.path.join(outside, "go"), "w", encoding="utf-8"):
+        pass
+    loop.ended("completed")
+    names = [change["path"] for change in json.loads(loop.ringfence("diff", "--json").out)["changes"]]
+    equal(sorted(names), ["done", "mine"], "the loop's changes")
+
+
+def test_a_rollback_is_of_the_draft(t):
+    loop = begin(t, {"1": "edit one 1; rm gone; rm -r folder", "2": "edit two 2; edit done yes"})
+    before = listing(loop.project)
+    run(loop)
+    last = loop.status()["checkpoint"]
+    result = loop.ringfence("rollback", "0", "--yes")
+    equal(result.code, 0, "exit status", result)
+    contains(result.out, "your project is unchanged", "the output")
+    untouched(loop, before)
+    equal(loop.ringfence("diff").out, "", "what is left of the changes")
+    equal(loop.ringfence("rollback", str(last), "--yes").code, 0, "exit status of the way back")
+    apply(loop)
+    expect(os.path.exists(loop.path("two")) and not os.path.exists(loop.path("gone")), "the changes are back, and applied")
+
+
+def test_one_path_is_restored_in_the_draft(t):
+    loop = begin(t)
+    run(loop)
+    equal(loop.ringfence("restore", "gone", "--yes").code, 0, "exit status")
+    names = [change["path"] for change in json.loads(loop.ringfence("diff", "--json").out)["changes"]]
+    expect("gone" not in names and "old" in names, "only this path is back", names)
+
+
+# Taking over
+
+def test_apply_takes_the_files_over_and_can_be_undone(t):
+    loop = begin(t)
+    before = listing(loop.project)
+    run(loop)
+    contains(apply(loop, "--dry-run").out, "would change", "the preview")
+    untouched(loop, before)
+    contains(apply(loop).out, "to undo this", "the result")
+    expect(os.path.exists(loop.path("done")) and not os.path.exists(loop.path("folder")), "the changes are there")
+    equal(os.readlink(loop.path("link")), "old", "the link")
+    contains(apply(loop).out, "nothing to do", "a second apply")
+    apply(loop, "--undo", loop.status()["id"])
+    untouched(loop, before)
+
+
+def test_apply_merges_with_the_users_edits_and_names_conflicts(t):
+    loop = begin(t)
+    run(loop)
+    loop.write("old", "by the user\n")
+    result = apply(loop, code=1)
+    contains(result.out, "old", "the conflict")
+    expect(not os.path.exists(loop.path("new")), "nothing was applied")
+    apply(loop, loop.status()["id"], "--", "new", "a")
+    expect(os.path.exists(loop.path("new")) and os.path.exists(loop.path("a/b/c")), "the named paths are applied")
+
+
+def test_a_loop_goes_on_after_it_was_applied(t):
+    loop = begin(t, {"1": "edit one 1", "2": "edit two 2; edit done yes"})
+    run(loop, "-m", "1", code=2)
+    apply(loop)
+    equal(loop.ringfence("resume", "-m", "2").code, 0, "exit status of resume")
+    loop.ended("completed")
+    expect(not os.path.exists(loop.path("two")), "the second iteration is not applied yet")
+    apply(loop)
+    expect(os.path.exists(loop.path("two")), "it is applied")
+
+
+def test_what_the_user_edits_meanwhile_is_told_once(t):
+    loop = begin(t, {"1": "edit one 1", "2": "edit two 2", "3": "edit done yes"})
+    run(loop, "-m", "1", code=2)
+    loop.write("old", "by the user\n")
+    equal(loop.ringfence("resume", "-m", "3").code, 0, "exit status of resume")
+    loop.ended("completed")
+    told = [json.loads(data)["edited"] for kind, data in loop.events() if kind == "checkpointed" and "edited" in json.loads(data)]
+    equal(told, [["old"]], "what was told")
+
+
+# One-off commands in the draft of a loop
+
+def test_a_command_runs_in_the_draft_of_a_loop(t):
+    loop = begin(t)
+    before = listing(loop.project)
+    run(loop)
+    ident = loop.status()["id"]
+    result = loop.ringfence("exec", "--in", ident, "--", "sh", "-c", "cat new; echo more >more")
+    equal((result.code, result.out), (0, "one\n"), "the command", result)
+    untouched(loop, before)
+    contains(loop.ringfence("diff", "--name-only").out, "more", "the changes of the draft")
+    expect(not os.path.exists(os.path.join(loop.folder, "record.json")), "the loop has no other record")
+
+
+def test_the_draft_of_a_running_loop_can_only_be_read(t):
+    loop = begin(t, {"1": "edit new one; say at work; sleep 1000"})
+    ident = loop.detach(*DRAFT)
+    loop.heard("at work")
+    result = loop.ringfence("exec", "--in", ident, "--", "sh", "-c", "cat new; echo x >x")
+    equal(result.out, "one\n", "what the command saw", result)
+    expect(result.code != 0, "it cannot write", result)
+    contains(result.err, "can only be read", "the notice")
+    equal(loop.ringfence("abort", ident).code, 0, "abort")
+
+
+# The list
+
+def test_drafts_of_loops_are_listed_and_removed_with_the_loop(t):
+    loop = begin(t)
+    run(loop)
+    ident = loop.status()["id"]
+    entry = json.loads(loop.ringfence("drafts", "--json").out)["drafts"][-1]
+    equal((entry["id"], entry["loop"], entry["state"], entry["applied"]), (ident, True, "finished", False), "the draft")
+    apply(loop)
+    contains(loop.ringfence("drafts").out, "applied", "the list")
+    result = loop.ringfence("discard", ident)
+    equal(result.code, 125, "exit status of discard")
+    contains(result.err, f"ringfence clean {ident}", "the refusal")
+    equal(loop.ringfence("clean", ident, "--yes").code, 0, "exit status of clean")
+    equal(json.loads(loop.ringfence("drafts", "--json").out)["drafts"], [], "drafts")
+    expect(not os.path.exists(os.path.join(t.state, "loops", ident)), "the loop is gone")
+
+
+# Git
+
+@needs("git")
+def test_commits_come_as_a_branch_and_files_as_files(t):
+    loop = begin(t, {"1": "edit new one; git add new; git commit -q -m 'by the agent'; edit left over; edit done yes"})
+    repo = Repository(t, loop.project).filled()
+    before, files = repo.state(), listing(loop.project)
+    run(loop)
+    equal(repo.state(), before, "index, HEAD, refs, configuration and hooks of the user")
+    untouched(loop, files)
+    ident = loop.status()["id"]
+    equal(repo.git("log", "-1", "--format=%s", f"ringfence/{ident}"), "by the agent", "the branch")
+    contains(apply(loop, "--patch").out, "Subject: [PATCH] by the agent", "the commits as mail")
+    head = repo.git("rev-parse", "HEAD")
+    apply(loop)
+    equal((repo.git("rev-parse", "HEAD"), os.path.exists(loop.path("left"))), (head, True), "files alone were taken over")
+    apply(loop, "--undo", ident)
+    apply(loop, "--merge")
+    equal(repo.git("log", "-1", "--format=%s"), "by the agent", "the merged commit")
+    expect(os.path.exists(loop.path("new")) and not os.path.exists(loop.path("left")), "only what was committed is merged")
+
+
+# run --apply
+
+def test_a_completed_loop_crosses_by_itself_if_asked(t):
+    loop = begin(t)
+    contains(run(loop, "--apply").err, "applied (to undo this", "the notice")
+    expect(os.path.exists(loop.path("new")) and not os.path.exists(loop.path("gone")), "the changes are in the project")
+
+
+def test_a_loop_does_not_cross_by_itself_if_a_file_needs_a_yes(t):
+    loop = begin(t, {"1": "edit .envrc x; edit done yes"})
+    before = listing(loop.project)
+    result = run(loop, "--apply")
+    contains(result.err, "not applied: this machine would execute 1 of the files", "the notice")
+    contains(result.err, f"ringfence apply --dry-run {loop.status()['id']}", "the command")
+    untouched(loop, before)
+
+
+def test_a_loop_does_not_cross_by_itself_if_it_is_not_completed(t):
+    loop = begin(t, {"1": "edit new one"})
+    before = listing(loop.project)
+    run(loop, "--apply", "-m", "1", code=2)
+    untouched(loop, before)
+
+
+def test_a_loop_does_not_cross_by_itself_if_there_is_a_conflict(t):
+    outside = os.path.join(t.home, "outside")
+    os.mkdir(outside)
+    loop = begin(t, {"1": f"edit old agent; edit {outside}/there x; meet {outside}/go; edit done yes"})
+    command = t.start([t.ringfence, *loop.run_words(*DRAFT, "--apply", "--write", outside)], cwd=loop.project,
+                      stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    until("the agent", lambda: os.path.exists(os.path.join(outside, "there")))
+    loop.write("old", "by the user\n")
+    with open(os.path.join(outside, "go"), "w", encoding="utf-8"):
+        pass
+    contains(command.communicate()[1], "not applied: ", "the notice")
+    with open(loop.path("old"), encoding="utf-8") as file:
+        equal(file.read(), "by the user\n", "the user's file")
+
+
+def test_apply_is_refused_where_it_has_no_meaning(t):
+    loop = begin(t)
+    for words, why in ((("--workspace", "in-place", "--apply"), "--workspace draft"), ((*DRAFT, "--apply", "--detach"), "not both")):
+        result = loop.run(*words)
+        equal(result.code, 125, "exit status", result)
+        contains(result.err, why, "the refusal")
+
+
+# Crashes
+
+def drafted(t):
+    """Checkpoints of a draft that changes two files, and its folder."""
+    draft = os.path.join(t.outside, "draft")
+    for name in ("", "upper", "work"):
+        os.makedirs(os.path.join(draft, name), exist_ok=True)
+    for name in ("old", "kept"):
+        t.write(name, f"{name}\n")
+    return Snapshots(os.path.join(t.build, "ringfence-snapshot"), t.outside, t.project, env=t.env()), draft
+
+
+def changed(snapshots, draft):
+    """The paths that a draft changes."""
+    equal(snapshots.ask("diff", from_=0, style="json", draft=draft)[0], 0, "exit status of diff")
+    return sorted(change["path"] for change in json.loads(snapshots.out)["changes"])
+
+
+@timeout(240)
+def test_a_rollback_of_a_draft_that_is_killed_anywhere_is_finished_there(t):
+    """Never in the project, not even by a task for the project itself."""
+    snapshots, draft = drafted(t)
+    before = listing(t.project)
+    snapshots.save(draft=draft)
+    mixed = 0
+    for fault in range(1, 200):
+        for name in ("old", "new"):
+            with open(os.path.join(draft, "upper", name), "w", encoding="utf-8") as file:
+                file.write("agent\n")
+        code, _ = snapshots.ask("rollback", from_=0, draft=draft, fault=fault)
+        pending = os.path.exists(os.path.join(snapshots.store, "undo-loop"))
+        mixed += pending
+        snapshots.save(kind="before")  # of the project itself
+        equal(difference(before, listing(t.project)), "", f"changes in the project at {fault}")
+        snapshots.save(kind="before", draft=draft)
+        wanted = [] if pending or code == 0 else ["new", "old"]
+        equal(changed(snapshots, draft), wanted, f"the changes of the draft at {fault}")
+        if code == 0:
+            break
+    expect(code == 0 and mixed >= 3, "there are fault points", (code, mixed))
+
+
+def test_a_file_that_a_power_cut_has_emptied_is_restored_in_the_draft(t):
+    snapshots, draft = drafted(t)
+    before = listing(t.project)
+    snapshots.save(draft=draft)
+    upper = os.path.join(draft, "upper/old")
+    with open(upper, "w", encoding="utf-8") as file:
+        file.write("agent\n")
+    snapshots.save(kind="after", draft=draft)
+    with open(upper, "w", encoding="utf-8"):
+        pass
+    equal(snapshots.save(kind="before", draft=draft).get("repaired"), None, "what is repaired in the same boot")
+    with open(upper, "w", encoding="utf-8") as file:
+        file.write("agent\n")
+    snapshots.save(kind="after", draft=draft)
+    with open(upper, "w", encoding="utf-8"):
+        pass
+    with open(os.path.join(snapshots.store, "boot-loop"), "w", encoding="utf-8") as file:
+        file.write("another boot")
+    equal(snapshots.save(kind="before", draft=draft)["repaired"], ["old"], "what is repaired after a reboot")
+    with open(upper, encoding="utf-8") as file:
+        equal(file.read(), "agent\n", "the file in the draft")
+    equal(difference(before, listing(t.project)), "", "changes in the project")
