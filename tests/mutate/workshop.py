@@ -124,10 +124,10 @@ def _objects(build):
 
 
 def _includes(unit, path):
-    """Whether a unit test includes the header of a source."""
+    """Whether a unit test includes a source or its header."""
     stem = os.path.splitext(os.path.basename(path))[0]
     with open(os.path.join(TREE, "tests/unit", os.path.basename(unit) + ".c"), encoding="utf-8") as file:
-        return any(line.endswith(f'/{stem}.h"') for line in file.read().splitlines())
+        return any(line.endswith((f'/{stem}.h"', f'/{stem}.c"')) for line in file.read().splitlines())
 
 
 class Tests:
