@@ -214,7 +214,7 @@ class Tests:
         return ("noticed", notice) if notice else ("survived", "")
 
     def _unbuilt(self, path, target):
-        """What compiles and still does not build is refused by a program that runs in the build."""
+        """A mutant that compiles and does not build was refused by a program of the build."""
         return ("noticed", f"{target}: the build fails") if self.objects.get(path) else ("broken", "")
 
     def _is_changed(self, unit):

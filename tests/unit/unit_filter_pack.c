@@ -186,7 +186,7 @@ static void many_spans(void)
 	CHECK("more are refused", !pack(SPANS - 1));
 }
 
-/* Steps that the calls with the most rules share are there once, and equal neighbours are merged. */
+/* Steps that calls share are there once, and equal neighbours are merged. */
 static void sharing(void)
 {
 	enum { CALLS = 8 };
