@@ -22,13 +22,14 @@ ROOMS = {
     "fence/after": _room("sweep policy corpus", "e2e/test_quarantine escape/test_found"),
     "fence/init": _room("canary filter_pack filter wire corpus",
                         "escape/test_canary escape/test_kernel escape/test_process"),
-    "fence/run": _room("terminal wire tree corpus", "e2e/test_exit e2e/test_streams "
+    "fence/run": _room("terminal wire tree policy corpus", "e2e/test_exit e2e/test_streams "
                        "escape/test_terminal escape/test_state"),
     "fence/tree": _room("tree", "escape/test_files_special e2e/test_rules"),
-    "fence/watch": _room("limit verdict corpus", "e2e/test_denials escape/test_limits"),
-    "gateway": _room("gateway gateway_walls ledger corpus tape",
+    "fence/watch": _room("limit inside verdict corpus", "e2e/test_denials escape/test_limits"),
+    "gateway": _room("gateway gateway_walls runaway ledger corpus tape",
                      "e2e/test_gateway e2e/test_network escape/test_network e2e/test_models"),
-    "meter": _room("schema meter money request shape provider corpus", "e2e/test_models"),
+    "meter": _room("schema request_tools meter money request shape provider corpus",
+                   "e2e/test_models e2e/test_provider_tools"),
     "price": _room("price corpus money", "e2e/test_prices"),
     "failure": _room("failure decide", "e2e/test_failures"),
     "decision": _room("decide check excerpt lines message reset corpus", "e2e/test_loop"),
@@ -37,7 +38,7 @@ ROOMS = {
                   "e2e/test_loop_hard e2e/test_loop_many e2e/test_loop_refused"),
     "snapshot": _room("snapshot git corpus confine checkpoint import apply",
                       "e2e/test_checkpoints e2e/test_apply e2e/test_worktree"),
-    "config": _room("config glob corpus settings", "e2e/test_config e2e/test_config_wrong"),
+    "config": _room("config glob provider ops corpus settings", "e2e/test_config e2e/test_config_wrong"),
 }
 
 LINE = r"^(?!#|\n).*\n"
