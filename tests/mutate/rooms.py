@@ -20,7 +20,7 @@ ROOMS = {
                         "e2e/test_names e2e/test_rules e2e/test_paths e2e/test_quarantine "
                         "escape/test_files_write escape/test_files_read escape/test_found"),
     "fence/after": _room("sweep policy corpus", "e2e/test_quarantine escape/test_found"),
-    "fence/init": _room("canary filter_pack filter wire corpus",
+    "fence/init": _room("canary walls filter_pack filter wire corpus",
                         "escape/test_canary escape/test_kernel escape/test_process"),
     "fence/run": _room("terminal wire tree policy corpus", "e2e/test_exit e2e/test_streams "
                        "escape/test_terminal escape/test_state"),

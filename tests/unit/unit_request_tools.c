@@ -1,4 +1,4 @@
-/* What a request may ask of the provider itself: tools, servers, stored files, prices. */
+/* Requests that want something of the provider itself: tools, servers, stored files, prices. */
 #include "unit.h"
 
 #include "meter/request.h"
@@ -22,10 +22,10 @@ struct sample {
 	const char *path;
 	unsigned int tools; /* that the user allows */
 	const char *text;
-	const char *refusal; /* a part of it, or NULL */
+	const char *refusal; /* some words, or NULL */
 };
 
-/* docs.example and its subdomains, alone.example without, and a numeric address; with their ports. */
+/* docs.example with its subdomains, alone.example without, and others with their ports. */
 static bool lists(const void *context, const char *host, uint16_t port)
 {
 	(void)context;
