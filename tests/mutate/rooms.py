@@ -33,7 +33,8 @@ ROOMS = {
     "price": _room("price corpus money", "e2e/test_prices"),
     "failure": _room("failure decide", "e2e/test_failures"),
     "decision": _room("decide check excerpt lines message reset corpus", "e2e/test_loop"),
-    "journal": _room("journal journal_still loop ops", "e2e/test_damage e2e/test_loop_crash"),
+    "journal": _room("journal journal_still loop ops", "e2e/test_damage e2e/test_durable "
+                     "e2e/test_loop_crash"),
     "loop": _room("loop ops settings corpus", "e2e/test_loop e2e/test_loop_crash "
                   "e2e/test_loop_hard e2e/test_loop_many e2e/test_loop_refused"),
     "snapshot": _room("snapshot git corpus confine checkpoint import apply",

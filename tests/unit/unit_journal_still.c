@@ -73,6 +73,19 @@ static void still(void)
 	unlink(link);
 }
 
+static void unwritable(void)
+{
+	if (chmod(path, 0400) < 0)
+		abort();
+	CHECK("a database that cannot be written is left to SQLite", !reads(path));
+	if (chmod(path, 0600) < 0 || chmod(folder, 0500) < 0)
+		abort();
+	CHECK("so is one in a folder that cannot be written", !reads(path));
+	if (chmod(folder, 0700) < 0)
+		abort();
+	CHECK("with both it is read", reads(path));
+}
+
 static void headers(void)
 {
 	write_header(HEADER - 1);
@@ -162,10 +175,17 @@ static void copies(void)
 
 int main(void)
 {
-	if (!unit_temp(folder))
+	enum { SOME_USER = 12345 };
+
+	/* Root could write everything. */
+	if (!unit_temp(folder) ||
+	    (getuid() == 0 && (chown(folder, SOME_USER, SOME_USER) < 0 ||
+			       setresgid(SOME_USER, SOME_USER, SOME_USER) < 0 ||
+			       setresuid(SOME_USER, SOME_USER, SOME_USER) < 0)))
 		return 1;
 	path = path_join(folder, "journal.db");
 	still();
+	unwritable();
 	headers();
 	heads();
 	copies();

@@ -123,6 +123,8 @@ static const struct sample clocks[] = {
 	{ "resets 1am (Etc/GMT+12)", 40 * MINUTE },
 	{ "resets 10pm (Japan)", 40 * MINUTE },
 	{ "resets 6pm IST", 10 * MINUTE },
+	{ "resets 5pm Asia and beyond", 2 * HOUR + 40 * MINUTE },
+	{ "resets 5pm MARS/", 2 * HOUR + 40 * MINUTE },
 	{ "resets 5pm (local time)", 2 * HOUR + 40 * MINUTE },
 	{ "resets at noon", 21 * HOUR + 40 * MINUTE },
 	{ "Please wait until midnight.", 9 * HOUR + 40 * MINUTE },
@@ -355,6 +357,33 @@ static const struct sample new_year[] = {
 	{ "resets Jan 1", 4 * HOUR },
 };
 
+/* Each unit, after the number 2. */
+static void units(void)
+{
+	static const struct {
+		const char *names;
+		int64_t seconds;
+	} all[] = {
+		{ "ms msec msecs millisecond milliseconds", 1 },
+		{ "s sec secs second seconds", 2 },
+		{ "m min mins minute minutes", 2 * MINUTE },
+		{ "h hr hrs hour hours", 2 * HOUR },
+		{ "d day days", 2 * DAY },
+		{ "week weeks", 14 * DAY },
+		{ "w month fortnights", REFUSED },
+	};
+
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		for (const char *at = all[i].names; *at; at += strspn(at, " ")) {
+			int size = (int)strcspn(at, " ");
+			AUTO_FREE char *text = mem_format("resets in 2 %.*s", size, at);
+			const struct sample sample = { text, all[i].seconds };
+
+			table("a unit", &sample, 1, WEDNESDAY, vilnius);
+			at += size;
+		}
+}
+
 static void limits(void)
 {
 	const struct civil_zone zone = { .offset = offset, .context = vilnius };
@@ -384,6 +413,7 @@ int main(void)
 	TABLE("a delay", delays, WEDNESDAY, vilnius);
 	TABLE("an abbreviated zone", abbreviated, WEDNESDAY, vilnius);
 	TABLE("an offset", offsets, WEDNESDAY, vilnius);
+	units();
 	TABLE("a character", characters, WEDNESDAY, vilnius);
 	TABLE("garbage", garbage, WEDNESDAY, vilnius);
 	TABLE("before clocks go back", back, BEFORE_BACK, vilnius);
