@@ -4,6 +4,7 @@
 #ifndef UNIT_H
 #define UNIT_H
 
+#include <dirent.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -18,6 +19,8 @@ enum { UNIT_PATH = 64 };
 static int unit_failures;
 static char unit_folder[48]; /* for all files of the test; its name has the program's id */
 static pid_t unit_child;
+static size_t unit_descriptors; /* that were open when the test started */
+static pid_t unit_self;
 
 static inline void unit_check(bool held, const char *sentence, const char *file, int line)
 {
@@ -36,6 +39,31 @@ static inline char *unit_temp(char path[UNIT_PATH])
 {
 	snprintf(path, UNIT_PATH, "%s/XXXXXX", unit_folder);
 	return mkdtemp(path);
+}
+
+static inline size_t unit_count_descriptors(void)
+{
+	DIR *folder = opendir("/proc/self/fd");
+	size_t count = 0;
+
+	while (folder && readdir(folder))
+		count++;
+	if (folder)
+		closedir(folder);
+	return count;
+}
+
+/* At the end of the test, not of its children. */
+static inline void unit_check_descriptors(void)
+{
+	size_t count = unit_self == getpid() ? unit_count_descriptors() : 0;
+
+	if (count > unit_descriptors) {
+		printf("not ok - the test closes its descriptors: %zu are left\n",
+		       count - unit_descriptors);
+		fflush(stdout);
+		_exit(1);
+	}
 }
 
 /* Returns whether nothing is left. */
@@ -106,6 +134,9 @@ __attribute__((constructor)) static void unit_guard(void)
 	if (unit_child == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		setvbuf(stdout, NULL, _IOLBF, 0); /* a crash loses no sentence */
+		unit_self = getpid();
+		unit_descriptors = unit_count_descriptors();
+		atexit(unit_check_descriptors);
 		return;
 	}
 	status = unit_wait();
