@@ -19,7 +19,7 @@ ROOMS = {
     "fence/plan": _room("policy defaults sweep tree corpus settings",
                         "e2e/test_names e2e/test_rules e2e/test_paths e2e/test_quarantine "
                         "escape/test_files_write escape/test_files_read escape/test_found"),
-    "fence/after": _room("sweep policy corpus", "e2e/test_quarantine escape/test_found"),
+    "fence/after": _room("baseline sweep policy corpus", "e2e/test_quarantine escape/test_found"),
     "fence/init": _room("canary walls filter_pack filter wire corpus",
                         "escape/test_canary escape/test_kernel escape/test_process"),
     "fence/run": _room("terminal wire tree policy corpus", "e2e/test_exit e2e/test_streams "
