@@ -16,7 +16,7 @@ def _room(units, files=""):
 
 
 ROOMS = {
-    "fence/plan": _room("policy defaults sweep tree corpus settings",
+    "fence/plan": _room("permit policy defaults sweep tree corpus settings",
                         "e2e/test_names e2e/test_rules e2e/test_paths e2e/test_quarantine "
                         "escape/test_files_write escape/test_files_read escape/test_found"),
     "fence/after": _room("baseline sweep policy corpus", "e2e/test_quarantine escape/test_found"),

@@ -148,7 +148,7 @@ static void add_inodes(struct buffer *record, enum wire_tag tag, size_t left_out
 typedef bool has_fn(const struct baseline *baseline, const struct baseline_root *root, int at,
 		    const char *name);
 
-/* Each entry of a list is found, in whatever order they were written, and the one left out is not. */
+/* Each entry of a list is found, in whatever order it was written, and one left out is not. */
 static bool finds_all(enum wire_tag tag, has_fn *has)
 {
 	bool held = true;
