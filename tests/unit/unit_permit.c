@@ -10,10 +10,10 @@
 
 #include <string.h>
 
-static char home[] = "/home/u";
+static char home[] = "/h/u";
 static char passwd_home[] = "/var/lib/me";
-static char project[] = "/home/u/work/project";
-static char state[] = "/home/u/.local/state/ringfence";
+static char project[] = "/h/u/work/project";
+static char state[] = "/h/u/.local/state/ringfence";
 
 static struct fence_plan plan = {
 	.identity = { .home = home, .passwd_home = passwd_home },
@@ -49,11 +49,11 @@ static void hidden(void)
 	CHECK("a folder below can be", is(permit_hidden, "/usr/share/doc", NULL));
 	CHECK("the project cannot be hidden, nor a folder above it",
 	      is(permit_hidden, project, "hide the project itself") &&
-		      is(permit_hidden, "/home/u/work", "hide the project itself") &&
-		      is(permit_hidden, "/home", "hide the project itself"));
+		      is(permit_hidden, "/h/u/work", "hide the project itself") &&
+		      is(permit_hidden, "/h", "hide the project itself"));
 	CHECK("a folder in it or beside it can be",
-	      is(permit_hidden, "/home/u/work/project/a", NULL) &&
-		      is(permit_hidden, "/home/u/work/project2", NULL));
+	      is(permit_hidden, "/h/u/work/project/a", NULL) &&
+		      is(permit_hidden, "/h/u/work/project2", NULL));
 }
 
 /* For reading and for writing alike. */
@@ -73,9 +73,9 @@ static void wide(void)
 	      both(home, "your home folder") && both(passwd_home, "your home folder") &&
 		      both("/var/lib", "your home folder"));
 	CHECK("the state is refused, with folders above and below",
-	      both(state, "keeps its state") && both("/home/u/.local/state", "keeps its state") &&
-		      both("/home/u/.local/state/ringfence/x", "keeps its state"));
-	CHECK("a folder in a home is permitted", both("/home/u/src", NULL));
+	      both(state, "keeps its state") && both("/h/u/.local/state", "keeps its state") &&
+		      both("/h/u/.local/state/ringfence/x", "keeps its state"));
+	CHECK("a folder in a home is permitted", both("/h/u/src", NULL));
 }
 
 static void writable(void)
@@ -91,14 +91,13 @@ static void writable(void)
 	}
 	CHECK("nothing of the system can be written", system && below);
 	CHECK("the settings cannot be written",
-	      is(permit_writable, "/home/u/.config/ringfence", "is protected") &&
-		      is(permit_writable, "/home/u/.config/ringfence/config.yaml",
-			 "is protected") &&
-		      is(permit_writable, "/home/u/.config", "is protected"));
+	      is(permit_writable, "/h/u/.config/ringfence", "is protected") &&
+		      is(permit_writable, "/h/u/.config/ringfence/config.yaml", "is protected") &&
+		      is(permit_writable, "/h/u/.config", "is protected"));
 	CHECK("files that the host executes, and credentials, cannot be written",
-	      is(permit_writable, "/home/u/.bashrc", "is protected") &&
-		      is(permit_writable, "/home/u/.ssh", "is protected") &&
-		      is(permit_writable, "/home/u/.ssh/known_hosts", "is protected"));
+	      is(permit_writable, "/h/u/.bashrc", "is protected") &&
+		      is(permit_writable, "/h/u/.ssh", "is protected") &&
+		      is(permit_writable, "/h/u/.ssh/known_hosts", "is protected"));
 }
 
 static void readable(void)
@@ -113,8 +112,8 @@ static void readable(void)
 	CHECK("single files in the others can be",
 	      is(permit_readable, "/etc/hosts", NULL) && is(permit_readable, "/sys/a", NULL));
 	CHECK("a folder of credentials cannot be shown, but a file in it can",
-	      is(permit_readable, "/home/u/.ssh", "holds credentials") &&
-		      is(permit_readable, "/home/u/.ssh/known_hosts", NULL));
+	      is(permit_readable, "/h/u/.ssh", "holds credentials") &&
+		      is(permit_readable, "/h/u/.ssh/known_hosts", NULL));
 }
 
 static void maps(void)
