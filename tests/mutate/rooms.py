@@ -21,7 +21,8 @@ ROOMS = {
                         "escape/test_files_write escape/test_files_read escape/test_found"),
     "fence/after": _room("baseline sweep policy corpus", "e2e/test_quarantine escape/test_found"),
     "fence/init": _room("canary walls filter_pack filter wire corpus",
-                        "escape/test_canary escape/test_kernel escape/test_process"),
+                        "e2e/test_exit escape/test_terminal escape/test_canary "
+                        "escape/test_kernel escape/test_process"),
     "fence/run": _room("terminal wire tree policy corpus", "e2e/test_exit e2e/test_streams "
                        "escape/test_terminal escape/test_state"),
     "fence/tree": _room("tree", "escape/test_files_special e2e/test_rules"),

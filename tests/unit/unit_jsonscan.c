@@ -189,6 +189,9 @@ static void values(void)
 		      "6n=2;5e=6;"));
 	CHECK("escapes are decoded", reports("{\"key\":\"\\\"\\\\\\/\\n\\u0041\\u00e4\\u20ac\"}",
 					     "2s=\"\\/\nA\xc3\xa4\xe2\x82\xac;"));
+	CHECK("the ends of each size of a character are encoded",
+	      reports("{\"key\":\"\\u007f\\u0080\\u07ff\\u0800\\uffff\"}",
+		      "2s=\x7f\xc2\x80\xdf\xbf\xe0\xa0\x80\xef\xbf\xbf;"));
 	CHECK("an unknown key is noted, unless its value is null",
 	      is_valid("{\"x\":1}") && strcmp(unknown_key, "x") == 0 && is_valid("{\"y\":null}") &&
 		      !unknown_key[0]);

@@ -251,6 +251,31 @@ static const struct sample open_network[] = {
 	{ GEMINI, BIT(WEB_FETCH), "{\"tools\":[{\"urlContext\":{}}]}", NULL },
 };
 
+/* The target as the provider gets it. */
+static bool becomes(const char *path, const char *expected)
+{
+	struct request_target target;
+	bool found = request_find("POST", 4, path, strlen(path), false, &target) == 0;
+
+	if (!found || strcmp(target.target, expected) != 0)
+		printf("# %s\n", found ? target.target : "no route");
+	return found && strcmp(target.target, expected) == 0;
+}
+
+static void queries(void)
+{
+	CHECK("a key in the query is not passed on",
+	      becomes("/v1beta/models/g:generateContent?key=secret",
+		      "/v1beta/models/g:generateContent") &&
+		      becomes("/v1/messages?beta=true&KEY=secret", "/v1/messages?beta=true"));
+	CHECK("nor is what could change the answer",
+	      becomes("/v1beta/models/g:streamGenerateContent?alt=sse&fields=x",
+		      "/v1beta/models/g:streamGenerateContent?alt=sse") &&
+		      becomes("/v1/messages?fields=x", "/v1/messages"));
+	CHECK("empty parts are left out",
+	      becomes("/v1/messages?&&beta=true&", "/v1/messages?beta=true"));
+}
+
 static void kept(void)
 {
 	const struct sample stored = { RESPONSES, ALL_TOOLS, ALSO("\"conversation\":\"c\""), NULL };
@@ -282,6 +307,7 @@ int main(void)
 	CHECK("stored files need permission", JUDGED(files, false));
 	CHECK("nothing without a known price passes", JUDGED(prices, false));
 	CHECK("an open network limits no hosts", JUDGED(open_network, true));
+	queries();
 	kept();
 	return unit_failures > 0;
 }
