@@ -29,7 +29,7 @@ ROOMS = {
     "fence/watch": _room("limit inside verdict corpus", "e2e/test_denials escape/test_limits"),
     "gateway": _room("gateway gateway_walls runaway ledger corpus tape",
                      "e2e/test_gateway e2e/test_network escape/test_network e2e/test_models"),
-    "meter": _room("schema jsonscan request_tools meter money request shape provider corpus",
+    "meter": _room("schema jsonscan sse request_tools meter money request shape provider corpus",
                    "e2e/test_models e2e/test_provider_tools"),
     "price": _room("price corpus money", "e2e/test_prices"),
     "failure": _room("failure decide", "e2e/test_failures"),
