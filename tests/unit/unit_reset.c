@@ -384,6 +384,57 @@ static void units(void)
 		}
 }
 
+/* Each word that may stand between "resets" and the time, and each name of a month and a day. */
+static void words(void)
+{
+	static const char fillers[] =
+		"at on after until is time for around about approx approximately "
+		"by the your again another will be date available limit reset "
+		"usage";
+	static const char *const days[] = { "Wed", "Thu", "Fri", "Sat", "Sun", "Mon", "Tue" };
+	static const char *const whole[] = { "Wednesday", "Thursday", "Friday", "Saturday",
+					     "Sunday",    "Monday",   "Tuesday" };
+
+	for (const char *at = fillers; *at; at += strspn(at, " ")) {
+		int size = (int)strcspn(at, " ");
+		AUTO_FREE char *text = mem_format("resets %.*s 5pm", size, at);
+		const struct sample sample = { text, 2 * HOUR + 40 * MINUTE };
+
+		table("a word before the time", &sample, 1, WEDNESDAY, vilnius);
+		at += size;
+	}
+	for (size_t i = 0; i < sizeof days / sizeof *days; i++) {
+		AUTO_FREE char *brief = mem_format("resets %s 5pm", days[i]);
+		AUTO_FREE char *full = mem_format("resets %s 5pm", whole[i]);
+		const int64_t expected = (int64_t)i * DAY + 2 * HOUR + 40 * MINUTE;
+		const struct sample samples[] = { { brief, expected }, { full, expected } };
+
+		TABLE("a day", samples, WEDNESDAY, vilnius);
+	}
+}
+
+/* Each month of 2026, five days before its 15th at 12:00 UTC. */
+static void months(void)
+{
+	static const struct {
+		const char *name;
+		int days; /* before it in the year */
+	} all[] = {
+		{ "January", 0 },     { "February", 31 }, { "March", 59 },     { "April", 90 },
+		{ "May", 120 },       { "June", 151 },    { "July", 181 },     { "August", 212 },
+		{ "September", 243 }, { "October", 273 }, { "November", 304 }, { "December", 334 },
+	};
+
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+		AUTO_FREE char *full = mem_format("resets %s 15, 12:00 UTC", all[i].name);
+		AUTO_FREE char *brief = mem_format("resets 15 %.3s 2026 12:00 UTC", all[i].name);
+		const struct sample samples[] = { { full, 5 * DAY }, { brief, 5 * DAY } };
+
+		TABLE("a month", samples, INT64_C(1768046400) + (int64_t)all[i].days * DAY,
+		      vilnius);
+	}
+}
+
 static void limits(void)
 {
 	const struct civil_zone zone = { .offset = offset, .context = vilnius };
@@ -414,6 +465,8 @@ int main(void)
 	TABLE("an abbreviated zone", abbreviated, WEDNESDAY, vilnius);
 	TABLE("an offset", offsets, WEDNESDAY, vilnius);
 	units();
+	words();
+	months();
 	TABLE("a character", characters, WEDNESDAY, vilnius);
 	TABLE("garbage", garbage, WEDNESDAY, vilnius);
 	TABLE("before clocks go back", back, BEFORE_BACK, vilnius);
