@@ -19,7 +19,7 @@ ROOMS = {
     "fence/plan": _room("permit policy defaults sweep tree corpus settings",
                         "e2e/test_names e2e/test_rules e2e/test_paths e2e/test_quarantine "
                         "escape/test_files_write escape/test_files_read escape/test_found"),
-    "fence/after": _room("baseline sweep policy corpus", "e2e/test_quarantine escape/test_found"),
+    "fence/after": _room("baseline sweep sweep_roots policy corpus", "e2e/test_quarantine escape/test_found"),
     "fence/init": _room("canary walls filter_pack filter wire corpus",
                         "e2e/test_exit escape/test_terminal escape/test_canary "
                         "escape/test_kernel escape/test_process"),
