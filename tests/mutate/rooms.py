@@ -26,8 +26,8 @@ ROOMS = {
     "fence/run": _room("terminal wire tree policy corpus", "e2e/test_exit e2e/test_streams "
                        "escape/test_terminal escape/test_state"),
     "fence/tree": _room("tree", "escape/test_files_special e2e/test_rules"),
-    "fence/watch": _room("limit inside verdict corpus", "e2e/test_denials escape/test_limits"),
-    "gateway": _room("gateway gateway_walls runaway ledger ledger_disk corpus tape",
+    "fence/watch": _room("limit inside verdict rows corpus", "e2e/test_denials escape/test_limits"),
+    "gateway": _room("gateway gateway_walls runaway ledger ledger_disk rows corpus tape",
                      "e2e/test_gateway e2e/test_network escape/test_network e2e/test_models"),
     "meter": _room("schema jsonscan sse request_tools meter money request shape provider corpus",
                    "e2e/test_models e2e/test_provider_tools"),
@@ -36,7 +36,7 @@ ROOMS = {
     "decision": _room("decide check excerpt lines message reset corpus", "e2e/test_loop"),
     "journal": _room("journal journal_still loop ops", "e2e/test_damage e2e/test_durable "
                      "e2e/test_loop_crash"),
-    "loop": _room("loop ops settings corpus", "e2e/test_loop e2e/test_loop_crash "
+    "loop": _room("loop rows ops settings corpus", "e2e/test_loop e2e/test_loop_crash "
                   "e2e/test_loop_hard e2e/test_loop_many e2e/test_loop_refused"),
     "snapshot": _room("snapshot git corpus confine checkpoint import apply",
                       "e2e/test_checkpoints e2e/test_apply e2e/test_worktree"),
