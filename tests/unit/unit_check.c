@@ -343,6 +343,19 @@ static void words(void)
 		      counts_as("Tests run: 5, Failures: 1, Errors: 1, Skipped: 1\n", 2, 2));
 }
 
+/* One number in a line. */
+static void single(void)
+{
+	struct check_output check;
+
+	CHECK("a number of failures alone counts",
+	      counts_as("Failures: 2\n", 0, 2) && counts_as("Passed: 3\n", 3, 0));
+	check_output_read("Failures: 0\n", 12, &check);
+	CHECK("none of them does not mean that nothing ran", !check.vacuous);
+	check_output_read("Tests: 0\n", 9, &check);
+	CHECK("no tests does", check.vacuous);
+}
+
 static void labels(void)
 {
 	static const char *const all[] = {
@@ -413,6 +426,7 @@ int main(void)
 	table(something, sizeof something / sizeof something[0], false);
 	phrases();
 	words();
+	single();
 	labels();
 	none();
 	large();
