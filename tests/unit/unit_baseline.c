@@ -110,6 +110,26 @@ static void versions(void)
 	CHECK("a record without a project is damaged", is_damage(&record));
 }
 
+static void overlaps(void)
+{
+	AUTO_BUFFER struct buffer record = BUFFER_INIT(4096);
+	struct baseline baseline;
+
+	begin(&record, VERSION);
+	wire_add_string(&record, WIRE_ROOT, "/r/a");
+	if (!reads(&record, &baseline))
+		abort();
+	CHECK("the project overlaps with folders above and below it",
+	      baseline_overlaps(&baseline, "/p") && baseline_overlaps(&baseline, "/p/x") &&
+		      baseline_overlaps(&baseline, "/"));
+	CHECK("so does each root", baseline_overlaps(&baseline, "/r/a") &&
+					   baseline_overlaps(&baseline, "/r/a/x") &&
+					   baseline_overlaps(&baseline, "/r"));
+	CHECK("others do not overlap",
+	      !baseline_overlaps(&baseline, "/r/b") && !baseline_overlaps(&baseline, "/p2"));
+	baseline_release(&baseline);
+}
+
 /* --- entries */
 
 static const char *const names[FILES] = { "a", "b", "c", "d", "e" };
@@ -295,6 +315,7 @@ int main(void)
 		return 1;
 	damage();
 	versions();
+	overlaps();
 	make_files();
 	lists();
 	seen();

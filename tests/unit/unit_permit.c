@@ -116,6 +116,20 @@ static void readable(void)
 		      is(permit_readable, "/h/u/.ssh/known_hosts", NULL));
 }
 
+static bool is_deepest(const char *path, const char *expected)
+{
+	AUTO_FREE char *found = permit_deepest(path);
+
+	return strcmp(found, expected) == 0;
+}
+
+static void deepest(void)
+{
+	CHECK("the deepest folder that exists is found",
+	      is_deepest("/proc/none/x", "/proc") && is_deepest("/proc", "/proc") &&
+		      is_deepest("/none/x/y", "/") && is_deepest("/", "/"));
+}
+
 static void maps(void)
 {
 	CHECK("the initial user namespace maps every uid to itself",
@@ -192,6 +206,7 @@ int main(void)
 	wide();
 	writable();
 	readable();
+	deepest();
 	maps();
 	too_many();
 	secrets();
