@@ -21,8 +21,8 @@ struct op_draft_begin_request {
 	char *const *command; /* for the record */
 };
 
-/* Creates a draft, or continues an existing one, and locks it. That of a running loop is not locked:
- * the command may only read it. Returns OP_NOT_FOUND if there is no
+/* Creates a draft, or continues an existing one, and locks it. That of a running loop is not
+ * locked: the command may only read it. Returns OP_NOT_FOUND if there is no
  * such draft, or OP_RUNNING if another command runs in it. The caller releases the record. */
 enum op_status op_draft_begin(const struct op_draft_begin_request *request,
 			      struct draft_record *ret_record, struct error *err);
@@ -37,8 +37,8 @@ enum op_status op_draft_end(const char *state, struct draft_record *record, int6
 int op_draft_find(const char *state, const char *id, struct draft_record *ret_record,
 		  struct error *err);
 
-/* Lists all drafts of commands, and the drafts of the loops of a project, or of all loops if project
- * is NULL; the oldest first. Returns 0, or -1 with err set. */
+/* Lists all drafts of commands, and the drafts of the loops of a project, or of all loops if
+ * project is NULL; the oldest first. Returns 0, or -1 with err set. */
 int op_draft_list(const char *state, const char *project, struct draft_records *ret_records,
 		  struct error *err);
 

@@ -150,7 +150,7 @@ static bool has_rebooted(const struct snapshot_request *request, enum opens open
 }
 
 /* Moves this process to a view in which the draft can be written. Root writes to the layers as
- * root, whoever the command in the fence is. */
+ * root, although the command in the fence has another uid. */
 static int enter_draft(const struct look_options *look, struct error *err)
 {
 	const struct draft_view view = { .project = look->project,
