@@ -22,7 +22,7 @@ static bool is_listed(const char *name, const char *list)
 static void events(void)
 {
 	static const char waiting[] = "started checked baselined interrupted continued waited "
-				      "checkpointed retried git imported";
+				      "checkpointed examined retried git imported";
 	bool held = true;
 	bool found = true;
 
