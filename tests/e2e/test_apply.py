@@ -789,7 +789,7 @@ def test_a_patch_names_what_the_host_would_execute_too(t):
     equal(result.out.count("Subject: [PATCH"), 3, "mails")
     for name, why in ((".envrc", ""), ("tools/hooks/pre-commit", "your git configuration uses it as a hook, program or settings"),
                       ("bare/config", "a git directory under another name")):
-        contains(result.err, f"[ringfence] {name}: this machine executes it, or reads it as settings, unasked ({why}", "stderr")
+        contains(result.err, f"[ringfence] {name}: run or obeyed unasked ({why}", "stderr")
 
 
 OBEYED = {
@@ -853,7 +853,7 @@ def test_a_file_that_a_link_at_home_leads_to_needs_a_yes(t, command):
     os.symlink(os.path.join(t.home, "project/fish/config.fish"), os.path.join(t.home, ".config/fish/config.fish"))
     result = loop.ringfence(*command.split())
     equal(result.code, 125 if command == "apply" else 0, "exit status", result)
-    contains(result.err, "[ringfence] fish/config.fish: this machine executes it, or reads it as settings, unasked "
+    contains(result.err, "[ringfence] fish/config.fish: run or obeyed unasked "
                          "(a symlink in your home leads to it)", "stderr")
 
 
@@ -920,7 +920,7 @@ def test_a_folder_above_the_target_of_a_link_at_home_needs_a_yes(t, command):
     result = loop.ringfence(*command.split())
     equal(result.code, 125 if command == "apply" else 0, "exit status", result)
     for name in ("dot", "evil/bashrc"):
-        contains(result.err, f"[ringfence] {name}: this machine executes it, or reads it as settings, unasked "
+        contains(result.err, f"[ringfence] {name}: run or obeyed unasked "
                              "(a symlink in your home leads to it)", "stderr")
 
 
