@@ -278,14 +278,16 @@ static int ask(const struct loops_options *opts, const struct op_apply_result *r
 	       char token[SHA256_HEX], struct op_answer *answer, struct error *err)
 {
 	bool history = asks_about_history(&result->question);
+	size_t count = result->question.count;
 	struct error unused;
 
 	if (opts->json || !confirm_possible("use --yes", &unused)) {
 		error_set(err,
-			  "this machine would execute %zu of the files unasked: review them "
-			  "(git %s HEAD..%sringfence/%s), then use --yes%s",
-			  result->question.count, history ? "log -p" : "diff", history ? "" : ".",
-			  result->loop.id, history ? " or --squash" : "");
+			  "%zu path%s a yes: review %s (git %s HEAD..%sringfence/%s), then use "
+			  "--yes%s",
+			  count, count == 1 ? " needs" : "s need", count == 1 ? "it" : "them",
+			  history ? "log -p" : "diff", history ? "" : ".", result->loop.id,
+			  history ? " or --squash" : "");
 		return cli_fail(err);
 	}
 	if (confirm_answer(&result->question, token, answer))
