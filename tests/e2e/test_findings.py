@@ -93,6 +93,9 @@ def test_what_a_person_accepted_no_longer_counts(t):
     equal(result.code, 0, "exit status", result)
     contains(result.out, "completed: every rule holds")
     loop.ended("completed")
+    shown = loop.ringfence("diff", "--findings")
+    contains(shown.out, "(expected-changed)", "the findings")
+    contains(shown.err, "1 finding of this loop was accepted, and no longer counts", "the notice")
 
 
 def test_without_acceptance_a_resumed_loop_pauses_again(t):
@@ -123,6 +126,17 @@ def test_the_action_of_a_kind_can_be_changed(t):
     _, result = cheat(t, CHEAT, "--findings", "expected-changed=note")
     equal(result.code, 0, "exit status", result)
     contains(result.out, "test_tax.py:2: an expected value was changed", "the progress")
+
+
+def test_diff_shows_the_actions_of_the_loop(t):
+    loop, _ = cheat(t, CHEAT, "--findings", "expected-changed=note")
+    answer = json.loads(loop.ringfence("diff", "--findings", "--json").out)
+    equal([entry["action"] for entry in answer["findings"]], ["note"], "the actions")
+
+
+def test_diff_does_not_show_kinds_that_are_off_but_counts_them(t):
+    loop, _ = cheat(t, CHEAT, "--findings", "expected-changed=off")
+    equal(loop.ringfence("diff", "--findings").out, "1 finding is not shown: its kind is off (see: --findings)\n", "findings")
 
 
 def test_findings_can_be_turned_off(t):

@@ -115,19 +115,22 @@ static void print_json(const struct detect_findings *findings, const struct dete
 static void print_all(const struct detect_findings *findings, const struct detect_policy *policy,
 		      const struct differ_options *options, FILE *out)
 {
-	size_t count = 0;
+	size_t off = 0;
 
 	if (options->style == DIFFER_JSON) {
 		print_json(findings, policy, out);
 		return;
 	}
 	for (size_t i = 0; i < findings->count; i++)
-		if (policy->actions[findings->items[i].kind] != DETECT_OFF) {
+		if (policy->actions[findings->items[i].kind] == DETECT_OFF)
+			off++;
+		else
 			print_one(&findings->items[i], options->terminal, out);
-			count++;
-		}
-	if (!count)
+	if (!findings->count)
 		fputs("no sign that the changes weaken the checks\n", out);
+	if (off)
+		fprintf(out, "%zu finding%s not shown: %s kind is off (see: --findings)\n", off,
+			off == 1 ? " is" : "s are", off == 1 ? "its" : "their");
 }
 
 /* ---- finding ---- */
@@ -148,33 +151,41 @@ static int find(struct checkpoint_repo *repo, struct node *old, struct node *new
 	return result;
 }
 
+static int read_policy(const struct list *actions, struct detect_policy *ret_policy,
+		       struct error *err)
+{
+	detect_policy_init(ret_policy);
+	for (size_t i = 0; i < actions->count; i++)
+		if (!detect_policy_change(ret_policy, actions->items[i]))
+			return error_set(err, "malformed action of a finding: '%s'",
+					 actions->items[i]);
+	return 0;
+}
+
 int findings_print(struct checkpoint_repo *repo, struct node *old, struct node *new,
-		   const struct differ_options *options, FILE *out, struct error *err)
+		   const struct list *actions, const struct differ_options *options, FILE *out,
+		   struct error *err)
 {
 	struct detect_findings findings;
 	struct detect_policy policy;
 
-	if (find(repo, old, new, &options->paths, &findings, err) < 0)
+	if (read_policy(actions, &policy, err) < 0 ||
+	    find(repo, old, new, &options->paths, &findings, err) < 0)
 		return -1;
-	detect_policy_init(&policy);
 	print_all(&findings, &policy, options, out);
 	detect_findings_release(&findings);
 	return 0;
 }
 
 int findings_write(struct checkpoint_repo *repo, struct node *old, struct node *new,
-		   const struct list *changes, struct json *json, struct error *err)
+		   const struct list *actions, struct json *json, struct error *err)
 {
 	enum { MOST = 50 };
 	struct detect_findings findings;
 	struct detect_policy policy;
 
-	detect_policy_init(&policy);
-	for (size_t i = 0; i < changes->count; i++)
-		if (!detect_policy_change(&policy, changes->items[i]))
-			return error_set(err, "malformed action of a finding: '%s'",
-					 changes->items[i]);
-	if (find(repo, old, new, &(struct list){ 0 }, &findings, err) < 0)
+	if (read_policy(actions, &policy, err) < 0 ||
+	    find(repo, old, new, &(struct list){ 0 }, &findings, err) < 0)
 		return -1;
 	write_all(json, &findings, &policy, MOST);
 	detect_findings_release(&findings);
