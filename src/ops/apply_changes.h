@@ -3,7 +3,7 @@
 #define OPS_APPLY_CHANGES_H
 
 #include "ops/op.h"
-#include "ops/path_group.h"
+#include "project/path_group.h"
 
 #include <jansson.h>
 
