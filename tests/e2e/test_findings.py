@@ -32,8 +32,8 @@ def test_a_change_that_weakens_the_checks_is_shown_with_file_and_line(t):
           "tests/test_tax.py:5: a test was deleted (test-deleted)\n    test_free\n", "findings")
     found = json.loads(findings(t, draft, "--json"))["findings"]
     equal([(one["kind"], one["action"], one["path"], one["line"]) for one in found],
-          [("failure-ignored", "stop", "run.sh", 1), ("expected-changed", "review", "tests/test_tax.py", 2),
-           ("test-deleted", "stop", "tests/test_tax.py", 5)], "findings as JSON")
+          [("failure-ignored", "stop", "run.sh", 1), ("test-deleted", "stop", "tests/test_tax.py", 5),
+           ("expected-changed", "review", "tests/test_tax.py", 2)], "findings as JSON")
 
 
 def test_only_the_given_paths_are_looked_at(t):
@@ -85,6 +85,13 @@ def test_a_loop_whose_agent_changes_the_expected_value_waits_for_a_person(t):
     loop.ended("paused")
     equal([entry["verdict"] for entry in loop.history()], ["pause"], "the verdicts")
     contains(loop.ringfence("diff", "--findings").out, "test_tax.py:2: an expected value was changed (expected-changed)")
+
+
+def test_many_harmless_findings_do_not_hide_a_serious_one(t):
+    loop, result = cheat(t, "for i in $(seq 60); do echo package$i==1 >>requirements.txt; done; " + CHEAT)
+    equal(result.code, 3, "exit status", result)
+    findings = json.loads(loop.ringfence("diff", "--findings", "--json").out)["findings"]
+    equal((len(findings), findings[0]["kind"]), (61, "expected-changed"), "the findings")
 
 
 def test_what_a_person_accepted_no_longer_counts(t):

@@ -63,28 +63,31 @@ static int read_files(struct checkpoint_repo *repo, const struct changes *change
 	return 0;
 }
 
-/* Writes the findings that the policy wants, at most `most` of them, and how many there are. */
+static void write_one(struct json *json, const struct detect_finding *finding,
+		      enum detect_action action)
+{
+	json_open(json, NULL, '{');
+	json_text(json, "kind", detect_kind_name(finding->kind));
+	json_text(json, "action", detect_action_name(action));
+	json_text(json, "path", finding->path);
+	json_number(json, "line", finding->line);
+	json_text(json, "says", detect_kind_says(finding->kind));
+	json_text(json, "evidence", finding->evidence);
+	json_close(json);
+}
+
+/* Writes the findings that the policy wants, at most `most` of them, and how many there are. The
+ * strictest action comes first: many notes must not hide a finding that stops the loop. */
 static void write_all(struct json *json, const struct detect_findings *findings,
 		      const struct detect_policy *policy, size_t most)
 {
 	size_t count = 0;
 
 	json_open(json, "findings", '[');
-	for (size_t i = 0; i < findings->count; i++) {
-		const struct detect_finding *finding = &findings->items[i];
-		enum detect_action action = policy->actions[finding->kind];
-
-		if (action == DETECT_OFF || ++count > most)
-			continue;
-		json_open(json, NULL, '{');
-		json_text(json, "kind", detect_kind_name(finding->kind));
-		json_text(json, "action", detect_action_name(action));
-		json_text(json, "path", finding->path);
-		json_number(json, "line", finding->line);
-		json_text(json, "says", detect_kind_says(finding->kind));
-		json_text(json, "evidence", finding->evidence);
-		json_close(json);
-	}
+	for (enum detect_action action = DETECT_STOP; action > DETECT_OFF; action--)
+		for (size_t i = 0; i < findings->count; i++)
+			if (policy->actions[findings->items[i].kind] == action && ++count <= most)
+				write_one(json, &findings->items[i], action);
 	json_close(json);
 	json_number(json, "count", count);
 }
