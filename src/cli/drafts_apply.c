@@ -253,6 +253,8 @@ static int pick_and_apply(const struct loops_options *opts, struct op_draft_appl
 		code = apply_groups(opts, request, err);
 	else
 		puts("nothing was changed");
+	if (pick.taken && pick.count && code == 0)
+		printf("the rest stays in the draft: ringfence apply -p %s\n", request->id);
 	request->choice = NULL;
 	pick_release(&pick);
 	return code;

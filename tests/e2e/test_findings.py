@@ -120,6 +120,14 @@ def test_an_agent_that_deletes_a_test_is_told_once_and_then_stopped(t):
     contains(prompt(loop, 2), "- `test_tax.py` line 5: a test was deleted: `test_free`", "the second prompt")
 
 
+def test_a_finding_about_a_whole_file_has_no_line(t):
+    loop = Loop(t, scripts={"all": "echo 2 >yarn.lock; say ok"})
+    loop.write("yarn.lock", "1\n")
+    result = loop.run("--max-iterations", "2")
+    contains(result.out, "  yarn.lock: a lockfile changed without its manifest: yarn.lock", "the progress")
+    contains(prompt(loop, 2), "- `yarn.lock`: a lockfile changed without its manifest: `yarn.lock`", "the second prompt")
+
+
 def test_an_agent_that_takes_it_back_completes(t):
     loop = Loop(t, scripts={"1": "mv test_tax.py aside; edit done yes", "2": "mv aside test_tax.py; say back"})
     loop.write("test_tax.py", TEST)
