@@ -236,7 +236,7 @@ static int apply_groups(const struct loops_options *opts, struct op_draft_apply_
 
 /* ---- hunks ---- */
 
-/* Asks which hunks of the preview cross, and applies them. */
+/* Asks which hunks of the preview to apply, and applies them. */
 static int pick_and_apply(const struct loops_options *opts, struct op_draft_apply_request *request,
 			  const struct op_draft_apply_result *preview, struct error *err)
 {

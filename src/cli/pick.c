@@ -215,7 +215,7 @@ static void ask_hunks(struct picking *at)
 	buffer_release(&at->choice);
 }
 
-/* Asks about a change that crosses as a whole. */
+/* Asks about a change that is applied as a whole or not at all. */
 static void ask_file(struct picking *at)
 {
 	size_t index;

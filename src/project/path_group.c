@@ -268,7 +268,8 @@ static const struct row *find_row(const char *path)
 	return NULL;
 }
 
-enum path_group path_group_of_name(const char *path)
+/* Returns the group that the name alone decides: dependencies, tests, configuration or source. */
+static enum path_group group_of_name(const char *path)
 {
 	const struct row *row = find_row(path);
 
@@ -298,7 +299,7 @@ enum path_group path_group_of(const char *path, const struct path_group_facts *f
 		return PATH_GROUP_EXECUTED;
 	if (facts->ci)
 		return PATH_GROUP_CI;
-	by_name = path_group_of_name(path);
+	by_name = group_of_name(path);
 	if (by_name == PATH_GROUP_DEPENDENCIES)
 		return by_name;
 	if (facts->bytes >= PATH_GROUP_LARGE_BYTES)
