@@ -58,7 +58,8 @@ static bool is_change(const json_t *line)
 	return text && (*text == '+' || *text == '-');
 }
 
-/* Prints a hunk, or with `only` not negative only that run and the lines around it. */
+/* Prints a hunk, or with `only` not negative only that run and the lines around it. The header has
+ * the line numbers of the whole hunk. */
 static void print_hunk(const json_t *hunk, long only)
 {
 	const json_t *lines = json_object_get(hunk, "lines");
@@ -67,8 +68,10 @@ static void print_hunk(const json_t *hunk, long only)
 	size_t index;
 	json_t *line;
 
-	print_safely(jsonget_text(hunk, "header"));
-	putchar('\n');
+	if (only < 0) {
+		print_safely(jsonget_text(hunk, "header"));
+		putchar('\n');
+	}
 	json_array_foreach(lines, index, line)
 	{
 		const char *text = json_string_value(line);
@@ -212,7 +215,7 @@ static void ask_hunks(struct picking *at)
 	buffer_release(&at->choice);
 }
 
-/* Asks about a change that crosses as a whole. */
+/* Asks about a change that is applied as a whole or not at all. */
 static void ask_file(struct picking *at)
 {
 	size_t index;

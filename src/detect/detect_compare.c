@@ -294,8 +294,8 @@ static void compare(struct detect_pairs *pairs, const struct place *old, const s
 		detect_pair_report(pairs, new->pair, DETECT_ASSERTION_REMOVED, false, is->line - 1);
 }
 
-/* A test that only groups others, such as a Go test with t.Run, or has no assertion of its own, is
- * compared as well: its name is enough to be missed. */
+/* A test without an assertion of its own, such as a Go test that only calls t.Run, is reported as
+ * well. */
 static void report_deleted(struct detect_pairs *pairs, const struct place *old)
 {
 	const struct detect_line *line = &old->pair->before.items[old->test->line - 1];

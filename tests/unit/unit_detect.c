@@ -5,6 +5,7 @@
 #include "detect/detect_file.h"
 #include "detect/detect_match.h"
 #include "detect/detect_policy.h"
+#include "project/path_group.h"
 #include "util/mem.h"
 
 #include <string.h>
@@ -242,19 +243,24 @@ static void files(void)
 	      detect_file_of("src/a.test.ts").test && detect_file_of("tests/x.c").test &&
 		      detect_file_of("pkg/a_test.go").test &&
 		      detect_file_of("spec/a_spec.rb").test &&
+		      detect_file_of("UserTest.java").test && detect_file_of("test.sh").test &&
+		      detect_file_of("tests/package.json").test &&
 		      !detect_file_of("src/latest.ts").test &&
+		      !detect_file_of("Latest.java").test && !detect_file_of("Audit.java").test &&
 		      !detect_file_of("src/contest/a.py").test);
 	CHECK("recorded results are known", detect_file_of("a/__snapshots__/b.snap").recorded &&
 						    detect_file_of("out.golden").recorded &&
 						    !detect_file_of("snapper.c").recorded);
-	CHECK("scripts, settings and manifests are known",
+	CHECK("recorded results are compared as a whole unless they are code",
+	      !detect_file_of("a/__snapshots__/b.snap").test &&
+		      detect_file_of("tests/golden/a.py").test);
+	CHECK("scripts and settings are known",
 	      detect_file_of(".github/workflows/ci.yml").script &&
 		      detect_file_of("Makefile").script &&
-		      detect_file_of("a/tsconfig.base.json").settings &&
-		      detect_file_of("requirements-dev.txt").manifest);
+		      detect_file_of("a/tsconfig.base.json").settings);
 	CHECK("a lockfile has its manifest",
 	      detect_file_of("a/yarn.lock").lockfile && !detect_file_of("a/b.lock").lockfile &&
-		      strcmp(detect_file_manifest_of("a/yarn.lock"), "package.json") == 0);
+		      strcmp(path_group_manifest_of("a/yarn.lock"), "package.json") == 0);
 }
 
 /* Looks at one file, and returns the number of findings. */
@@ -285,6 +291,11 @@ static void edges(void)
 	      count_in("a.test.js", NULL, "it.skip('x', () => {});\n") == 1);
 	CHECK("an unclosed string, comment or bracket is survived",
 	      count_in("a.test.js", "it('x", "it('y', () => { /* (") <= 2);
+	CHECK("a manifest is known by its name",
+	      count_in("requirements-dev.txt", "a==1\n", "a==2\n") == 1 &&
+		      count_in("requirements.md", "a==1\n", "a==2\n") == 0 &&
+		      count_in("build.gradle.kts", "", "implementation(\"a:b:1\")\n") == 1 &&
+		      count_in("build.gradle", "", "testImplementation 'a:b:1'\n") == 1);
 	CHECK("a binary file has no lines", count_in("a.test.js", "\x01", "\xff\xfe") == 0);
 }
 
