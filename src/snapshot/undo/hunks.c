@@ -24,7 +24,7 @@ static bool is_change(const git_diff_line *line)
 
 /* ---- showing ---- */
 
-/* A line may contain NUL bytes: all of it is shown. */
+/* A line is shown to its end, also after a NUL byte. */
 static void write_text(struct json *json, const char *key, const char *before, const char *bytes,
 		       size_t size)
 {
