@@ -7,11 +7,12 @@
 #include "util/text/jsonget.h"
 #include "util/text/text.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_LINE = 1 << 16, MOST_RUNS = 1 << 20 };
+enum { MOST_PART = 1 << 16 }; /* of a line, printed at once */
 
 /* An answer that also counts for what follows. */
 enum standing { ASK, ALL, NONE };
@@ -31,10 +32,11 @@ struct picking {
 static void print_safely(const char *text)
 {
 	while (*text) {
-		AUTO_BUFFER struct buffer part = BUFFER_INIT(8 * MOST_LINE);
+		AUTO_BUFFER struct buffer part = BUFFER_INIT(4 * MOST_PART);
 		size_t size = strcspn(text, "\t\\");
 
-		text_escape_bytes(&part, text, size < MOST_LINE ? size : MOST_LINE);
+		size = text_first(text, size, MOST_PART);
+		text_escape_bytes(&part, text, size);
 		fputs(buffer_text(&part), stdout);
 		text += size;
 		for (; *text == '\t' || *text == '\\'; text++)
@@ -202,7 +204,7 @@ static void ask_hunks(struct picking *at)
 	size_t index;
 	json_t *hunk;
 
-	at->choice = BUFFER_INIT(MOST_RUNS);
+	at->choice = BUFFER_INIT(SIZE_MAX / 2);
 	json_array_foreach(hunks, index, hunk)
 	{
 		ask_hunk(at, hunk);

@@ -128,9 +128,9 @@ static void compare_manifest(struct detect_pairs *pairs, const struct detect_pai
 
 /* ---- files as a whole ---- */
 
-static bool has_changed(const struct detect_pairs *pairs, const char *name)
+static bool has_changed(struct detect_pairs *pairs, const char *name)
 {
-	for (size_t i = 0; i < pairs->count; i++)
+	for (size_t i = 0; i < pairs->count && detect_pairs_step(pairs); i++)
 		if (strcmp(path_name(pairs->items[i].change->path), name) == 0)
 			return true;
 	return false;

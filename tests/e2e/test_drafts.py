@@ -582,6 +582,17 @@ def test_files_that_are_added_or_removed_or_binary_are_chosen_whole(t):
            t.exists("new"), t.exists("z")), (True, True, False, True, True, False, True), "the project")
 
 
+@cases("null", "long")
+def test_a_hunk_is_shown_to_the_end_of_its_lines(t, case):
+    """Shells skip a null byte, and no command may hide behind a long line."""
+    t.write("run.sh", "# comment\n" * 1000)
+    middle = {"null": "\\000", "long": "a" * 70000}[case]
+    draft, _ = rehearse(t, f"printf 'echo {middle} behind-it\\n' >>run.sh")
+    terminal = on_terminal(t, "apply", "-p", draft)
+    equal(answer(terminal, (HUNK, "n")), 1, "exit status")
+    contains(terminal.text(), "behind-it", "the hunk")
+
+
 def test_quitting_leaves_everything_after_it_in_the_draft(t):
     draft, _ = rehearse(t, "echo 1 >a1; echo 2 >b1; echo 3 >c1")
     pick(t, draft, "yq")

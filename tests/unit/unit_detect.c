@@ -6,8 +6,10 @@
 #include "detect/detect_match.h"
 #include "detect/detect_policy.h"
 #include "project/path_group.h"
+#include "util/buffer.h"
 #include "util/mem.h"
 
+#include <stdint.h>
 #include <string.h>
 
 /* ---- changes in tests/detect ---- */
@@ -299,6 +301,52 @@ static void edges(void)
 	CHECK("a binary file has no lines", count_in("a.test.js", "\x01", "\xff\xfe") == 0);
 }
 
+/* Returns a text that repeats a line, with a number for each `#`. The caller frees it. */
+static char *repeated(const char *line, size_t size)
+{
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(SIZE_MAX / 2);
+
+	for (unsigned int i = 0; text.used < size; i++) {
+		for (const char *at = line; *at; at++)
+			if (*at == '#')
+				buffer_printf(&text, "%u", i);
+			else
+				buffer_add(&text, at, 1);
+		buffer_add_text(&text, "\n");
+	}
+	return mem_dup(buffer_text(&text));
+}
+
+/* Each of these took minutes, or hours, when the work was quadratic. */
+static void hostile(void)
+{
+	enum { SIZE = 1 << 18 };
+	static const struct {
+		const char *path, *before, *after;
+	} rows[] = {
+		{ "a.py", "def a#(x):", "y#=1;" },
+		{ "a.test.js", NULL, "it('#',{" },
+		{ "a.test.js", NULL, "it.skip(" },
+		{ "a_test.go", "t.Error(#)", "func TestA(t *testing.T) {" },
+		{ "a.js", NULL, ";if(==0;if(==0;if(==0;if(==0;if(==0;if(==0;if(==0;if(==0;if(==0" },
+		{ "a.rs", NULL, "/**/ fn a(" },
+		{ "Makefile", "a#", "b#; exit 0" },
+		{ "jest.config.js", "lines # a#", "z#" },
+		{ "a.test.js", "it('#',()=>{ expect(a#).toBe(#) })",
+		  "expect(q); x x x x x x x x x" },
+		{ "a.test.js", "timeout a#", "timeout b#" },
+	};
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		AUTO_FREE char *before = rows[i].before ? repeated(rows[i].before, SIZE) : NULL;
+		AUTO_FREE char *after = repeated(rows[i].after, SIZE);
+		AUTO_FREE char *title = mem_format("a large change like '%s' ends", rows[i].after);
+
+		count_in(rows[i].path, before, after);
+		CHECK(title, true);
+	}
+}
+
 int main(void)
 {
 	patterns();
@@ -306,6 +354,7 @@ int main(void)
 	policy();
 	manual();
 	edges();
+	hostile();
 	changes("cheats.txt", "noticed", finds_expected);
 	changes("honest.txt", "not held up", is_quiet);
 	changes("blind.txt", "told apart", is_told_apart);
