@@ -362,3 +362,16 @@ def test_a_rename_that_cannot_be_finished_refuses_the_next_command(t):
     equal((result.code, result.out), (125, ""), "the next command", result)
     contains(result.err, "finish the interrupted rename of a folder", "the error")
     expect(stat.S_ISDIR(os.lstat(t.path("folder")).st_mode), "the project is as it was")
+
+
+@cases("rm -r folder", "rm -r folder; echo x >folder", "rm -r folder; ln -s / folder")
+def test_a_rename_whose_folder_is_gone_refuses_one_command_and_loses_nothing(t, case):
+    """Nobody is shut out of a draft: the next command can take the files back, and the draft has a result again."""
+    draft = interrupted(t, f"chmod -R u+rwx folder; {case}")
+    result = t.sh("echo ran", opts=("--in", draft))
+    equal((result.code, result.out), (125, ""), "the next command", result)
+    contains(result.err, f"{PLACE}/new", "the error")
+    result = t.sh(f"cat {PLACE}/new/one; mv {PLACE}/new/one saved; rm -r {PLACE}", opts=("--in", draft))
+    equal((result.code, result.out), (0, "one\n"), "the command after that", result)
+    equal(t.run([t.ringfence, "apply", draft, "--", "saved"]).code, 0, "exit status of apply")
+    equal(t.read("saved"), "one\n", "the file in the project")

@@ -317,7 +317,8 @@ static char *repeated(const char *line, size_t size)
 	return mem_dup(buffer_text(&text));
 }
 
-/* Each of these took minutes, or hours, when the work was quadratic. */
+/* Changes that make searches look at every pair of lines. Several of them took more than a minute
+ * when nothing limited that. */
 static void hostile(void)
 {
 	enum { SIZE = 1 << 18 };

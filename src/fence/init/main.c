@@ -268,7 +268,7 @@ static int finish_rename(const struct order *order, struct error *err)
 	if (!order->flags.confined)
 		return error_set(err, "the rename of a folder was interrupted in this draft, which "
 				      "only a command in a fence can finish");
-	return movable_finish(order->draft, err);
+	return movable_finish(order->draft, true, err);
 }
 
 /*
@@ -331,7 +331,7 @@ static _Noreturn void become_mover(const struct order *order, const char *path)
 		_exit(EXIT_NOT_SET_UP);
 	_exit(path ? movable_make(order->draft, path, order->limits.processes ? 1 : MOVABLE_COPIERS,
 				  &err) < 0
-		   : movable_finish(order->draft, &err) < 0);
+		   : movable_finish(order->draft, false, &err) < 0);
 }
 
 /* Starts a mover, or reports that there is none, and the rename may fail. */

@@ -533,8 +533,18 @@ bool movable_interrupted(const char *project)
 	return lstat(place, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-/* Finishes what the place holds. */
-static int finish(struct work *work)
+/* Reports whether the folder of a note is gone, or never was one. */
+static bool is_gone(const struct work *work, int folder, const char *name)
+{
+	AUTO_FD fd = folder < 0 ? -1 : open_folder(work, folder, name);
+
+	return fd < 0 && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP ||
+			  errno == EINVAL || errno == ENAMETOOLONG);
+}
+
+/* Finishes what the place holds. If the folder is gone, fails with ENOENT, and with `last` gives
+ * up: the note is removed. */
+static int finish(struct work *work, bool last)
 {
 	const char *name;
 	struct note note;
@@ -544,18 +554,25 @@ static int finish(struct work *work)
 
 	AUTO_FD folder = open_above(work, note.path, &name);
 
+	if (is_gone(work, folder, name))
+		return last && unlinkat(work->place, NOTE, 0) < 0 ? -1 : fail(ENOENT);
 	if (folder >= 0 && follow_note(work, folder, name, &note) == 0)
 		return 0;
 	/* If there is no note any more, it was undone. */
 	return readlinkat(work->place, NOTE, note.path, sizeof note.path) < 0 ? 0 : -1;
 }
 
-int movable_finish(const char *project, struct error *err)
+int movable_finish(const char *project, bool last, struct error *err)
 {
 	struct work work;
-	int result = open_work(project, &work) < 0 ? -1 : finish(&work);
+	int result = open_work(project, &work) < 0 ? -1 : finish(&work, last);
 
 	close_work(&work);
+	if (result < 0 && errno == ENOENT)
+		return error_set(err,
+				 "finish the interrupted rename of a folder: it is gone, and what "
+				 "was in it is in '" PLACE "/" NEW "' of the draft; move or remove "
+				 "that with the next command");
 	return result < 0
 		       ? error_sys(err,
 				   "finish the interrupted rename of a folder (see '%s/" PLACE "')",

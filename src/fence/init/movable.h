@@ -30,7 +30,8 @@ int movable_make(const char *project, const char *path, unsigned int copiers, st
 /* Reports whether movable_make() was interrupted in a project. */
 bool movable_interrupted(const char *project);
 
-/* Finishes an interrupted movable_make(). Returns 0, or -1 with err set. */
-int movable_finish(const char *project, struct error *err);
+/* Finishes an interrupted movable_make(). Returns 0, or -1 with err set. If the folder is gone, it
+ * always fails, or with `last` only once: the next command then finds the entries in the place. */
+int movable_finish(const char *project, bool last, struct error *err);
 
 #endif
