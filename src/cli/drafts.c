@@ -7,6 +7,7 @@
 #include "draft/draft.h"
 #include "fence/fence_quarantine.h"
 #include "ops/op_draft.h"
+#include "util/clock.h"
 #include "util/file/path.h"
 #include "util/mem.h"
 #include "util/text/jsonget.h"
@@ -16,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SHOWN = 20, CONFLICT = 1 };
+enum { SHOWN = 20, CONFLICT = 1, PROGRESS_MS = 3000 };
 
 /* ---- running a command ---- */
 
@@ -33,18 +34,62 @@ static struct draft_view view_of(const struct fence_place *place, const char *fo
 				    .lent_gid = identity->mapped ? identity->gid : 0 };
 }
 
+/* Prints how far a copy is, not more often than every few seconds. */
+static void notice_progress(void *context, uint64_t done_bytes, uint64_t all_bytes)
+{
+	int64_t *next_ms = context;
+	int64_t now_ms = (int64_t)clock_steady_ms();
+
+	if (now_ms < *next_ms)
+		return;
+	*next_ms = now_ms + PROGRESS_MS;
+
+	AUTO_FREE char *done = text_size(done_bytes);
+	AUTO_FREE char *all = text_size(all_bytes);
+
+	notice_format("copying the project to the draft: %s of %s", done, all);
+}
+
+static void notice_made(const struct draft_made *made)
+{
+	if (made->why.text[0])
+		notice_format("the draft is a copy of the project, because an overlay does not "
+			      "work: %s",
+			      made->why.text);
+	if (made->left_out)
+		notice_format(
+			"%llu file%s of the project cannot be read, and are empty in the draft",
+			(unsigned long long)made->left_out, made->left_out == 1 ? "" : "s");
+}
+
+static struct draft_request request_of(const struct effective *effective, int64_t *next_ms)
+{
+	const struct config *config = &effective->config;
+
+	*next_ms = (int64_t)clock_steady_ms() + PROGRESS_MS;
+	return (struct draft_request){ .view = view_of(effective->spec.place, NULL),
+				       .kind = config_get(config, SETTING_DRAFT_KIND)->text,
+				       .most_bytes = config_get(config, SETTING_DRAFT_SIZE)->number,
+				       .progress = notice_progress,
+				       .context = next_ms };
+}
+
 /* Opens the draft and its view. */
-static int enter(const char *id, const struct fence_spec *spec, struct draft_record *record,
+static int enter(const char *id, const struct effective *effective, struct draft_record *record,
 		 struct error *err)
 {
-	const struct fence_place *place = spec->place;
-	const struct op_draft_begin_request request = {
-		.state = place->state, .project = place->project, .id = id, .command = spec->command
-	};
+	const struct fence_place *place = effective->spec.place;
+	int64_t next_ms;
+	const struct op_draft_begin_request request = { .state = place->state,
+							.id = id,
+							.command = effective->spec.command,
+							.draft = request_of(effective, &next_ms) };
+	struct draft_made made = { 0 };
 	struct draft_view view;
 
-	if (op_failed(op_draft_begin(&request, record, err)))
+	if (op_failed(op_draft_begin(&request, record, &made, err)))
 		return -1;
+	notice_made(&made);
 	view = view_of(place, record->layers);
 	if (draft_enter(&view, err) == 0)
 		return 0;
@@ -63,14 +108,16 @@ void drafts_abandon(const char *state, struct draft_record *record)
 	op_draft_discard(state, id, &(uint64_t){ 0 }, &(struct error){ 0 });
 }
 
-int drafts_enter(const char *id, struct fence_spec *spec, struct drafts_stay *ret_stay,
+int drafts_enter(const char *id, struct effective *effective, struct drafts_stay *ret_stay,
 		 struct error *err)
 {
+	struct fence_spec *spec = &effective->spec;
+
 	spec->draft = true;
 	if (fence_plan_make(spec, &ret_stay->before, err) < 0)
 		return -1;
 	notice_found(&ret_stay->before.recovered, ret_stay->before.project);
-	if (enter(id, spec, &ret_stay->record, err) < 0) {
+	if (enter(id, effective, &ret_stay->record, err) < 0) {
 		fence_plan_release(&ret_stay->before);
 		return -1;
 	}

@@ -5,6 +5,7 @@
 #include "cli/loops.h"
 #include "draft/draft_record.h"
 #include "fence/fence_plan.h"
+#include "settings/effective.h"
 
 /* A command's stay in a draft. */
 struct drafts_stay {
@@ -13,9 +14,9 @@ struct drafts_stay {
 };
 
 /* Opens the draft with this id, or a new one if id is NULL, and moves this process to its writable
- * view, so that `spec` runs there. Returns 0 with a stay that the caller releases, or -1 with err
+ * view, so that effective->spec runs there. Returns 0 with a stay that the caller releases, or -1 with err
  * set. */
-int drafts_enter(const char *id, struct fence_spec *spec, struct drafts_stay *ret_stay,
+int drafts_enter(const char *id, struct effective *effective, struct drafts_stay *ret_stay,
 		 struct error *err);
 void drafts_release(struct drafts_stay *stay);
 

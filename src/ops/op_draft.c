@@ -4,7 +4,6 @@
 #include "ops/apply_question.h"
 #include "snapshot/snapshot.h"
 #include "util/buffer.h"
-#include "util/file/path.h"
 #include "util/mem.h"
 #include "util/text/jsonget.h"
 #include "util/text/shell.h"
@@ -20,18 +19,18 @@ enum { MOST_COMMAND = 1 << 16 };
 
 /* ---- the run ---- */
 
-/* Saves a checkpoint: the base, or with the upper layer the result. */
-static int save(const char *state, const struct draft_record *record, const char *upper,
+/* Saves a checkpoint: the base, or from the folder of the draft its result. */
+static int save(const char *state, const struct draft_record *record, const char *draft,
 		int64_t *ret_number, struct error *err)
 {
 	struct snapshot_work work;
 	json_t *answer = NULL;
 	int result;
 
-	snapshot_begin(&work, upper ? "result" : "save", state, record->project, record->id);
-	snapshot_tell(&work, "kind", upper ? "after" : "start");
-	if (upper)
-		snapshot_tell(&work, "upper", upper);
+	snapshot_begin(&work, draft ? "result" : "save", state, record->project, record->id);
+	snapshot_tell(&work, "kind", draft ? "after" : "start");
+	if (draft)
+		snapshot_tell(&work, "draft", draft);
 	result = snapshot_run(&work, -1, &answer, err);
 	snapshot_release(&work);
 	if (result == 0)
@@ -58,7 +57,7 @@ static int open_existing(const struct op_draft_begin_request *request, const cha
 {
 	if (draft_record_find(request->state, request->id, record, err) < 0)
 		return -1;
-	if (strcmp(record->project, request->project) != 0)
+	if (strcmp(record->project, request->draft.view.project) != 0)
 		error_with(err, ERROR_INVALID, "draft %s is of another project: %s", record->id,
 			   record->project);
 	else if (draft_record_lock(record, err) == 0) {
@@ -72,26 +71,62 @@ static int open_existing(const struct op_draft_begin_request *request, const cha
 	return -1;
 }
 
-static int open_new(const struct op_draft_begin_request *request, const char *line,
-		    struct draft_record *record, struct error *err)
+static int drop_checkpoints(const char *state, const struct draft_record *record, uint64_t *bytes,
+			    struct error *err)
 {
+	struct snapshot_work work;
+	json_t *answer = NULL;
+	json_int_t before, after;
+	int result;
+
+	snapshot_begin(&work, "prune", state, record->project, record->id);
+	snapshot_tell(&work, "drop", record->id);
+	result = snapshot_run(&work, -1, &answer, err);
+	snapshot_release(&work);
+	before = jsonget_number(answer, "bytes_before");
+	after = jsonget_number(answer, "bytes_after");
+	*bytes += before > after ? (uint64_t)(before - after) : 0;
+	json_decref(answer);
+	return result;
+}
+
+/* The base is saved before the draft is made: what the user changes in between may then be in the
+ * draft, but is not taken for something that the user has undone. */
+static int fill_new(const struct op_draft_begin_request *request, const struct draft_record *record,
+		    struct draft_made *ret_made, struct error *err)
+{
+	struct draft_request draft = request->draft;
 	int64_t base;
 
-	if (draft_record_create(request->state, request->project, line, record, err) < 0)
+	draft.view.folder = record->layers;
+	return save(request->state, record, NULL, &base, err) < 0
+		       ? -1
+		       : draft_make(&draft, ret_made, err);
+}
+
+static int open_new(const struct op_draft_begin_request *request, const char *line,
+		    struct draft_record *record, struct draft_made *ret_made, struct error *err)
+{
+	struct error ignored;
+	uint64_t bytes = 0;
+
+	if (draft_record_create(request->state, request->draft.view.project, line, record, err) < 0)
 		return -1;
-	if (save(request->state, record, NULL, &base, err) == 0)
+	if (fill_new(request, record, ret_made, err) == 0)
 		return 0;
-	draft_record_remove(record, NULL, &(struct error){ 0 });
+	draft_record_remove(record, NULL, &ignored);
+	drop_checkpoints(request->state, record, &bytes, &ignored);
 	draft_record_release(record);
 	return -1;
 }
 
 enum op_status op_draft_begin(const struct op_draft_begin_request *request,
-			      struct draft_record *ret_record, struct error *err)
+			      struct draft_record *ret_record, struct draft_made *ret_made,
+			      struct error *err)
 {
 	AUTO_FREE char *line = line_of(request->command);
 	int result = request->id ? open_existing(request, line, ret_record, err)
-				 : open_new(request, line, ret_record, err);
+				 : open_new(request, line, ret_record, ret_made, err);
 
 	return result < 0 ? op_status_of(err) : OP_DONE;
 }
@@ -114,10 +149,9 @@ static json_t *read_changes(const char *state, const struct draft_record *record
 enum op_status op_draft_end(const char *state, struct draft_record *record, int64_t code,
 			    json_t **ret_changes, struct error *err)
 {
-	AUTO_FREE char *upper = path_join(record->layers, "upper");
 	json_t *all;
 
-	if (save(state, record, upper, &record->result, err) < 0)
+	if (save(state, record, record->layers, &record->result, err) < 0)
 		return op_status_of(err);
 	record->code = code;
 	if (draft_record_write(record, err) < 0)
@@ -315,25 +349,6 @@ void op_draft_apply_release(struct op_draft_apply_result *result)
 }
 
 /* ---- discarding ---- */
-
-static int drop_checkpoints(const char *state, const struct draft_record *record, uint64_t *bytes,
-			    struct error *err)
-{
-	struct snapshot_work work;
-	json_t *answer = NULL;
-	json_int_t before, after;
-	int result;
-
-	snapshot_begin(&work, "prune", state, record->project, record->id);
-	snapshot_tell(&work, "drop", record->id);
-	result = snapshot_run(&work, -1, &answer, err);
-	snapshot_release(&work);
-	before = jsonget_number(answer, "bytes_before");
-	after = jsonget_number(answer, "bytes_after");
-	*bytes += before > after ? (uint64_t)(before - after) : 0;
-	json_decref(answer);
-	return result;
-}
 
 enum op_status op_draft_discard(const char *state, const char *id, uint64_t *bytes,
 				struct error *err)

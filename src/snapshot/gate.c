@@ -113,15 +113,15 @@ static int merge(struct crossing *at, struct error *err)
 /* ---- saving a result ---- */
 
 /* Saves the base with the draft's own changes. */
-static int save_own(struct crossing *at, int upper, struct checkpoint_repo_item *ret_made,
-		    struct error *err)
+static int save_own(struct crossing *at, const struct draft_layer *layer,
+		    struct checkpoint_repo_item *ret_made, struct error *err)
 {
 	struct snapshot_request *request = at->request;
 	struct checkpoint_repo *repo = &request->repo;
 	bool same;
 
 	begin_wanted(repo, &at->wanted);
-	tree_layer(&at->base, &at->present.walk.root, upper, &at->merge.result);
+	tree_layer(&at->base, &at->present.walk.root, layer, &at->merge.result);
 	if (look_finish(repo, &at->present, err) < 0 ||
 	    set_wanted(&at->wanted, &at->merge, err) < 0)
 		return -1;
@@ -142,19 +142,19 @@ static void crossing_release(struct crossing *at)
 
 int gate_save(struct snapshot_request *request, struct error *err)
 {
-	AUTO_FD upper = open(request->upper, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct draft_layer_root layers;
 	struct crossing at = { .request = request };
 	struct checkpoint_repo_item made;
 	int result = -1;
 
-	if (upper < 0)
-		error_sys(err, "open '%s'", request->upper);
-	else if (checkpoint_begin(request, err) == 0 && load(&at, "0", &at.base, err) == 0 &&
-		 look_scan(&request->repo, &request->look, &at.present, err) == 0)
-		result = save_own(&at, upper, &made, err);
+	if (draft_layer_open(request->draft, &layers, err) == 0 &&
+	    checkpoint_begin(request, err) == 0 && load(&at, "0", &at.base, err) == 0 &&
+	    look_scan(&request->repo, &request->look, &at.present, err) == 0)
+		result = save_own(&at, &layers.top, &made, err);
 	if (result == 0)
 		json_number(&request->json, "number", (uint64_t)made.number);
 	crossing_release(&at);
+	draft_layer_release(&layers);
 	return result;
 }
 

@@ -12,8 +12,8 @@
 #include "snapshot/snapshot_request.h"
 
 /* In a view of the draft (draft/draft.h): saves the draft's result as a checkpoint, and answers
- * with its number. The result is the base with what is in the upper layer; it leaves out what
- * somebody else changed in the project meanwhile. Returns 0, or -1 with err set. */
+ * with its number. The result is the base with what the draft changed (draft/draft_layer.h); it
+ * leaves out what somebody else changed in the project meanwhile. Returns 0, or -1 with err set. */
 int gate_save(struct snapshot_request *request, struct error *err);
 
 /* Answers with what changes, conflicts, and paths that tools obey; changes nothing if there are

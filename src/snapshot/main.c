@@ -90,7 +90,7 @@ static const struct task {
 	{ "rollback", checkpoint_undo, STORE_AND_PROJECT },
 	{ "restore", checkpoint_undo, STORE_AND_PROJECT },
 	{ "prune", checkpoint_prune, STORE },
-	{ "result", gate_save, STORE, "upper" },
+	{ "result", gate_save, STORE, "draft" },
 	{ "cross", gate_cross, STORE_AND_PROJECT },
 	{ "git-open", open_private, .needs = "folder" },
 	{ "git-import", import, .needs = "folder" },

@@ -35,7 +35,7 @@ static const struct key {
 	KEY("to", TEXT, to),
 	KEY("path", TEXT, path),
 	KEY("style", TEXT, style),
-	KEY("upper", TEXT, upper),
+	KEY("draft", TEXT, draft),
 	KEY("only", LIST, differ.paths),
 	KEY("color", FLAG, differ.color),
 	KEY("terminal", FLAG, differ.terminal),

@@ -10,7 +10,7 @@
 #include "snapshot/undo/differ.h"
 
 struct snapshot_request {
-	const char *store, *from, *to, *path, *style, *upper;
+	const char *store, *from, *to, *path, *style, *draft;
 	struct look_options look;
 	struct save_options save;
 	struct differ_options differ;

@@ -195,7 +195,7 @@ static int load_and_run(struct exec_options *opts, struct error *err)
 		return cli_fail(err);
 	notice_config(&effective->config, notice_is_general);
 	notice_part(effective);
-	if (in_draft && drafts_enter(opts->in, &effective->spec, &stay, err) < 0)
+	if (in_draft && drafts_enter(opts->in, effective, &stay, err) < 0)
 		return cli_fail(err);
 	fenced_run(&(struct fenced_request){ .spec = &effective->spec,
 					     .ledger = &ledger,

@@ -4,39 +4,7 @@
 #include "snapshot/undo/restore_plan.h"
 #include "util/file/fd.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/xattr.h>
-
-/* An entry of the upper layer. */
-enum layer {
-	LAYER_NOTHING,
-	LAYER_FOLDER, /* is merged with the folder below */
-	LAYER_ALL     /* hides what is below: a file, a mark for a deleted one, an opaque folder */
-};
-
-/* Returns whether a folder of the upper layer hides the one below. */
-static bool is_opaque(int folder)
-{
-	static const char *const names[] = { "user.overlay.opaque", "trusted.overlay.opaque" };
-	char value;
-
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if (fgetxattr(folder, names[i], &value, 1) == 1 && value == 'y')
-			return true;
-	return false;
-}
-
-/* Opens an entry of the upper layer if it is a folder. One that cannot be opened hides what is
- * below, if in doubt. */
-static enum layer open_layer(int upper, const char *name, int *ret_folder)
-{
-	*ret_folder = openat(upper, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (*ret_folder < 0)
-		return errno == ENOENT ? LAYER_NOTHING : LAYER_ALL;
-	return is_opaque(*ret_folder) ? LAYER_ALL : LAYER_FOLDER;
-}
 
 static void take(struct node *out, const struct node *from)
 {
@@ -49,29 +17,46 @@ static void take(struct node *out, const struct node *from)
 	taken->name = from->name;
 }
 
-static void put_entries(const struct node *base, const struct node *view, int upper,
-			struct node *out);
+static void put_entries(const struct node *base, const struct node *view,
+			const struct draft_layer *layer, struct node *out);
 
-/* Puts an entry over another; each may be NULL. */
-static void put_entry(const struct node *base, const struct node *view, int upper, struct node *out)
+/* Returns which of two entries, each of which may be NULL, is in the result if they are not merged.
+ * Another file system in the project, of which a draft may have a copy, is in no checkpoint. */
+static const struct node *choose(const struct node *base, const struct node *view,
+				 enum draft_layer_state state)
 {
-	AUTO_FD folder = -1;
-	const struct node *one = base ? base : view;
-	enum layer layer = one ? open_layer(upper, one->name, &folder) : LAYER_NOTHING;
-	struct node *merged;
+	bool foreign = base && base->kind == NODE_SKIPPED && base->why == NODE_WHY_FILE_SYSTEM;
 
-	if (layer != LAYER_FOLDER || !base || base->kind != NODE_FOLDER || !view ||
-	    view->kind != NODE_FOLDER) {
-		take(out, layer == LAYER_NOTHING ? base : view);
-		return;
-	}
-	merged = node_add(out);
-	*merged = (struct node){ .name = view->name, .kind = NODE_FOLDER, .mode = view->mode };
-	put_entries(base, view, folder, merged);
+	if (state == DRAFT_LAYER_SAME || (state == DRAFT_LAYER_FOLDER && foreign))
+		return base;
+	return view;
 }
 
-static void put_entries(const struct node *base, const struct node *view, int upper,
-			struct node *out)
+/* Puts an entry over another; each may be NULL. */
+static void put_entry(const struct node *base, const struct node *view,
+		      const struct draft_layer *layer, struct node *out)
+{
+	const struct node *one = base ? base : view;
+	struct draft_layer inner = { .folder = -1 };
+	enum draft_layer_state state = one ? draft_layer_enter(layer, one->name, &inner)
+					   : DRAFT_LAYER_SAME;
+
+	if (state != DRAFT_LAYER_FOLDER || !base || base->kind != NODE_FOLDER || !view ||
+	    view->kind != NODE_FOLDER) {
+		take(out, choose(base, view, state));
+	} else {
+		struct node *merged = node_add(out);
+
+		*merged = (struct node){ .name = view->name,
+					 .kind = NODE_FOLDER,
+					 .mode = view->mode };
+		put_entries(base, view, &inner, merged);
+	}
+	fd_close(&inner.folder);
+}
+
+static void put_entries(const struct node *base, const struct node *view,
+			const struct draft_layer *layer, struct node *out)
 {
 	size_t i = 0, j = 0;
 
@@ -82,14 +67,15 @@ static void put_entries(const struct node *base, const struct node *view, int up
 
 		i += order <= 0;
 		j += order >= 0;
-		put_entry(order <= 0 ? below : NULL, order >= 0 ? above : NULL, upper, out);
+		put_entry(order <= 0 ? below : NULL, order >= 0 ? above : NULL, layer, out);
 	}
 }
 
-void tree_layer(const struct node *base, struct node *view, int upper, struct node *ret_result)
+void tree_layer(const struct node *base, struct node *view, const struct draft_layer *layer,
+		struct node *ret_result)
 {
 	node_part_groups(view, base);
 	*ret_result = (struct node){ .name = "", .kind = NODE_FOLDER, .mode = view->mode };
-	put_entries(base, view, upper, ret_result);
+	put_entries(base, view, layer, ret_result);
 	restore_plan_tidy_groups(ret_result);
 }

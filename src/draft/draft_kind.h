@@ -1,0 +1,45 @@
+/* What a kind of drafts can do: a table that every kind must fill. */
+#ifndef DRAFT_DRAFT_KIND_H
+#define DRAFT_DRAFT_KIND_H
+
+#include "draft/draft.h"
+#include "draft/draft_layer.h"
+
+struct draft_kind {
+	const char *name;
+	const char *mark; /* the entry of a draft's folder that exists once it is complete */
+
+	/* Fills the folder of a new draft. */
+	int (*prepare)(const struct draft_request *request, struct draft_made *made,
+		       struct error *err);
+	/* Shows the draft at the project's path, in the namespaces of a view. */
+	int (*show)(const struct draft_view *view, struct error *err);
+	/* Opens the record of what the draft has not changed, if there is one. */
+	int (*open)(const char *folder, struct draft_layer_root *root, struct error *err);
+	/* Reports what the draft has changed: see draft_layer_enter(). */
+	enum draft_layer_state (*look)(const struct draft_layer *at, const char *name,
+				       struct draft_layer *ret_inner);
+};
+
+/* Returns the kind of a draft, or NULL with err set. */
+const struct draft_kind *draft_kind_of(const char *folder, struct error *err);
+
+/* Opens a folder without following symlinks. Returns a descriptor, or -1 with err set. */
+int draft_kind_open_folder(const char *path, struct error *err);
+
+/* Replaces a folder, in this mount namespace, by an idmapped mount that shows root's files as the
+ * view's user's. Returns 0, or -1 with err set. */
+int draft_kind_lend(const struct draft_view *view, const char *path, struct error *err);
+
+#define DRAFT_KIND_DECLARE(id, mark)                                                             \
+	int draft_##id##_prepare(const struct draft_request *request, struct draft_made *made,   \
+				 struct error *err);                                             \
+	int draft_##id##_show(const struct draft_view *view, struct error *err);                 \
+	int draft_##id##_open(const char *folder, struct draft_layer_root *root,                 \
+			      struct error *err);                                                \
+	enum draft_layer_state draft_##id##_look(const struct draft_layer *at, const char *name, \
+						 struct draft_layer *ret_inner);
+DRAFT_KINDS(DRAFT_KIND_DECLARE)
+#undef DRAFT_KIND_DECLARE
+
+#endif
