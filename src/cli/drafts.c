@@ -62,7 +62,17 @@ static void notice_made(const struct draft_made *made)
 			(unsigned long long)made->left_out, made->left_out == 1 ? "" : "s");
 }
 
-static struct draft_request request_of(const struct effective *effective, int64_t *next_ms)
+/* The rules of the project itself hide as much as those in the draft. */
+static bool is_hidden(void *context, const char *path, bool is_folder)
+{
+	const struct fence_rule *rule = fence_plan_decide(context, path);
+
+	return rule &&
+	       (rule->access == WIRE_HIDE || (rule->access == WIRE_HIDE_AROUND && !is_folder));
+}
+
+static struct draft_request request_of(const struct effective *effective, struct fence_plan *before,
+				       int64_t *next_ms)
 {
 	const struct config *config = &effective->config;
 
@@ -71,19 +81,24 @@ static struct draft_request request_of(const struct effective *effective, int64_
 				       .kind = config_get(config, SETTING_DRAFT_KIND)->text,
 				       .most_bytes = config_get(config, SETTING_DRAFT_SIZE)->number,
 				       .progress = notice_progress,
-				       .context = next_ms };
+				       .progress_context = next_ms,
+				       .hides = is_hidden,
+				       .hides_context = before };
 }
 
 /* Opens the draft and its view. */
-static int enter(const char *id, const struct effective *effective, struct draft_record *record,
+static int enter(const char *id, const struct effective *effective, struct drafts_stay *stay,
 		 struct error *err)
 {
 	const struct fence_place *place = effective->spec.place;
 	int64_t next_ms;
-	const struct op_draft_begin_request request = { .state = place->state,
-							.id = id,
-							.command = effective->spec.command,
-							.draft = request_of(effective, &next_ms) };
+	const struct op_draft_begin_request request = {
+		.state = place->state,
+		.id = id,
+		.command = effective->spec.command,
+		.draft = request_of(effective, &stay->before, &next_ms)
+	};
+	struct draft_record *record = &stay->record;
 	struct draft_made made = { 0 };
 	struct draft_view view;
 
@@ -117,7 +132,7 @@ int drafts_enter(const char *id, struct effective *effective, struct drafts_stay
 	if (fence_plan_make(spec, &ret_stay->before, err) < 0)
 		return -1;
 	notice_found(&ret_stay->before.recovered, ret_stay->before.project);
-	if (enter(id, effective, &ret_stay->record, err) < 0) {
+	if (enter(id, effective, ret_stay, err) < 0) {
 		fence_plan_release(&ret_stay->before);
 		return -1;
 	}

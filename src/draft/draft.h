@@ -36,12 +36,19 @@ struct draft_view {
 /* Called now and then during a long copy. */
 typedef void draft_progress_fn(void *context, uint64_t done_bytes, uint64_t all_bytes);
 
+/* Returns whether the fence hides a file, or a folder with everything in it. */
+typedef bool draft_hides_fn(void *context, const char *path, bool is_folder);
+
 struct draft_request {
 	struct draft_view view; /* as it will be entered */
 	const char *kind;       /* a name of draft_kinds.h, or "auto": the first one that works */
 	uint64_t most_bytes;    /* that a copy may write; 0: no limit */
 	draft_progress_fn *progress; /* or NULL */
-	void *context;
+	void *progress_context;
+	/* What is hidden is empty in a copy, so that no command can move it out of hiding; or
+	 * NULL. */
+	draft_hides_fn *hides;
+	void *hides_context;
 };
 
 struct draft_made {

@@ -56,13 +56,24 @@ static int check_size(const struct draft_request *request, const struct tree_cop
 	return 0;
 }
 
+static bool is_hidden(void *context, const char *path, bool is_folder)
+{
+	const struct draft_request *request = context;
+	AUTO_FREE char *whole = path_join(request->view.project, path);
+
+	return request->hides && request->hides(request->hides_context, whole, is_folder);
+}
+
 static int copy_project(const struct draft_request *request, int folder, int to,
 			uint64_t *ret_left_out, struct error *err)
 {
 	AUTO_FD from = open(request->view.project, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	struct tree_copy copy = {
-		.from = from, .to = to, .progress = request->progress, .context = request->context
-	};
+	struct tree_copy copy = { .from = from,
+				  .to = to,
+				  .progress = request->progress,
+				  .progress_context = request->progress_context,
+				  .empties = is_hidden,
+				  .empties_context = (void *)request };
 	struct stat own;
 
 	if (from < 0 || fstat(folder, &own) < 0)

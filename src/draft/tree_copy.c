@@ -172,7 +172,7 @@ static void advance(struct copying *at, uint64_t bytes)
 
 	copy->done_bytes += bytes;
 	if (copy->progress)
-		copy->progress(copy->context, copy->done_bytes, copy->all_bytes);
+		copy->progress(copy->progress_context, copy->done_bytes, copy->all_bytes);
 }
 
 static ssize_t copy_step(int from, int to, off_t *at, size_t size)
@@ -333,6 +333,29 @@ static bool link_item(struct copying *at, const struct item *item)
 
 /* ---- entries ---- */
 
+static bool is_emptied(struct copying *at, const struct item *item)
+{
+	const struct tree_copy *copy = at->copy;
+
+	return copy->empties && copy->empties(copy->empties_context, buffer_text(&at->path),
+					      S_ISDIR(item->status.st_mode));
+}
+
+/* Creates an empty file or folder. */
+static int copy_emptied(struct copying *at, const struct item *item)
+{
+	bool is_folder = S_ISDIR(item->status.st_mode);
+	AUTO_FD to = -1;
+
+	if (!is_folder || mkdirat(item->to, item->name, 0700) == 0)
+		to = openat(item->to, item->name,
+			    O_NOFOLLOW | O_CLOEXEC |
+				    (is_folder ? O_RDONLY | O_DIRECTORY
+					       : O_WRONLY | O_CREAT | O_EXCL),
+			    0600);
+	return to < 0 ? fail(at, "create a copy of") : set_stat(at, to, &item->status);
+}
+
 static int copy_file(struct copying *at, const struct item *item)
 {
 	AUTO_FD from = -1;
@@ -416,9 +439,9 @@ static int copy_item(struct copying *at, const struct item *item)
 {
 	switch (item->status.st_mode & S_IFMT) {
 	case S_IFREG:
-		return copy_file(at, item);
+		return is_emptied(at, item) ? copy_emptied(at, item) : copy_file(at, item);
 	case S_IFDIR:
-		return copy_folder(at, item);
+		return is_emptied(at, item) ? copy_emptied(at, item) : copy_folder(at, item);
 	case S_IFLNK:
 		return copy_symlink(at, item);
 	case S_IFIFO:

@@ -12,11 +12,14 @@
 
 #include "util/error.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 enum { TREE_COPY_DEEPEST = 256 };
 
+/* Returns whether an entry, whose path is relative to the tree, becomes an empty one. */
+typedef bool tree_copy_empties_fn(void *context, const char *path, bool is_folder);
 typedef void tree_copy_fn(void *context, uint64_t done_bytes, uint64_t all_bytes);
 
 struct tree_copy {
@@ -24,7 +27,9 @@ struct tree_copy {
 	dev_t omitted_device; /* the folder that is not copied, because it contains `to` */
 	ino_t omitted_inode;
 	tree_copy_fn *progress; /* or NULL */
-	void *context;
+	void *progress_context;
+	tree_copy_empties_fn *empties; /* or NULL */
+	void *empties_context;
 
 	uint64_t all_bytes; /* from here on: the results */
 	uint64_t done_bytes;

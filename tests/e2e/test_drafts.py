@@ -7,6 +7,7 @@ import signal
 import subprocess
 
 from harness import cases, contains, equal, expect, lacks, timeout
+from harness.drafts import in_copies
 from harness.edits import Editor, difference, listing
 from harness.snapshots import Snapshots
 
@@ -114,14 +115,17 @@ def test_a_draft_of_another_project_or_none_is_refused(t):
         contains(result.err, "no draft", f"the error of {words}")
 
 
-def test_a_draft_of_a_project_with_another_file_system_in_it_is_refused(t):
+def test_a_project_with_another_file_system_in_it_is_copied_and_what_is_there_does_not_cross(t):
     """An overlay would show an empty folder instead."""
     t.own_mounts()
     t.tmpfs(t.path("data"))
-    result = t.sh("true", opts=("--draft",))
-    equal(result.code, 125, "exit status", result)
-    contains(result.err, "is mounted inside the project")
-    equal(drafts(t), [], "the drafts")
+    t.write("data/file", "1\n")
+    draft, result = rehearse(t, "cat data/file; echo 2 >data/file; echo 2 >data/new; echo x >x")
+    contains(result.err, "is mounted inside the project, and an overlay cannot include it", "the notice")
+    equal(result.out, "1\n", "what the command saw")
+    contains(result.err, "1 path changed", "the notices")
+    apply(t, draft)
+    equal((t.read("x"), t.read("data/file"), t.exists("data/new")), ("x\n", "1\n", False), "the project")
 
 
 # While a command runs
@@ -668,3 +672,8 @@ def test_a_crossing_that_is_killed_is_completed_by_the_next_task(t):
         equal(difference(after, listing(t.project)), "", f"the project after fault point {fault}")
     expect(fault > 5, "the crossing has fault points", fault)
     equal(difference(after, listing(t.project)), "", "the project")
+
+
+# Both kinds
+
+globals().update(in_copies(dict(globals()), test_a_project_with_another_file_system_in_it_is_copied_and_what_is_there_does_not_cross))
