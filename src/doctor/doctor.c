@@ -304,9 +304,8 @@ static void check_drafts(struct doctor_check *check, const struct probe *probe)
 	AUTO_FREE char *state = NULL;
 	struct error why, err;
 
-	(void)probe;
-	if (find_state(&state, &err) < 0) {
-		skip(check, "the state folder cannot be used");
+	if (!probe->held || find_state(&state, &err) < 0) {
+		skip(check, "the fence does not work");
 		return;
 	}
 	text(&check->detail, "overlay: works; only changes take space");

@@ -4,6 +4,7 @@
 #include "util/buffer.h"
 #include "util/file/durable.h"
 #include "util/file/fd.h"
+#include "util/file/path.h"
 #include "util/mem.h"
 
 #include <dirent.h>
@@ -35,7 +36,13 @@ struct stored {
 	int64_t changed_ns;
 	uint32_t count;
 	uint16_t name; /* its length */
-	uint16_t is_folder;
+	uint8_t is_folder, emptied;
+};
+
+struct writing {
+	const struct copied_request *request;
+	struct buffer out;
+	struct error *err;
 };
 
 /* ---- writing ---- */
@@ -59,85 +66,97 @@ static bool is_timed(int tree)
 	}
 }
 
-static struct stored stored_of(const struct stat *status, const char *name)
+static bool is_emptied(const struct copied_request *request, ino_t inode)
 {
-	return (struct stored){ .inode = status->st_ino,
-				.changed_ns = (int64_t)status->st_ctim.tv_sec * 1000000000 +
-					      status->st_ctim.tv_nsec,
-				.name = (uint16_t)strlen(name),
-				.is_folder = S_ISDIR(status->st_mode) };
+	for (size_t i = 0; i < request->emptied_count; i++)
+		if (request->emptied[i] == inode)
+			return true;
+	return false;
 }
 
-static int add_entries(struct buffer *out, int tree, size_t above, struct error *err);
-
-static int add_entry(struct buffer *out, int folder, const char *name, struct error *err)
+static void add_stored(struct writing *at, const struct stat *status, const char *name)
 {
-	size_t place = out->used;
-	struct stored stored;
+	const struct stored stored = { .inode = status->st_ino,
+				       .changed_ns = (int64_t)status->st_ctim.tv_sec * 1000000000 +
+						     status->st_ctim.tv_nsec,
+				       .name = (uint16_t)strlen(name),
+				       .is_folder = S_ISDIR(status->st_mode),
+				       .emptied = is_emptied(at->request, status->st_ino) };
+
+	buffer_add(&at->out, &stored, sizeof stored);
+	buffer_add(&at->out, name, strlen(name) + 1);
+}
+
+static int add_entries(struct writing *at, int folder, size_t above);
+
+static int add_entry(struct writing *at, int folder, const char *name)
+{
+	size_t place = at->out.used;
 	struct stat status;
+	int inner;
 
 	if (fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) < 0)
-		return error_sys(err, "examine the copy of '%s'", name);
-	stored = stored_of(&status, name);
-	buffer_add(out, &stored, sizeof stored);
-	buffer_add(out, name, strlen(name) + 1);
-	if (!stored.is_folder)
+		return error_sys(at->err, "examine the copy of '%s'", name);
+	add_stored(at, &status, name);
+	if (!S_ISDIR(status.st_mode))
 		return 0;
-
-	int inner = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-
+	inner = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	/* A folder that cannot be read was copied without its entries. */
-	return inner < 0 ? 0 : add_entries(out, inner, place, err);
+	return inner < 0 ? 0 : add_entries(at, inner, place);
 }
 
 /* Adds the entries of a folder, which it closes, and sets their number in the entry above. */
-static int add_entries(struct buffer *out, int tree, size_t above, struct error *err)
+static int add_entries(struct writing *at, int folder, size_t above)
 {
 	struct dirent **list = NULL;
-	int count = scandirat(tree, ".", &list, NULL, NULL);
+	int count = scandirat(folder, ".", &list, NULL, NULL);
 	uint32_t used = 0;
-	int result = count < 0 ? error_sys(err, "read the copy") : 0;
+	int result = count < 0 ? error_sys(at->err, "read the copy") : 0;
 
 	for (int i = 0; i < count; i++) {
 		const char *name = list[i]->d_name;
 
 		if (result == 0 && strcmp(name, ".") != 0 && strcmp(name, "..") != 0) {
-			result = add_entry(out, tree, name, err);
+			result = add_entry(at, folder, name);
 			used++;
 		}
 		free(list[i]);
 	}
 	free(list);
-	close(tree);
-	if (result == 0 && !buffer_overflowed(out))
-		memcpy(out->data + above + offsetof(struct stored, count), &used, sizeof used);
+	close(folder);
+	if (result == 0 && !buffer_overflowed(&at->out))
+		memcpy(at->out.data + above + offsetof(struct stored, count), &used, sizeof used);
 	return result;
 }
 
-int copied_write(int tree, int folder, const char *name, struct error *err)
+static int add_tree(struct writing *at)
 {
-	AUTO_BUFFER struct buffer bytes = BUFFER_INIT(MOST_BYTES);
-	struct header header = { .timed = is_timed(tree) };
-	int copy = openat(tree, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	struct stored stored;
+	int folder = openat(at->request->tree, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct header header = { .timed = is_timed(at->request->tree) };
 	struct stat status;
 
-	if (copy < 0 || fstat(copy, &status) < 0) {
-		fd_close(&copy);
-		return error_sys(err, "examine the copy");
+	if (folder < 0 || fstat(folder, &status) < 0) {
+		fd_close(&folder);
+		return error_sys(at->err, "examine the copy");
 	}
 	memcpy(header.magic, magic, sizeof magic);
-	stored = stored_of(&status, "");
-	buffer_add(&bytes, &header, sizeof header);
-	buffer_add(&bytes, &stored, sizeof stored);
-	buffer_add(&bytes, "", 1);
-	if (add_entries(&bytes, copy, sizeof header, err) < 0)
-		return -1;
-	if (buffer_overflowed(&bytes))
-		return error_set(err, "the project has too many files to copy");
-	if (durable_create(folder, name, bytes.data, bytes.used, 0600) < 0)
-		return error_sys(err, "write the record of the copy");
-	return 0;
+	buffer_add(&at->out, &header, sizeof header);
+	add_stored(at, &status, "");
+	return add_entries(at, folder, sizeof header);
+}
+
+int copied_write(const struct copied_request *request, int folder, const char *name,
+		 struct error *err)
+{
+	struct writing at = { .request = request, .out = BUFFER_INIT(MOST_BYTES), .err = err };
+	int result = add_tree(&at);
+
+	if (result == 0 && buffer_overflowed(&at.out))
+		result = error_set(err, "the project has too many files to copy");
+	if (result == 0 && durable_create(folder, name, at.out.data, at.out.used, 0600) < 0)
+		result = error_sys(err, "write the record of the copy");
+	buffer_release(&at.out);
+	return result;
 }
 
 /* ---- reading ---- */
@@ -168,7 +187,8 @@ static bool read_entry(struct reading *reading, struct copied_entry *ret_entry, 
 	*ret_entry = (struct copied_entry){ .name = reading->at,
 					    .inode = stored.inode,
 					    .changed_ns = stored.changed_ns,
-					    .is_folder = stored.is_folder };
+					    .is_folder = stored.is_folder,
+					    .emptied = stored.emptied };
 	reading->at += stored.name + 1U;
 	reading->left -= stored.name + 1U;
 	ret_entry->inner = mem_zero((stored.count + 1U) * sizeof *ret_entry->inner);
@@ -193,6 +213,24 @@ static void sort_entries(struct copied_entry *entry)
 		qsort(entry->inner, entry->count, sizeof *entry->inner, by_name);
 }
 
+static void list_emptied(struct copied *copied, const struct copied_entry *folder,
+			 const char *above)
+{
+	for (size_t i = 0; i < folder->count; i++) {
+		const struct copied_entry *entry = &folder->inner[i];
+		AUTO_FREE char *path = *above ? path_join(above, entry->name)
+					      : mem_dup(entry->name);
+
+		if (entry->emptied) {
+			copied->emptied = mem_extend(copied->emptied, copied->emptied_count,
+						     sizeof *copied->emptied);
+			copied->emptied[copied->emptied_count++] =
+				(struct copied_emptied){ entry->inode, mem_dup(path) };
+		}
+		list_emptied(copied, entry, path);
+	}
+}
+
 int copied_read(int folder, const char *name, struct copied *ret_copied, struct error *err)
 {
 	AUTO_BUFFER struct buffer bytes = BUFFER_INIT(MOST_BYTES);
@@ -207,12 +245,13 @@ int copied_read(int folder, const char *name, struct copied *ret_copied, struct 
 	bytes.data = NULL;
 	if (!take(&reading, &header, sizeof header) ||
 	    memcmp(header.magic, magic, sizeof magic) != 0 ||
-	    !read_entry(&reading, &ret_copied->top, 0))
+	    !read_entry(&reading, &ret_copied->top, 0) || reading.left)
 		return error_with(err, ERROR_INVALID,
 				  "the record of the draft's copy is damaged (to remove the draft: "
 				  "ringfence discard)");
 	ret_copied->timed = header.timed;
 	sort_entries(&ret_copied->top);
+	list_emptied(ret_copied, &ret_copied->top, "");
 	return 0;
 }
 
@@ -226,6 +265,9 @@ static void release_entry(struct copied_entry *entry)
 void copied_release(struct copied *copied)
 {
 	release_entry(&copied->top);
+	for (size_t i = 0; i < copied->emptied_count; i++)
+		free(copied->emptied[i].path);
+	free(copied->emptied);
 	free(copied->names);
 	*copied = (struct copied){ 0 };
 }

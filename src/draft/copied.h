@@ -10,12 +10,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct copied_entry {
 	const char *name;
 	uint64_t inode;
 	int64_t changed_ns;
 	bool is_folder;
+	bool emptied;               /* its content was left out of the copy */
 	struct copied_entry *inner; /* of a folder, sorted by name */
 	size_t count;
 };
@@ -23,12 +25,23 @@ struct copied_entry {
 struct copied {
 	struct copied_entry top;
 	bool timed; /* every change of a file on this file system changes its time */
+	struct copied_emptied {
+		uint64_t inode;
+		char *path; /* that it had when it was copied */
+	} * emptied;
+	size_t emptied_count;
 	char *names;
 };
 
-/* Looks at a tree that nobody changes, and writes the record as `name` to a folder. Returns 0, or
- * -1 with err set. */
-int copied_write(int tree, int folder, const char *name, struct error *err);
+struct copied_request {
+	int tree; /* the copy, which nobody changes */
+	const ino_t *emptied;
+	size_t emptied_count;
+};
+
+/* Looks at a copy, and writes the record as `name` to a folder. Returns 0, or -1 with err set. */
+int copied_write(const struct copied_request *request, int folder, const char *name,
+		 struct error *err);
 
 /* Reads a record. Returns 0, or -1 with err set. The caller releases it in both cases. */
 int copied_read(int folder, const char *name, struct copied *ret_copied, struct error *err);

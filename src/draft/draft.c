@@ -13,7 +13,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
-#include <linux/mount.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,74 +24,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* ---- kinds ---- */
-
-static const struct draft_kind kinds[] = {
-#define KIND(id, entry)                    \
-	{ .name = #id,                     \
-	  .mark = entry,                   \
-	  .prepare = draft_##id##_prepare, \
-	  .show = draft_##id##_show,       \
-	  .open = draft_##id##_open,       \
-	  .look = draft_##id##_look },
-	DRAFT_KINDS(KIND)
-#undef KIND
-};
-
-enum { KINDS = sizeof kinds / sizeof *kinds };
-
-const struct draft_kind *draft_kind_of(const char *folder, struct error *err)
-{
-	for (size_t i = 0; i < KINDS; i++) {
-		AUTO_FREE char *mark = path_join(folder, kinds[i].mark);
-
-		if (access(mark, F_OK) == 0)
-			return &kinds[i];
-	}
-	error_with(err, ERROR_INVALID,
-		   "the draft in '%s' is incomplete, because its creation was interrupted (to "
-		   "remove it: ringfence discard)",
-		   folder);
-	return NULL;
-}
-
-const char *draft_kind_name(const char *folder, struct error *err)
-{
-	const struct draft_kind *kind = draft_kind_of(folder, err);
-
-	return kind ? kind->name : NULL;
-}
-
-int draft_kind_open_folder(const char *path, struct error *err)
-{
-	int fd = fd_openat2(AT_FDCWD, path, O_PATH | O_DIRECTORY, 0, RESOLVE_NO_SYMLINKS);
-
-	return fd < 0 ? error_sys(err, "open '%s'", path) : fd;
-}
-
-int draft_kind_lend(const struct draft_view *view, const char *path, struct error *err)
-{
-	const struct userns_ids ids = { .outside_uid = view->lent_uid,
-					.outside_gid = view->lent_gid };
-	AUTO_FD mapping = userns_open(&ids, err);
-	AUTO_FD folder = mapping < 0 ? -1 : draft_kind_open_folder(path, err);
-	struct mount_attr attributes = { .attr_set = MOUNT_ATTR_IDMAP,
-					 .userns_fd = (uint64_t)mapping };
-
-	if (folder < 0)
-		return -1;
-
-	AUTO_FD tree = (int)syscall(SYS_open_tree, folder, "",
-				    OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH);
-
-	if (tree < 0 ||
-	    syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH, &attributes, sizeof attributes) <
-		    0 ||
-	    syscall(SYS_move_mount, tree, "", folder, "",
-		    MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)
-		return error_sys(err, "map root's '%s' to another uid", path);
-	return 0;
-}
+enum { LAST = DRAFT_KIND_COUNT - 1 };
 
 /* ---- views ---- */
 
@@ -214,6 +146,13 @@ int draft_enter(const struct draft_view *view, struct error *err)
 
 /* ---- making a draft ---- */
 
+const char *draft_kind_name(const char *folder, struct error *err)
+{
+	const struct draft_kind *kind = draft_kind_of(folder, err);
+
+	return kind ? kind->name : NULL;
+}
+
 static void remove_folder(const char *path)
 {
 	dirwalk_remove(AT_FDCWD, path, NULL);
@@ -243,29 +182,20 @@ static int prepare_proven(const struct draft_kind *kind, const struct draft_requ
 	return -1;
 }
 
-static const struct draft_kind *find_kind(const char *name, struct error *err)
-{
-	for (size_t i = 0; i < KINDS; i++)
-		if (strcmp(kinds[i].name, name) == 0)
-			return &kinds[i];
-	error_with(err, ERROR_INVALID, "there is no kind of drafts '%s'", name);
-	return NULL;
-}
-
 int draft_make(const struct draft_request *request, struct draft_made *ret_made, struct error *err)
 {
 	struct draft_made made = { 0 };
-	const struct draft_kind *kind = &kinds[KINDS - 1];
+	const struct draft_kind *kind = draft_kind_at(LAST);
 	size_t i = 0;
 
 	if (strcmp(request->kind, "auto") == 0) {
-		while (i < KINDS - 1 && prepare_proven(&kinds[i], request, &made, &made.why) < 0)
+		while (i < LAST && prepare_proven(draft_kind_at(i), request, &made, &made.why) < 0)
 			i++;
 	} else {
-		kind = find_kind(request->kind, err);
-		i = KINDS - 1;
+		kind = draft_kind_find(request->kind, err);
+		i = LAST;
 	}
-	if (!kind || (i == KINDS - 1 && prepare(kind, request, &made, err) < 0))
+	if (!kind || (i == LAST && prepare(kind, request, &made, err) < 0))
 		return -1;
 	*ret_made = made;
 	return 0;
@@ -308,7 +238,7 @@ static int try_in(const struct draft_kind *kind, const char *place, struct error
 
 int draft_try(const char *name, const char *state, struct error *err)
 {
-	const struct draft_kind *kind = find_kind(name, err);
+	const struct draft_kind *kind = draft_kind_find(name, err);
 	AUTO_FREE char *place = path_join(state, "draft-trial-XXXXXX");
 	int result;
 

@@ -17,6 +17,7 @@
 #include <fcntl.h>
 #include <linux/mount.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
@@ -46,7 +47,8 @@ static int check_size(const struct draft_request *request, const struct tree_cop
 	}
 	if (fstatvfs(copy->to, &disk) < 0)
 		return error_sys(err, "examine '%s'", request->view.folder);
-	if (copy->all_bytes / disk.f_frsize >= disk.f_bavail) {
+	/* Some file systems report no sizes. */
+	if (disk.f_blocks && copy->all_bytes / disk.f_frsize >= disk.f_bavail) {
 		AUTO_FREE char *left = text_size((uint64_t)disk.f_bavail * disk.f_frsize);
 
 		return error_with(err, ERROR_NO_SPACE,
@@ -65,7 +67,7 @@ static bool is_hidden(void *context, const char *path, bool is_folder)
 }
 
 static int copy_project(const struct draft_request *request, int folder, int to,
-			uint64_t *ret_left_out, struct error *err)
+			struct tree_copy *ret_copy, struct error *err)
 {
 	AUTO_FD from = open(request->view.project, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct tree_copy copy = { .from = from,
@@ -75,16 +77,26 @@ static int copy_project(const struct draft_request *request, int folder, int to,
 				  .empties = is_hidden,
 				  .empties_context = (void *)request };
 	struct stat own;
+	int result;
 
 	if (from < 0 || fstat(folder, &own) < 0)
 		return error_sys(err, "open '%s'", request->view.project);
 	copy.omitted_device = own.st_dev;
 	copy.omitted_inode = own.st_ino;
-	if (tree_copy_measure(&copy, err) < 0 || check_size(request, &copy, err) < 0 ||
-	    tree_copy_run(&copy, err) < 0)
-		return -1;
-	*ret_left_out = copy.left_out;
-	return 0;
+	result = tree_copy_measure(&copy, err) < 0 || check_size(request, &copy, err) < 0
+			 ? -1
+			 : tree_copy_run(&copy, err);
+	*ret_copy = copy;
+	return result;
+}
+
+static int record_copy(const struct tree_copy *copy, int folder, struct error *err)
+{
+	const struct copied_request request = { .tree = copy->to,
+						.emptied = copy->emptied,
+						.emptied_count = copy->emptied_count };
+
+	return copied_write(&request, folder, RECORD, err);
 }
 
 /* Waits until a change of a file gets another time than its copy has. */
@@ -100,14 +112,20 @@ int draft_copy_prepare(const struct draft_request *request, struct draft_made *m
 {
 	AUTO_FD folder = open(request->view.folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	AUTO_FD to = -1;
+	struct tree_copy copy = { 0 };
+	int result;
 
 	if (folder >= 0 && mkdirat(folder, PARTIAL, 0700) == 0)
 		to = openat(folder, PARTIAL, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (to < 0)
 		return error_sys(err, "create the draft '%s'", request->view.folder);
-	if (copy_project(request, folder, to, &made->left_out, err) < 0 ||
-	    copied_write(to, folder, RECORD, err) < 0)
+	result = copy_project(request, folder, to, &copy, err);
+	if (result == 0)
+		result = record_copy(&copy, folder, err);
+	free(copy.emptied);
+	if (result < 0)
 		return -1;
+	made->left_out = copy.left_out;
 	pass_tick();
 	if (durable_name_folder(folder, PARTIAL, FILES) < 0)
 		return error_sys(err, "complete the draft '%s'", request->view.folder);
@@ -165,6 +183,8 @@ static bool is_as_copied(const struct draft_layer *at, const struct copied_entry
 
 	if (copied->inode != status->st_ino || copied->is_folder != S_ISDIR(status->st_mode))
 		return false;
+	if (copied->emptied && status->st_size == 0)
+		return true;
 	return copied->is_folder || (copied->changed_ns == changed_ns &&
 				     (at->root->copied.timed || !S_ISREG(status->st_mode)));
 }

@@ -1,9 +1,30 @@
-/* What a kind of drafts can do: a table that every kind must fill. */
+/* A kind of drafts: a table of operations that every kind must fill. */
 #ifndef DRAFT_DRAFT_KIND_H
 #define DRAFT_DRAFT_KIND_H
 
-#include "draft/draft.h"
-#include "draft/draft_layer.h"
+#include "draft/copied.h"
+#include "draft/draft_kinds.h"
+#include "draft/draft_view.h"
+#include "util/error.h"
+
+enum draft_layer_state {
+	DRAFT_LAYER_SAME,   /* not changed, nor is anything below it */
+	DRAFT_LAYER_FOLDER, /* a folder of the project; look at its entries */
+	DRAFT_LAYER_OWN     /* made, replaced, changed or deleted, with everything below it */
+};
+
+/* A folder of a draft. */
+struct draft_layer {
+	int folder; /* descriptor of the upper layer's folder, or of the copy's */
+	const struct copied_entry *copied;
+	const struct draft_layer_root *root;
+};
+
+struct draft_layer_root {
+	const struct draft_kind *kind;
+	struct copied copied;
+	struct draft_layer top;
+};
 
 struct draft_kind {
 	const char *name;
@@ -20,6 +41,16 @@ struct draft_kind {
 	enum draft_layer_state (*look)(const struct draft_layer *at, const char *name,
 				       struct draft_layer *ret_inner);
 };
+
+#define DRAFT_KIND_ID(id, mark) DRAFT_KIND_##id,
+enum { DRAFT_KINDS(DRAFT_KIND_ID) DRAFT_KIND_COUNT };
+#undef DRAFT_KIND_ID
+
+/* Returns a kind by its place in the list, the best first. */
+const struct draft_kind *draft_kind_at(size_t i);
+
+/* Returns a kind by its name, or NULL with err set. */
+const struct draft_kind *draft_kind_find(const char *name, struct error *err);
 
 /* Returns the kind of a draft, or NULL with err set. */
 const struct draft_kind *draft_kind_of(const char *folder, struct error *err);

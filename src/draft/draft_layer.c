@@ -1,7 +1,6 @@
-/* What a draft has changed: see draft_layer.h. */
+/* The changes of a draft: see draft_layer.h. */
 #include "draft/draft_layer.h"
 
-#include "draft/draft_kind.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
 #include "util/mem.h"
@@ -32,4 +31,14 @@ enum draft_layer_state draft_layer_enter(const struct draft_layer *at, const cha
 {
 	*ret_inner = (struct draft_layer){ .folder = -1, .root = at->root };
 	return at->root->kind->look(at, name, ret_inner);
+}
+
+const char *draft_layer_emptied(const struct draft_layer *at, uint64_t inode)
+{
+	const struct copied *copied = &at->root->copied;
+
+	for (size_t i = 0; i < copied->emptied_count; i++)
+		if (copied->emptied[i].inode == inode)
+			return copied->emptied[i].path;
+	return NULL;
 }

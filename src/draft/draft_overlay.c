@@ -18,6 +18,11 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#define NEEDS                                                                                 \
+	"it needs Linux 5.11, a state folder on ext4, xfs, btrfs, or tmpfs since Linux 6.6, " \
+	"and a project that is not on an overlay; to move the state folder: "                 \
+	"RINGFENCE_STATE_DIR"
+
 int draft_overlay_prepare(const struct draft_request *request, struct draft_made *made,
 			  struct error *err)
 {
@@ -40,7 +45,7 @@ static int set_layer(int context, const char *key, const char *value, struct err
 {
 	if (syscall(SYS_fsconfig, context, value ? FSCONFIG_SET_STRING : FSCONFIG_SET_FLAG, key,
 		    value, 0) < 0)
-		return error_sys(err, "overlayfs: %s", key);
+		return error_sys(err, "use overlayfs: %s (" NEEDS ")", key);
 	return 0;
 }
 
@@ -98,13 +103,9 @@ static int make_overlay(const struct draft_view *view, int project, struct error
 	struct statvfs status;
 
 	if (overlay < 0 || fstatvfs(overlay, &status) < 0)
-		return error_sys(
-			err,
-			"mount an overlay of '%s' with the layers in '%s' (it needs Linux "
-			"5.11; a state folder on ext4, xfs, btrfs, or tmpfs since Linux "
-			"6.6, see RINGFENCE_STATE_DIR; and a project that is not on an overlay "
-			"itself)",
-			view->project, view->folder);
+		return error_sys(err,
+				 "mount an overlay of '%s' with the layers in '%s' (" NEEDS ")",
+				 view->project, view->folder);
 	/* Overlayfs does this on its own if it cannot write to the layers. */
 	if (view->writable && (status.f_flag & ST_RDONLY))
 		return error_with(err, ERROR_DENIED,

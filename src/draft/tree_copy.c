@@ -341,6 +341,19 @@ static bool is_emptied(struct copying *at, const struct item *item)
 					      S_ISDIR(item->status.st_mode));
 }
 
+/* Remembers a copy that has no content. */
+static int add_emptied(struct copying *at, int fd)
+{
+	struct tree_copy *copy = at->copy;
+	struct stat status;
+
+	if (fstat(fd, &status) < 0)
+		return fail(at, "examine the copy of");
+	copy->emptied = mem_extend(copy->emptied, copy->emptied_count, sizeof *copy->emptied);
+	copy->emptied[copy->emptied_count++] = status.st_ino;
+	return 0;
+}
+
 /* Creates an empty file or folder. */
 static int copy_emptied(struct copying *at, const struct item *item)
 {
@@ -353,7 +366,17 @@ static int copy_emptied(struct copying *at, const struct item *item)
 				    (is_folder ? O_RDONLY | O_DIRECTORY
 					       : O_WRONLY | O_CREAT | O_EXCL),
 			    0600);
-	return to < 0 ? fail(at, "create a copy of") : set_stat(at, to, &item->status);
+	if (to < 0)
+		return fail(at, "create a copy of");
+	return add_emptied(at, to) < 0 ? -1 : set_stat(at, to, &item->status);
+}
+
+static int copy_unreadable(struct copying *at, const struct item *item)
+{
+	if (errno == ENOENT)
+		return 0;
+	at->copy->left_out++;
+	return copy_emptied(at, item);
 }
 
 static int copy_file(struct copying *at, const struct item *item)
@@ -364,18 +387,15 @@ static int copy_file(struct copying *at, const struct item *item)
 	if (link_item(at, item))
 		return 0;
 	from = open_source(item, 0);
-	if (from < 0 && errno == ENOENT)
-		return 0;
+	if (from < 0)
+		return copy_unreadable(at, item);
 	to = openat(item->to, item->name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
 		    0600);
 	if (to < 0)
 		return fail(at, "create a copy of");
-	if (from < 0)
-		at->copy->left_out++;
-	else if (copy_content(at, item, from, to) < 0)
+	if (copy_content(at, item, from, to) < 0)
 		return -1;
-	if (from >= 0)
-		copy_attributes(from, to);
+	copy_attributes(from, to);
 	return set_stat(at, to, &item->status);
 }
 
@@ -386,21 +406,17 @@ static int copy_folder(struct copying *at, const struct item *item)
 	int from = open_source(item, O_DIRECTORY);
 	AUTO_FD to = -1;
 
-	if (from < 0 && errno == ENOENT)
-		return 0;
+	if (from < 0)
+		return copy_unreadable(at, item);
 	if (mkdirat(item->to, item->name, 0700) == 0)
 		to = openat(item->to, item->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (to < 0) {
 		fd_close(&from);
 		return fail(at, "create a copy of");
 	}
-	if (from < 0) {
-		at->copy->left_out++;
-	} else {
-		copy_attributes(from, to);
-		if (each_entry(at, from, to, item->depth + 1, copy_item) < 0)
-			return -1;
-	}
+	copy_attributes(from, to);
+	if (each_entry(at, from, to, item->depth + 1, copy_item) < 0)
+		return -1;
 	return set_stat(at, to, &item->status);
 }
 

@@ -3,9 +3,9 @@
  * tree, named pipes, sockets and user attributes. Where the file system can share the contents of
  * two files until one of them changes, they are shared, which takes no space.
  *
- * Other file systems that are mounted in the tree are part of it. A file or folder that cannot be
- * read is empty in the copy, with its mode; devices are left out. The source is never changed. It
- * may change meanwhile: each change is in the copy or not.
+ * Other file systems that are mounted in the tree are copied with it. A file or folder that cannot
+ * be read is empty in the copy, with its mode; devices are left out. The source is never changed.
+ * It may change meanwhile: each change is in the copy or not.
  */
 #ifndef DRAFT_TREE_COPY_H
 #define DRAFT_TREE_COPY_H
@@ -34,6 +34,8 @@ struct tree_copy {
 	uint64_t all_bytes; /* from here on: the results */
 	uint64_t done_bytes;
 	uint64_t left_out; /* files and folders that could not be read, and devices */
+	ino_t *emptied;    /* copies of files and folders that have no content; the caller frees */
+	size_t emptied_count;
 };
 
 /* Sets all_bytes to the disk space that the copy needs: 0 if contents can be shared. Returns 0, or

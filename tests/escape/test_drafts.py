@@ -164,6 +164,20 @@ def test_a_secret_that_only_its_path_hides_stays_hidden_when_its_folder_is_moved
     equal(t.read("conf/private/key"), "very-secret\n", "the secret outside")
 
 
+def test_a_secret_that_is_moved_with_its_folder_keeps_its_content_when_the_draft_is_applied(t):
+    """The command could not read it, and did not change it."""
+    t.write("conf/real", "-----BEGIN PRIVATE KEY-----\nvery-secret\n")
+    t.write("conf/private/key", "very-secret\n")
+    t.write("conf/shown", "shown\n")
+    os.symlink("conf/real", t.path("server.pem"))
+    t.works("python3", "-c", "import os; os.rename('conf', 'moved')", opts=("--draft", "--draft-kind", "copy", "--hide", "conf/private"))
+    equal(t.run([t.ringfence, "apply", draft_of(t), "--yes"]).code, 0, "exit status of apply")
+    folder = "moved"
+    equal((t.read(f"{folder}/real"), t.read(f"{folder}/private/key"), t.read(f"{folder}/shown")),
+          ("-----BEGIN PRIVATE KEY-----\nvery-secret\n", "very-secret\n", "shown\n"), "the files")
+    equal(t.exists("conf"), False, "the old folder")
+
+
 def test_two_drafts_do_not_see_each_other(t):
     t.sh("echo one >one", opts=("--draft",))
     first = draft_of(t)

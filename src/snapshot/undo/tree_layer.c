@@ -71,11 +71,40 @@ static void put_entries(const struct node *base, const struct node *view,
 	}
 }
 
+struct refill {
+	const struct node *base;
+	const struct draft_layer *layer;
+};
+
+/* Gives an empty file or folder of the draft, wherever it was moved to, the content that was left
+ * out. */
+static int refill(void *context, struct node *node, const char *path)
+{
+	const struct refill *at = context;
+	bool empty = (node->kind == NODE_FILE && node->size == 0) ||
+		     (node->kind == NODE_FOLDER && node->count == 0);
+	const char *from = empty && node->inode ? draft_layer_emptied(at->layer, node->inode)
+						: NULL;
+	const struct node *content = from ? node_at((struct node *)at->base, from) : NULL;
+	const char *name = node->name;
+	mode_t mode = node->mode;
+
+	(void)path;
+	if (!content || content->kind != node->kind)
+		return 0;
+	node_release(node);
+	node_copy(content, node);
+	node->name = name;
+	node->mode = mode;
+	return 0;
+}
+
 void tree_layer(const struct node *base, struct node *view, const struct draft_layer *layer,
 		struct node *ret_result)
 {
 	node_part_groups(view, base);
 	*ret_result = (struct node){ .name = "", .kind = NODE_FOLDER, .mode = view->mode };
 	put_entries(base, view, layer, ret_result);
+	node_each(ret_result, refill, &(struct refill){ base, layer });
 	restore_plan_tidy_groups(ret_result);
 }
