@@ -33,6 +33,13 @@ int draft_overlay_prepare(const struct draft_request *request, struct draft_made
 	(void)made;
 	if (stat(request->view.project, &status) < 0)
 		return error_sys(err, "stat '%s'", request->view.project);
+	/* In the namespace there are no others: overlayfs could not change their files (EOVERFLOW).
+	 */
+	if (status.st_uid != geteuid() || status.st_gid != getegid())
+		return error_with(err, ERROR_REFUSED,
+				  "'%s' is of another user or group than you, and an overlay "
+				  "cannot change such files",
+				  request->view.project);
 	if (mkdir(work, 0700) < 0 || mkdir(upper, 0700) < 0 ||
 	    chmod(upper, status.st_mode & 07777) < 0) /* the project's folder inside has its mode */
 		return error_sys(err, "create the draft '%s'", request->view.folder);

@@ -6,7 +6,7 @@ import signal
 import socket
 import subprocess
 
-from harness import cases, contains, equal, expect, lacks, user_only
+from harness import cases, contains, equal, expect, lacks, root_only, user_only
 from harness.drafts import on_overlay, use_copies
 from harness.edits import difference, listing
 
@@ -131,6 +131,23 @@ def test_where_an_overlay_does_not_work_the_draft_is_a_copy_and_the_reason_is_to
     equal(t.read("file"), "1\n", "the project")
     equal(t.run([t.ringfence, "apply", entry["id"]], env=env).code, 0, "exit status of apply")
     equal(t.read("file"), "2\n", "the project after apply")
+
+
+@root_only
+@cases("overlay", "auto")
+def test_a_folder_of_another_group_can_be_changed_in_a_draft(t, kind):
+    """An overlay cannot change such files: its namespace has one group only."""
+    t.write("file", "1\n")
+    for path in (t.project, t.path("file")):
+        os.chown(path, 0, 12345)
+    result = t.sh("echo 2 >>file; chmod 600 file", opts=("--draft", "--draft-kind", kind))
+    if kind == "overlay":
+        equal(result.code, 125, "exit status", result)
+        contains(result.err, "of another user or group", "the error")
+        return
+    equal(result.code, 0, "exit status", result)
+    contains(result.err, "M file", "the notices")
+    equal(drafts(t)[-1]["kind"], "copy", "the kind")
 
 
 def test_an_overlay_that_is_asked_for_is_not_replaced_by_a_copy(t):
