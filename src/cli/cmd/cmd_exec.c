@@ -202,7 +202,7 @@ static int load_and_run(struct exec_options *opts, struct error *err)
 		return cli_fail(err);
 	notice_config(&effective->config, notice_is_general);
 	notice_part(effective);
-	if (in_draft && drafts_begin(opts->in, &effective->spec, &record, err) < 0)
+	if (in_draft && drafts_begin(opts->in, effective, &record, err) < 0)
 		return cli_fail(err);
 	if (in_draft && record.lock < 0)
 		notice_format("loop %s is running, so its draft can only be read", record.id);
