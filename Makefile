@@ -48,8 +48,8 @@ test-debian: ## run the tests in another release of Debian: SUITE=trixie; needs 
 	@scripts/setup root
 	@scripts/test-debian '$(SUITE)' $(if $(K),K='$(K)') $(if $(ARGS),ARGS='$(ARGS)')
 
-test-arm64: ## cross-build for arm64, and check what was built; needs root
-	@scripts/setup root
+test-arm64: ## cross-build for arm64, check what was built, run it with a kernel for arm64; needs root
+	@scripts/setup arm64
 	@scripts/test-arm64
 
 coverage: ## measure which lines and branches the tests reach; takes a while

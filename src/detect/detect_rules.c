@@ -378,7 +378,8 @@ static bool does_nothing(const char *recipe)
 static void look_at_recipe(struct detect_pairs *pairs, const struct detect_pair *pair, size_t line)
 {
 	const struct detect_line *at = &pair->after.items[line];
-	bool top = pair->change->before.data && at->indent == 0 && strcmp(at->text, "exit 0") == 0;
+	bool top = pair->before.count && pair->after.count > pair->before.count &&
+		   at->indent == 0 && strcmp(at->text, "exit 0") == 0;
 
 	for (const char *const *each = check_targets; line > 0 && *each; each++)
 		top = top || (does_nothing(at->text) &&

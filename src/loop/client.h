@@ -54,12 +54,12 @@ int client_list(const char *state, const struct client_query *query, struct clie
 void client_loops_release(struct client_loops *loops);
 
 /*
- * Calls the function for each loop, without reading those that have ended. `line` is what it said
- * about a loop that has not changed since, in the index with this name (see loop_index.h), or NULL.
- * It may set *ret_line, which is then freed here; only a loop that has ended keeps it. Returns 0,
- * or -1 with err set, also by the function.
+ * Calls the function for each loop, whose folder is `id` in `loops`, without reading those that
+ * have ended. `line` is what it said about a loop that has not changed since, in the index with
+ * this name (see loop_index.h), or NULL. It may set *ret_line, which is then freed here; only a
+ * loop that has ended keeps it. Returns 0, or -1 with err set, also by the function.
  */
-typedef int client_each_fn(void *context, const char *id, const char *folder, const char *line,
+typedef int client_each_fn(void *context, const char *loops, const char *id, const char *line,
 			   char **ret_line, struct error *err);
 int client_each(const char *state, const char *index_name, client_each_fn *act, void *context,
 		struct error *err);

@@ -167,6 +167,17 @@ static int by_age(const void *a, const void *b)
 	return strcmp(left->id, right->id);
 }
 
+/* The ids begin with the time of creation, so loops in the order of their ids are mostly sorted. */
+static void sort_by_age(struct roll *roll)
+{
+	for (size_t i = 1; i < roll->count; i++) {
+		if (by_age(&roll->items[i - 1], &roll->items[i]) > 0) {
+			qsort(roll->items, roll->count, sizeof *roll->items, by_age);
+			return;
+		}
+	}
+}
+
 /* Calls the roll of all loops, oldest first. */
 static int call_roll(const char *state, bool trust_index, struct roll *ret_roll, struct error *err)
 {
@@ -189,7 +200,7 @@ static int call_roll(const char *state, bool trust_index, struct roll *ret_roll,
 		if (use_line(&roll, entry) || read_entry(&roll, entry))
 			roll.count++;
 	}
-	qsort(roll.items, roll.count, sizeof *roll.items, by_age);
+	sort_by_age(&roll);
 	loop_index_save(roll.index);
 	*ret_roll = roll;
 	return 0;
@@ -296,10 +307,9 @@ int client_list(const char *state, const struct client_query *query, struct clie
 static int call_each(struct loop_index *index, const struct roll *roll, const struct entry *entry,
 		     client_each_fn *act, void *context, struct error *err)
 {
-	AUTO_FREE char *folder = path_join(roll->loops, entry->id);
 	const char *line = is_ended(entry) ? loop_index_get(index, entry->id) : NULL;
 	AUTO_FREE char *new_line = NULL;
-	int result = act(context, entry->id, folder, line, &new_line, err);
+	int result = act(context, roll->loops, entry->id, line, &new_line, err);
 
 	if (result == 0 && new_line && is_ended(entry))
 		loop_index_set(index, entry->id, new_line);

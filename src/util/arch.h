@@ -16,4 +16,6 @@
 #error "Ringfence has seccomp filters for x86-64 and arm64 only, not for this architecture"
 #endif
 
+_Static_assert((char)-1 < 0, "char is signed on every architecture; see meson.build");
+
 #endif

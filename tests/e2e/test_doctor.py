@@ -141,8 +141,9 @@ def test_where_parts_of_proc_are_covered_it_fails_and_names_the_options(t):
 
 @user_only
 def test_root_of_a_user_namespace_has_a_fence(t):
-    """As in a rootless container: the command is not root."""
-    result = t.run(t.bwrap_argv(t.ringfence, "exec", "--", "id", "-u", binds=("--bind", t.home, t.home, "--chdir", t.project)))
+    """As in a rootless container, which has its own /proc: the command is not root."""
+    binds = ("--proc", "/proc", "--bind", t.home, t.home, "--chdir", t.project)
+    result = t.run(t.bwrap_argv(t.ringfence, "exec", "--", "id", "-u", binds=binds))
     equal((result.code, result.out), (0, "1000\n"), "the user inside", result)
 
 

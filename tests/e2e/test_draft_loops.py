@@ -126,6 +126,15 @@ def test_checkpoints_diff_and_show_are_of_the_draft(t):
     equal(loop.ringfence("diff", "--draft", loop.status()["id"]).out, loop.ringfence("diff").out, "diff --draft")
 
 
+def test_a_folder_that_was_made_again_hides_the_old_one(t):
+    loop = begin(t, {"1": "rm -r folder; mkdir folder; edit folder/other x", "2": "test ! -e folder/inner && edit done yes"})
+    run(loop)
+    names = {change["path"]: change["status"] for change in json.loads(loop.ringfence("diff", "--json").out)["changes"]}
+    equal((names.get("folder/inner/file"), names.get("folder/other")), ("deleted", "added"), "the changes")
+    apply(loop)
+    equal(os.listdir(loop.path("folder")), ["other"], "the folder in the project")
+
+
 def test_what_the_user_edits_meanwhile_is_not_taken_for_the_agents(t):
     outside = os.path.join(t.home, "outside")
     os.mkdir(outside)
@@ -289,7 +298,7 @@ def test_a_loop_does_not_cross_by_itself_if_a_file_needs_a_yes(t):
     loop = begin(t, {"1": "edit .envrc x; edit done yes"})
     before = listing(loop.project)
     result = run(loop, "--apply")
-    contains(result.err, "not applied: this machine would execute 1 of the files", "the notice")
+    contains(result.err, "not applied: 1 of the changed paths need a yes", "the notice")
     contains(result.err, f"ringfence apply --dry-run {loop.status()['id']}", "the command")
     untouched(loop, before)
 

@@ -68,6 +68,15 @@ def test_a_command_may_clean_up_when_its_time_is_over(t):
     equal((result.code, result.out), (124, "bye\n"), "the end", result)
 
 
+@user_only
+def test_without_a_fence_a_command_and_its_children_may_clean_up_as_well(t):
+    """Init is not process 1 there, and signals the group."""
+    result = t.sh("(trap 'echo child; exit 0' TERM; while :; do sleep 0.05; done) & "
+                  "trap 'wait; echo bye; exit 0' TERM; while :; do sleep 0.05; done",
+                  opts=("--timeout", "2s", "--i-accept-no-fence"))
+    equal((result.code, result.out), (124, "child\nbye\n"), "the end", result)
+
+
 @cases("1h", "10m", "30s", "2", "1h30m")
 def test_a_duration_can_be_written_in_several_ways(t, text):
     t.works("true", opts=("--timeout", text))

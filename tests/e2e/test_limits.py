@@ -243,16 +243,9 @@ for i in range({0}):
 ' >x"""
 
 
-def counts_writes(t):
-    """Some file systems do not count what is written."""
-    _, report = t.report("sh", "-c", FILL.format(2))
-    if not report["use"]["disk_written"]:
-        raise Skip("this file system does not count what is written")
-
-
 def test_what_is_written_to_disk_is_limited(t):
     """Whether by one process, by many that have ended, or by orphans."""
-    counts_writes(t)
+    t.needs_counted_writes()
     for script in (ALONE, FILL, ORPHANS):
         result, report = t.report("sh", "-c", script.format(200), opts=("--disk", "20M"))
         ran_into(result, report, "disk", "20M")

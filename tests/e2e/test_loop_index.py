@@ -72,6 +72,19 @@ class Opened:
         os.close(self.fd)
 
 
+def test_loops_are_in_the_order_of_their_age_whatever_their_ids_say(t):
+    loop = Loop(t)
+    loop.write("done")
+    older, newer = newest(2), newest(1)
+    for ident in (older, newer):
+        equal(loop.run().code, 0, "exit status of run")
+        made = next(name for name in os.listdir(index_path(t, ".")) if not name.startswith((".", "2999")))
+        os.rename(index_path(t, made), index_path(t, ident))
+    for index in ("no index yet", "an index"):
+        shown = json.loads(loop.ringfence("status", "--json").out)["loops"]
+        equal([each["id"] for each in shown], [older, newer], f"loops, oldest first, with {index}")
+
+
 @cases(("status", 10), ("history", 2), ("logs", 3), ("cost", 0), ("cost --by agent", 0), ("pause", 3), ("resume --all", 0), ("diff", 3))
 def test_journals_opened_do_not_grow_with_loops_that_ended(t, words, most):
     loop = many_loops(t)

@@ -64,3 +64,9 @@ def test_rows_of_named_tables_and_of_texts_are_deleted_one_by_one(t):
     equal(len(rows), 2, "rows of the table")
     lines = [mutant.mutated() for mutant in operators.of_lines("x.txt", "# a\n\nb 1\nc 2\n", r"^(?!#|\n).*\n")]
     equal(lines, ["# a\n\nc 2\n", "# a\n\nb 1\n"], "the texts")
+
+
+def test_descriptors_are_not_compared_with_zero(t):
+    source = "void end(struct a *a)\n{\n\tif (a->held >= 0)\n\t\tfd_close(&a->held);\n\tif (a->size >= 0)\n\t\tgo(a);\n}\n"
+    relations = {after for operator, after in changes(source) if operator == "relations"}
+    equal(relations, {"if (a->size > 0)"}, "the relations")

@@ -173,6 +173,7 @@ def test_a_set_without_configuration_says_so(t):
     contains(result.err, "--allow HOST", "what helps")
 
 
+@needs("npm", "go")
 @cases("project", "tools")
 def test_a_tool_that_somebody_else_could_write_is_not_asked(t, folder):
     """Its folder may have been writable in another run."""
@@ -272,6 +273,7 @@ for i in range(3):
     equal(out.count("200 Connection established"), 3, "tunnels", out)
 
 
+@needs("curl")
 def test_no_domain_is_searched(t):
     net = internet(t)
     net.names["allowed.com.corp.example"] = [OTHER]

@@ -2,8 +2,10 @@
 
 import os
 import shutil
+import signal
+import subprocess
 
-from harness import cases, contains, equal, expect, lacks, needs, rundir, timeout
+from harness import cases, contains, equal, expect, lacks, needs, rundir, timeout, user_only
 
 TESTS = '''
 import os
@@ -121,22 +123,58 @@ int main(void)
 
 	CHECK("the first", unit_temp(path) != NULL);
 	printf("# %s\\n", path);
-	return raise(SIGNAL);
+	return ENDING;
 }
 """
+
+
+def unit_test(t, ending):
+    """A unit test that ends in this way."""
+    source, program = t.write("crash.c", CRASH.replace("ENDING", ending)), t.path("crash")
+    include = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "unit")
+    built = t.run(["cc", "-D_GNU_SOURCE", "-I", include, "-o", program, source])
+    equal(built.code, 0, "the build", built)
+    return program
+
+
+def folder_in(output):
+    folder = os.path.dirname(output.split("# ")[1].split("\n")[0])
+    contains(folder, "/tmp/ringfence-unit-", "its folder")
+    return folder
 
 
 @needs("cc")
 @cases("SIGSEGV", "SIGKILL", "0")
 def test_a_unit_test_that_crashes_is_noticed_and_leaves_nothing(t, number):
-    source, program = t.write("crash.c", CRASH.replace("SIGNAL", number)), t.path("crash")
-    include = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "unit")
-    built = t.run(["cc", "-D_GNU_SOURCE", "-I", include, "-o", program, source])
-    equal(built.code, 0, "the build", built)
-    result = t.run([program])
+    result = t.run([unit_test(t, f"raise({number})")])
     contains(result.out, "ok - the first\n", "its first sentence")
-    folder = os.path.dirname(result.out.split("# ")[1].split("\n")[0])
-    contains(folder, "/tmp/ringfence-unit-", "its folder")
+    folder = folder_in(result.out)
     expect(not os.path.exists(folder), "nothing is left", folder)
     crashed = number != "0"
     equal((result.code, "not ok - the test ends by itself: signal" in result.out), (int(crashed), crashed), "the verdict", result)
+
+
+@needs("cc")
+@cases(signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+def test_a_unit_test_that_is_ended_leaves_nothing(t, number):
+    with subprocess.Popen([unit_test(t, "pause()")], stdout=subprocess.PIPE, text=True) as process:
+        folder = folder_in(process.stdout.readline() + process.stdout.readline())
+        expect(os.path.exists(folder), "its folder is there while it runs", folder)
+        process.send_signal(number)
+        process.wait()
+    expect(not os.path.exists(folder), "nothing is left", folder)
+    equal(process.returncode, 1, "the verdict", process)
+
+
+@needs("cc")
+@user_only
+def test_a_unit_test_that_leaves_a_folder_says_so(t):
+    """As root every folder can be removed."""
+    result = t.run([unit_test(t, "chmod(unit_folder, 0500)")])
+    folder = folder_in(result.out)
+    left = os.path.exists(folder)
+    os.chmod(folder, 0o700)
+    shutil.rmtree(folder)
+    expect(left, "its folder is left", folder)
+    contains(result.out, f"not ok - the test leaves nothing behind: {folder}\n", "the verdict")
+    equal(result.code, 1, "the status", result)

@@ -245,6 +245,7 @@ def test_patterns_that_take_too_long_are_named(t):
 
 
 def test_space_that_is_reserved_counts_as_written(t):
+    t.needs_counted_writes()
     result = t.fence("/usr/bin/python3", "-c", "import os; f = open('big', 'wb'); "
                      "os.posix_fallocate(f.fileno(), 0, 60 << 20); os.fsync(f.fileno())",
                      opts=("--disk", "4M"))

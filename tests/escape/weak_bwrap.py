@@ -158,13 +158,14 @@ def writable_setting(world):
     lie([*options, ["--bind", f"{world['project']}/plain", SETTING]], command, world, "landlock")
 
 
-# Additions in empty places: Landlock denies access, or a canary finds them.
+# Places of the host, on top of folders that the fence shows. bwrap cannot make folders in it: its
+# root can only be read.
 EXTRA = {
-    "/mnt": last(["--bind", "{other}", "/mnt"]),
-    "/run/host": last(["--bind", "/run", "/run/host"]),
-    "/sys": last(["--bind", "/sys", "/sys"]),
-    "/host": last(["--bind", "/", "/host"]),
-    "/var/log": last(["--bind", "/var/log", "/var/log"]),
+    "/usr/local": last(["--bind", "{other}", "/usr/local"]),
+    "/usr/local/bin": last(["--bind", "/run", "/usr/local/bin"]),
+    "/usr/sbin": last(["--bind", "/sys", "/usr/sbin"]),
+    "/usr/share": last(["--bind", "/", "/usr/share"]),
+    "/usr/local/lib": last(["--bind", "/var/log", "/usr/local/lib"]),
     "{project}/below": last(["--bind", "{other}", "{project}/below"]),
 }
 

@@ -17,6 +17,7 @@ from .patience import crowding
 
 TIMEOUT_S = 300
 BUILD_TIMEOUT_S = 1800
+GRACE_S = 30
 CHECKS = ("check-durable", "check-environment", "check-errors", "check-failures", "check-filters", "check-fuzz",
           "check-includes", "check-paths", "check-protocols", "check-reference", "check-statics", "check-tests")
 OUTPUT_LIMIT = 3000
@@ -51,13 +52,23 @@ def results_of(text, status):
 
 def _run(argv, root, timeout_s=TIMEOUT_S, begin=None):
     """Returns (output, status). begin: called in the child."""
+    with subprocess.Popen(argv, cwd=root, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, preexec_fn=begin) as process:
+        try:
+            output, _ = process.communicate(timeout=timeout_s * crowding())
+        except subprocess.TimeoutExpired:
+            _end(process)
+            return f"not ok - ends within {timeout_s} s\n", 1
+    return output.decode(errors="backslashreplace"), process.returncode
+
+
+def _end(process):
+    """Asks first: a unit test ends its child and removes its files."""
+    process.terminate()
     try:
-        done = subprocess.run(argv, cwd=root, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, timeout=timeout_s * crowding(), check=False,
-                              preexec_fn=begin)
+        process.wait(GRACE_S)
     except subprocess.TimeoutExpired:
-        return f"not ok - ends within {timeout_s} s\n", 1
-    return done.stdout.decode(errors="backslashreplace"), done.returncode
+        process.kill()
 
 
 def build_sanitized(root, *targets):

@@ -193,6 +193,12 @@ class World:
         except (OSError, ValueError) as error:
             raise Failure(f"no valid report: {error}\n{result}") from None
 
+    def needs_counted_writes(self):
+        """For a limit of bytes written to disks: a tmpfs has none, and some file systems count none."""
+        _, report = self.report("sh", "-c", "dd if=/dev/zero of=counted bs=64K count=2 conv=fsync; rm counted")
+        if not report["use"]["disk_written"]:
+            raise Skip("this file system does not count what is written")
+
     def tty(self, argv, **options):
         options.setdefault("env", self.env(TERM="xterm"))
         options.setdefault("cwd", self.project)

@@ -76,8 +76,9 @@ def replace_words(code, pattern, replacements):
 
 def relations(code):
     """< for <=, == for !=, and so on; not for descriptors, because none of ours is 0."""
-    held = set(re.findall(r"\bAUTO_FD (\w+)|\b(?:\w+(?:->|\.))*(\w*fd)\b", code))
-    names = {name for pair in held for name in pair if name}
+    held = set(re.findall(r"\bAUTO_FD (\w+)|\b(?:\w+(?:->|\.))*(\w*fd)\b|"
+                          r"\bfd_(?:close|steal)\(&(?:\w+(?:->|\.))*(\w+)\)", code))
+    names = {name for found in held for name in found if name}
     for match in re.finditer(r"(\w*)\s([<>]=?|[=!]=)(?=\s(0\b)?)", code):
         if not (match.group(3) and match.group(1) in names):
             yield match.start(2), match.end(2), RELATIONS[match.group(2)]

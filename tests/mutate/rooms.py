@@ -16,36 +16,38 @@ def _room(units, files=""):
 
 
 ROOMS = {
-    "fence/plan": _room("policy defaults sweep tree corpus settings",
+    "fence/plan": _room("permit policy defaults sweep tree corpus settings",
                         "e2e/test_names e2e/test_rules e2e/test_paths e2e/test_quarantine "
                         "escape/test_files_write escape/test_files_read escape/test_found"),
-    "fence/after": _room("sweep policy corpus", "e2e/test_quarantine escape/test_found"),
-    "fence/init": _room("filter wire corpus",
-                        "escape/test_canary escape/test_kernel escape/test_process"),
-    "fence/run": _room("terminal wire tree corpus", "e2e/test_exit e2e/test_streams "
+    "fence/after": _room("baseline sweep sweep_roots policy corpus", "e2e/test_quarantine escape/test_found"),
+    "fence/init": _room("canary walls filter_pack filter wire corpus",
+                        "e2e/test_exit escape/test_terminal escape/test_canary "
+                        "escape/test_kernel escape/test_process"),
+    "fence/run": _room("terminal wire tree policy corpus", "e2e/test_exit e2e/test_streams "
                        "escape/test_terminal escape/test_state"),
     "fence/tree": _room("tree", "escape/test_files_special e2e/test_rules"),
-    "fence/watch": _room("limit verdict corpus", "e2e/test_denials escape/test_limits"),
-    "gateway": _room("gateway gateway_walls ledger corpus tape",
+    "fence/watch": _room("limit inside verdict rows corpus", "e2e/test_denials escape/test_limits"),
+    "gateway": _room("gateway gateway_walls runaway ledger ledger_disk rows corpus tape",
                      "e2e/test_gateway e2e/test_network escape/test_network e2e/test_models"),
-    "meter": _room("schema meter money request shape provider corpus", "e2e/test_models"),
+    "meter": _room("schema jsonscan sse request_tools meter money request shape provider corpus",
+                   "e2e/test_models e2e/test_provider_tools"),
     "price": _room("price corpus money", "e2e/test_prices"),
     "failure": _room("failure decide", "e2e/test_failures"),
-    "decision": _room("decide check excerpt message reset corpus", "e2e/test_loop"),
-    "journal": _room("journal loop ops", "e2e/test_damage e2e/test_loop_crash"),
-    "loop": _room("loop ops settings corpus", "e2e/test_loop e2e/test_loop_crash "
+    "decision": _room("decide check excerpt lines message reset corpus", "e2e/test_loop"),
+    "journal": _room("journal journal_still loop ops", "e2e/test_damage e2e/test_durable "
+                     "e2e/test_loop_crash"),
+    "loop": _room("loop rows ops settings corpus", "e2e/test_loop e2e/test_loop_crash "
                   "e2e/test_loop_hard e2e/test_loop_many e2e/test_loop_refused"),
     "snapshot": _room("snapshot git corpus confine checkpoint import apply",
                       "e2e/test_checkpoints e2e/test_apply e2e/test_worktree"),
-    "config": _room("config glob corpus settings", "e2e/test_config e2e/test_config_wrong"),
+    "config": _room("config glob provider ops corpus settings", "e2e/test_config e2e/test_config_wrong"),
 }
 
 LINE = r"^(?!#|\n).*\n"
 FIELD = r"^\tX\((?:[^\n]*\\\n\t  )?[^\n]*\n"
 
 TABLES = {
-    "canaries": Table("src/fence/init/canary.c", "outside inside", "",
-                      "escape/test_canary"),
+    "canaries": Table("src/fence/init/canary.c", "outside inside", "canary", ""),
     "calls": Table("src/fence/init/fence_filter_gen.c",
                    "refused unreported changing reading looking absent conditional namespaces "
                    "personalities calls bits opens creating writing families continued on_condition",

@@ -2,16 +2,25 @@
 
 Units are built with sanitizers, which also notice leaks; programs are built without. Neither build
 has warnings, optimization or debug information to speak of: what counts is the time of one file.
+Units are linked one by one, so that the first failure ends the work on a mutant.
 """
 
 import contextlib
+import glob
+import hashlib
+import json
 import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "tests"))
+
+from harness import kernel  # noqa: E402
+
 TREE = os.path.join(ROOT, "build-mutate")
 QUICK = ["-Dbuildtype=plain", "-Doptimization=1", "-Ddebug=false", "-Dwerror=false",
          "-Dwarning_level=0", "-Dc_args=-w"]
@@ -31,10 +40,12 @@ class Failed(Exception):
     """The unchanged sources do not build, or their tests fail."""
 
 
-def _run(argv, limit_s):
-    """Returns (status, output); a status of None means that the time was up."""
+def _run(argv, limit_s, begin=None):
+    """Returns (status, output); a status of None means that the time was up. begin: called in the
+    child."""
     with subprocess.Popen(argv, cwd=TREE, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, start_new_session=True) as process:
+                          stderr=subprocess.STDOUT, start_new_session=True,
+                          preexec_fn=begin) as process:
         try:
             output, _ = process.communicate(timeout=limit_s)
             return process.returncode, output.decode(errors="replace")
@@ -42,6 +53,9 @@ def _run(argv, limit_s):
             return None, ""
         finally:
             _end(process)
+            for folder in glob.glob(f"/tmp/ringfence-unit-{process.pid}-*"):
+                print(f"mutate: left by {argv[0]}, and removed: {folder}", flush=True)
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 def _end(process):
@@ -94,6 +108,28 @@ def _ninja(build, targets, limit_s):
     return _run(["ninja", "-C", build, "--quiet", *targets], limit_s)[0] == 0
 
 
+def _digest(path):
+    with open(os.path.join(TREE, path), "rb") as file:
+        return hashlib.sha256(file.read()).digest()
+
+
+def _objects(build):
+    """{path of a source: the objects that are compiled from it}"""
+    folder, result = os.path.join(TREE, build), {}
+    with open(os.path.join(folder, "compile_commands.json"), encoding="utf-8") as file:
+        for entry in json.load(file):
+            path = os.path.relpath(os.path.join(folder, entry["file"]), TREE)
+            result.setdefault(path, []).append(entry["output"])
+    return result
+
+
+def _includes(unit, path):
+    """Whether a unit test includes a source or its header."""
+    stem = os.path.splitext(os.path.basename(path))[0]
+    with open(os.path.join(TREE, "tests/unit", os.path.basename(unit) + ".c"), encoding="utf-8") as file:
+        return any(line.endswith((f'/{stem}.h"', f'/{stem}.c"')) for line in file.read().splitlines())
+
+
 class Tests:
     """The tests of a room, in the order in which they run."""
 
@@ -101,6 +137,8 @@ class Tests:
         self.units = [f"tests/unit_{name}" for name in room.units]
         self.files = [] if units_only else list(room.files)
         self.limits_s = {}
+        self.digests = {}
+        self.objects = {}
 
     def prepare(self):
         """Builds everything and runs the tests without a mutant, to know how long they take."""
@@ -108,12 +146,14 @@ class Tests:
             _set_up("build-asan")
             if not _ninja("build-asan", self.units, BUILD_LIMIT_S):
                 raise Failed("the units do not build")
+            self.objects = _objects("build-asan")
         if self.files:
             _set_up("build")
             if not _ninja("build", ["all", *PROGRAMS], BUILD_LIMIT_S):
                 raise Failed("the programs do not build")
         for unit in self.units:
             self._time(unit, lambda unit=unit: self._unit(unit))
+            self.digests[unit] = _digest(f"build-asan/{unit}")
         if self.files:
             self._time("files", self._pytest)
 
@@ -126,7 +166,8 @@ class Tests:
 
     def _unit(self, unit):
         """The first failure of a unit test, or None."""
-        status, output = _run([f"build-asan/{unit}"], self.limits_s.get(unit, BUILD_LIMIT_S))
+        status, output = _run([f"build-asan/{unit}"], self.limits_s.get(unit, BUILD_LIMIT_S),
+                              kernel.skip_syncs if os.getuid() == 0 else None)
         if status is None:
             return f"{unit}: hangs"
         for line in output.splitlines():
@@ -152,15 +193,17 @@ class Tests:
         path = os.path.join(TREE, mutant.path)
         write(path, mutant.mutated())
         try:
-            return self._try()
+            return self._try(mutant.path)
         finally:
             write(path, mutant.source)
 
-    def _try(self):
-        if self.units and not _ninja("build-asan", self.units, MUTANT_BUILD_LIMIT_S):
+    def _try(self, path):
+        if self.units and not self._compiles(path):
             return "broken", ""
-        for unit in self.units:
-            notice = self._unit(unit)
+        for unit in sorted(self.units, key=lambda unit: not _includes(unit, path)):
+            if not _ninja("build-asan", [unit], MUTANT_BUILD_LIMIT_S):
+                return self._unbuilt(path, unit)
+            notice = self._is_changed(unit) and self._unit(unit)
             if notice:
                 return "noticed", notice
         if not self.files:
@@ -169,6 +212,20 @@ class Tests:
             return "broken", ""
         notice = self._pytest()
         return ("noticed", notice) if notice else ("survived", "")
+
+    def _compiles(self, path):
+        """One object is enough: others may wait for a generator that contains the mutant."""
+        objects = self.objects.get(path)
+        return not objects or any(_ninja("build-asan", [name], MUTANT_BUILD_LIMIT_S)
+                                  for name in objects)
+
+    def _unbuilt(self, path, target):
+        """A mutant that compiles and does not build was refused by a program of the build."""
+        return ("noticed", f"{target}: the build fails") if self.objects.get(path) else ("broken", "")
+
+    def _is_changed(self, unit):
+        """A unit that does not contain the mutant cannot notice it."""
+        return _digest(f"build-asan/{unit}") != self.digests[unit]
 
 
 def write(path, text):

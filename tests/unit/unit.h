@@ -4,9 +4,12 @@
 #ifndef UNIT_H
 #define UNIT_H
 
+#include <dirent.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,7 +17,10 @@
 enum { UNIT_PATH = 64 };
 
 static int unit_failures;
-static char unit_folder[] = "/tmp/ringfence-unit-XXXXXX"; /* for all files of the test */
+static char unit_folder[48]; /* for all files of the test; its name has the program's id */
+static pid_t unit_child;
+static size_t unit_descriptors; /* that were open when the test started */
+static pid_t unit_self;
 
 static inline void unit_check(bool held, const char *sentence, const char *file, int line)
 {
@@ -35,7 +41,33 @@ static inline char *unit_temp(char path[UNIT_PATH])
 	return mkdtemp(path);
 }
 
-static inline void unit_remove(void)
+static inline size_t unit_count_descriptors(void)
+{
+	DIR *folder = opendir("/proc/self/fd");
+	size_t count = 0;
+
+	while (folder && readdir(folder))
+		count++;
+	if (folder)
+		closedir(folder);
+	return count;
+}
+
+/* At the end of the test, not of its children. */
+static inline void unit_check_descriptors(void)
+{
+	size_t count = unit_self == getpid() ? unit_count_descriptors() : 0;
+
+	if (count > unit_descriptors) {
+		printf("not ok - the test closes its descriptors: %zu are left\n",
+		       count - unit_descriptors);
+		fflush(stdout);
+		_exit(1);
+	}
+}
+
+/* Returns whether nothing is left. */
+static inline bool unit_remove(void)
 {
 	pid_t child = fork();
 
@@ -44,26 +76,76 @@ static inline void unit_remove(void)
 		_exit(127);
 	}
 	waitpid(child, NULL, 0);
+	return access(unit_folder, F_OK) < 0;
+}
+
+/* Whoever ends the program ends the test; the folder is removed all the same. */
+static void unit_stop(int number)
+{
+	(void)number;
+	kill(unit_child, SIGKILL);
+}
+
+static inline bool unit_make_folder(void)
+{
+	snprintf(unit_folder, sizeof unit_folder, "/tmp/ringfence-unit-%d-XXXXXX", (int)getpid());
+	/* Another user may have to reach the folders in it. */
+	return mkdtemp(unit_folder) && chmod(unit_folder, 0711) == 0;
+}
+
+/* Starts the test's child. A signal waits until the program knows whom to end. */
+static inline bool unit_fork(void)
+{
+	static const int ending[] = { SIGTERM, SIGINT, SIGHUP };
+	sigset_t held;
+	sigset_t before;
+
+	sigemptyset(&held);
+	for (size_t i = 0; i < sizeof ending / sizeof *ending; i++)
+		sigaddset(&held, ending[i]);
+	sigprocmask(SIG_BLOCK, &held, &before);
+	unit_child = fork();
+	for (size_t i = 0; unit_child > 0 && i < sizeof ending / sizeof *ending; i++)
+		signal(ending[i], unit_stop);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return unit_child >= 0;
+}
+
+/* In the program: waits for the test. Returns its status, or that of a crash. */
+static inline int unit_wait(void)
+{
+	int status = -1;
+
+	if (waitpid(unit_child, &status, 0) < 0)
+		perror("not ok - the test can be awaited");
+	else if (WIFSIGNALED(status))
+		printf("not ok - the test ends by itself: signal %d\n", WTERMSIG(status));
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
 __attribute__((constructor)) static void unit_guard(void)
 {
-	int status = -1;
-	/* Another user may have to reach the folders in it. */
-	bool made = mkdtemp(unit_folder) && chmod(unit_folder, 0711) == 0;
-	pid_t child = made ? fork() : -1;
+	int status;
 
-	if (child == 0) {
+	if (!unit_make_folder() || !unit_fork()) {
+		perror("not ok - the test starts");
+		_exit(1);
+	}
+	if (unit_child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		setvbuf(stdout, NULL, _IOLBF, 0); /* a crash loses no sentence */
+		unit_self = getpid();
+		unit_descriptors = unit_count_descriptors();
+		atexit(unit_check_descriptors);
 		return;
 	}
-	if (child < 0 || waitpid(child, &status, 0) < 0)
-		perror("not ok - the test starts");
-	else if (WIFSIGNALED(status))
-		printf("not ok - the test ends by itself: signal %d\n", WTERMSIG(status));
+	status = unit_wait();
+	if (!unit_remove()) {
+		printf("not ok - the test leaves nothing behind: %s\n", unit_folder);
+		status = 1;
+	}
 	fflush(stdout);
-	unit_remove();
-	_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
+	_exit(status);
 }
 
 #endif

@@ -297,6 +297,112 @@ static void phrases(void)
 	}
 }
 
+/* Whether a line is counted, with these numbers. */
+static bool counts_as(const char *line, int64_t passed, int64_t failed)
+{
+	struct check_output check;
+	bool held;
+
+	check_output_read(line, strlen(line), &check);
+	held = check.counted && check.passed == passed && check.failed == failed;
+	if (!held)
+		printf("# %s\n", line);
+	return held;
+}
+
+/* Each word that tools use for a count, and the numbers of passed and failed tests in a line with
+ * five of these, two that passed and one that failed. */
+static void words(void)
+{
+	static const struct {
+		const char *words;
+		int64_t passed, failed;
+	} kinds[] = {
+		{ "passed passing pass ok xfailed xpassed flaky", 7, 1 },
+		{ "failed failing fail failure failures error errors", 2, 6 },
+		{ "tests test total examples example runs specs skipped skip skips pending ignored "
+		  "deselected todo incomplete risky warnings warning assertions assertion measured "
+		  "filtered leaky slow rerun reruns unexpected cancelled subtests omissions "
+		  "notifications pendings deprecations",
+		  2, 1 },
+	};
+	bool held = true;
+
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+		for (const char *at = kinds[i].words; *at; at += strspn(at, " ")) {
+			int size = (int)strcspn(at, " ");
+			AUTO_FREE char *line = mem_format("5 %.*s, 2 passed, 1 failed\n", size, at);
+
+			held = counts_as(line, kinds[i].passed, kinds[i].failed) && held;
+			at += size;
+		}
+	CHECK("each word for a count is known", held);
+	CHECK("another word is not", !counts_as("5 apples, 2 passed, 1 failed\n", 2, 1));
+	CHECK("without a number of passed tests it is the rest of the total",
+	      counts_as("5 examples, 1 failed, 1 pending\n", 3, 1) &&
+		      counts_as("Tests run: 5, Failures: 1, Errors: 1, Skipped: 1\n", 2, 2));
+}
+
+/* One number in a line. */
+static void single(void)
+{
+	struct check_output check;
+
+	CHECK("a number of failures alone counts",
+	      counts_as("Failures: 2\n", 0, 2) && counts_as("Passed: 3\n", 3, 0));
+	check_output_read("Failures: 0\n", 12, &check);
+	CHECK("none of them does not mean that nothing ran", !check.vacuous);
+	check_output_read("Tests: 0\n", 9, &check);
+	CHECK("no tests does", check.vacuous);
+}
+
+static void labels(void)
+{
+	static const char *const all[] = {
+		"[info] ",   "[error] ", "[warning] ", "test result: ok. ", "test result: FAILED. ",
+		"Tests: ",   "tests ",   "ok | ",      "FAILED | ",         "ok (",
+		"Executed ", "done ",    "Passed! ",   "Failed! ",          "Skipped! ",
+	};
+	bool held = true;
+
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+		AUTO_FREE char *line = mem_format("%s2 passed, 1 failed\n", all[i]);
+
+		held = counts_as(line, 2, 1) && held;
+	}
+	CHECK("each label before a sum is skipped", held);
+}
+
+static bool is_vacuous(const char *line)
+{
+	struct check_output check;
+
+	check_output_read(line, strlen(line), &check);
+	return check.vacuous;
+}
+
+static void none(void)
+{
+	static const char *const verbs[] = { "run", "ran", "executed", "found", "passed" };
+	bool held = true;
+
+	for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
+		AUTO_FREE char *many = mem_format("0 tests %s\n", verbs[i]);
+		AUTO_FREE char *one = mem_format("0 test %s.\n", verbs[i]);
+		AUTO_FREE char *other = mem_format("0 tests %sx\n", verbs[i]);
+
+		held = is_vacuous(many) && is_vacuous(one) && !is_vacuous(other) && held;
+	}
+	CHECK("each verb after '0 tests' means that nothing ran", held);
+	CHECK("node's sum of none is found, and others are not",
+	      is_vacuous("# tests 0\n") && is_vacuous("\xe2\x84\xb9 tests 0\n") &&
+		      !is_vacuous("# tests 01\n") && !is_vacuous("# a comment\n") &&
+		      !is_vacuous("the tests 0\n"));
+	CHECK("TAP's empty plan is found, and others are not",
+	      is_vacuous("1..0\n") && is_vacuous("1..0 # skipped\n") && !is_vacuous("1..01\n") &&
+		      !is_vacuous("1..0.5\n"));
+}
+
 static void large(void)
 {
 	enum { SIZE = 10 << 20 };
@@ -319,6 +425,10 @@ int main(void)
 	table(nothing, sizeof nothing / sizeof nothing[0], true);
 	table(something, sizeof something / sizeof something[0], false);
 	phrases();
+	words();
+	single();
+	labels();
+	none();
 	large();
 	return unit_failures > 0;
 }

@@ -10,7 +10,6 @@
 #include "util/file/state_folder.h"
 #include "util/mem.h"
 
-#include <ftw.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -370,25 +369,16 @@ static void searched_places(void)
 	CHECK("symlinks at home are found in each place, to its depth and no deeper", held);
 }
 
-static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *walk)
-{
-	(void)status;
-	(void)type;
-	(void)walk;
-	return remove(path);
-}
-
 int main(void)
 {
-	char root[] = "/tmp/ringfence-unit-XXXXXX";
+	char root[UNIT_PATH];
 
-	if (!mkdtemp(root))
+	if (!unit_temp(root))
 		return 1;
 	home = path_join(root, "home");
 	complete_lists();
 	etc();
 	searched_places();
-	nftw(root, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 	free(home);
 	return unit_failures > 0;
 }

@@ -34,7 +34,8 @@ static void make_tree(void)
 	mkdir("other", 0700);
 	close(open("real/file", O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
 	if (symlink("real", "folder") < 0 || symlink("file", "real/link") < 0 ||
-	    symlink(target, "dangling") < 0)
+	    symlink(target, "dangling") < 0 || symlink("none", "real/relative") < 0 ||
+	    symlink("turning", "turning") < 0)
 		CHECK("symlinks can be made", false);
 }
 
@@ -61,6 +62,22 @@ static void check_paths(void)
 	CHECK("dots and slashes at the end are resolved",
 	      leads_to("folder/.", true, "real") && leads_to("folder/../real", true, "real") &&
 		      leads_to("folder/", true, "real") && leads_to("real//new", true, "real/new"));
+}
+
+static void check_missing(void)
+{
+	CHECK("a new folder may end in slashes", leads_to("real/new/", true, "real/new") &&
+							 leads_to("real/new//", true, "real/new") &&
+							 !entry.there && entry.folder);
+	CHECK("a relative symlink that dangles leads beside itself",
+	      leads_to("real/relative", true, "real/none") && !entry.there && entry.folder);
+	CHECK("it is not followed if the call does not",
+	      leads_to("real/relative", false, "real/relative") && entry.there);
+	CHECK("dots after a missing folder are resolved as text",
+	      leads_to("none/../y", true, "y") && leads_to("none/./x/..", true, "none") &&
+		      !entry.there && !entry.folder);
+	CHECK("a symlink to itself leads nowhere",
+	      leads_to("turning", true, "turning") && !entry.there);
 }
 
 static void check_lookups(void)
@@ -90,23 +107,16 @@ static void check_forgetting(void)
 
 int main(void)
 {
-	char name[] = "/tmp/ringfence-unit-XXXXXX";
-	char *made = mkdtemp(name);
+	char name[UNIT_PATH];
 
-	if (!made || !realpath(made, base) || chdir(base) < 0)
+	if (!unit_temp(name) || !realpath(name, base) || chdir(base) < 0)
 		return 1;
 	make_tree();
 	CHECK("a process's root can be opened", inside_open(&inside, getpid()) == 0);
 	check_paths();
+	check_missing();
 	check_lookups();
 	check_forgetting();
 	inside_close(&inside);
-	unlink("real/file");
-	unlink("real/link");
-	unlink("dangling");
-	unlink("folder");
-	rmdir("real");
-	rmdir("other");
-	rmdir(base);
 	return unit_failures > 0;
 }

@@ -11,7 +11,6 @@
 #include "util/mem.h"
 
 #include <fcntl.h>
-#include <ftw.h>
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
@@ -256,19 +255,11 @@ static void formats(void)
 	      journal_open(link, JOURNAL_WRITE, &store, &err) < 0);
 }
 
-static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *walk)
-{
-	(void)status;
-	(void)type;
-	(void)walk;
-	return remove(path);
-}
-
 int main(void)
 {
-	char root[] = "/tmp/ringfence-unit-XXXXXX";
+	char root[UNIT_PATH];
 
-	folder = mkdtemp(root);
+	folder = unit_temp(root);
 	if (!folder)
 		return 1;
 	heads();
@@ -276,6 +267,5 @@ int main(void)
 	events();
 	removed();
 	formats();
-	nftw(root, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
 	return unit_failures > 0;
 }

@@ -78,7 +78,11 @@ static void task_lists(void)
 	      boxes("- ```\n  - [ ] a\n  ```\n- [x] b\n- [ ] c\n", 1, 1));
 	CHECK("a marker before it closes no fence",
 	      boxes("```\n- ```\n- [ ] a\n```\n- [x] b\n", 0, 1));
-	CHECK("code within a line is not a fence", boxes("```x``` y\n- [ ] a\n", 1, 0));
+	CHECK("code within a line is not a fence",
+	      boxes("```x``` y\n- [ ] a\n", 1, 0) &&
+		      boxes("``` x`\n- [ ] a\n```\n- [ ] b\n```\n", 1, 0));
+	CHECK("a fence of tildes may have backticks beside it",
+	      boxes("~~~ `x`\n- [ ] a\n~~~\n- [x] b\n", 0, 1));
 	CHECK("a fence that is never closed hides nothing",
 	      boxes("- [x] a\n```\n- [ ] b\n- [x] c\n", 1, 2));
 	CHECK("no text has no boxes", boxes("", 0, 0) && boxes("\n\n", 0, 0));

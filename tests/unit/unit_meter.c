@@ -348,8 +348,24 @@ static void speed(void)
 	      reader.usage.text_bytes == ROUNDS * (used / (sizeof event - 1)) * 15);
 }
 
+static void chat_errors(void)
+{
+	struct usage usage;
+
+	CHECK("a chat's error has its code, or else its type, and its message",
+	      read_split(USAGE_CHAT, false,
+			 "{\"error\":{\"message\":\"too fast\",\"type\":\"t\",\"code\":\"c\"}}",
+			 &usage) &&
+		      strcmp(usage.error, "c") == 0 && strcmp(usage.message, "too fast") == 0 &&
+		      read_split(USAGE_CHAT, false,
+				 "{\"error\":{\"message\":\"m\",\"type\":\"t\",\"code\":null}}",
+				 &usage) &&
+		      strcmp(usage.error, "t") == 0 && strcmp(usage.message, "m") == 0);
+}
+
 int main(void)
 {
+	chat_errors();
 	anthropic();
 	openai();
 	gemini();

@@ -20,6 +20,8 @@ struct summer {
 static const struct summer zones[] = {
 	{ "Europe/Vilnius", 7200, 1774746000, 1792890000 },
 	{ "America/New_York", -18000, 1772953200, 1793512800 },
+	{ "America/Chicago", -21600, 1772956800, 1793516400 },
+	{ "America/Denver", -25200, 1772960400, 1793520000 },
 	{ "America/Los_Angeles", -28800, 1772964000, 1793523600 },
 	{ "Asia/Kathmandu", 20700, 0, 0 },
 	{ "Pacific/Apia", 46800, 0, 0 },
@@ -121,6 +123,8 @@ static const struct sample clocks[] = {
 	{ "resets 1am (Etc/GMT+12)", 40 * MINUTE },
 	{ "resets 10pm (Japan)", 40 * MINUTE },
 	{ "resets 6pm IST", 10 * MINUTE },
+	{ "resets 5pm Asia and beyond", 2 * HOUR + 40 * MINUTE },
+	{ "resets 5pm MARS/", 2 * HOUR + 40 * MINUTE },
 	{ "resets 5pm (local time)", 2 * HOUR + 40 * MINUTE },
 	{ "resets at noon", 21 * HOUR + 40 * MINUTE },
 	{ "Please wait until midnight.", 9 * HOUR + 40 * MINUTE },
@@ -193,6 +197,84 @@ static const struct sample delays[] = {
 	{ "5 minutes of extra usage left · resets in 3h", 3 * HOUR },
 	{ "Please retry after 10 minutes", 10 * MINUTE },
 	{ "Your quota will reset after 4h2m1s.", 4 * HOUR + 2 * MINUTE + 1 },
+};
+
+/* In the zone of the text, 12:20 UTC is the time that each sample has less an hour. */
+static const struct sample abbreviated[] = {
+	{ "resets 1:20pm UTC", HOUR },     { "resets 1:20pm GMT", HOUR },
+	{ "resets 13:20z", HOUR },         { "resets 8:20am EST", HOUR },
+	{ "resets 9:20am EDT", HOUR },     { "resets 7:20am CST", HOUR },
+	{ "resets 8:20am CDT", HOUR },     { "resets 6:20am MST", HOUR },
+	{ "resets 7:20am MDT", HOUR },     { "resets 5:20am PST", HOUR },
+	{ "resets 6:20am PDT", HOUR },     { "resets 2:20pm CET", HOUR },
+	{ "resets 3:20pm CEST", HOUR },    { "resets 3:20pm EET", HOUR },
+	{ "resets 4:20pm EEST", HOUR },    { "resets 8:20am ET", HOUR },
+	{ "resets 7:20am CT", HOUR },      { "resets 6:20am MT", HOUR },
+	{ "resets 5:20am PT", HOUR },      { "resets 8:20am Eastern", HOUR },
+	{ "resets 7:20am Central", HOUR }, { "resets 6:20am Mountain", HOUR },
+	{ "resets 5:20am Pacific", HOUR },
+};
+
+static const struct sample offsets[] = {
+	{ "resets 13:20+0", HOUR },
+	{ "resets 15:20 +02:00", HOUR },
+	{ "resets 15:20 UTC+2", HOUR },
+	{ "resets 15:20 UTC+02", HOUR },
+	{ "resets 15:20 UTC+0200", HOUR },
+	{ "resets 18:50 UTC+05:30", HOUR },
+	{ "resets 18:50 UTC+0530", HOUR },
+	{ "resets 9:50 UTC-0330", HOUR },
+	{ "resets 3:20 UTC+14", HOUR },
+	{ "resets 3:20 UTC+15", REFUSED },
+	{ "resets 14:19 UTC+0059", HOUR },
+	{ "resets 14:19 UTC+0060", REFUSED },
+	{ "resets 14:19 UTC+00:60", REFUSED },
+	{ "resets 15:20 UTC+200", REFUSED },
+	{ "resets 15:20 UTC+02000", REFUSED },
+	{ "resets 15:20 UTC+2x", REFUSED },
+};
+
+/* The character between the digits is read as a colon, a blank or nothing. */
+static const struct sample characters[] = {
+	{ "resets\xc2\xb7 5pm", 2 * HOUR + 40 * MINUTE },
+	{ "resets\xe2\x80\xa2 5pm", 2 * HOUR + 40 * MINUTE },
+	{ "resets\xe2\x80\xa7 5pm", 2 * HOUR + 40 * MINUTE },
+	{ "resets\xe2\x88\x99 5pm", 2 * HOUR + 40 * MINUTE },
+	{ "resets\xe2\x8b\x85 5pm", 2 * HOUR + 40 * MINUTE },
+	{ "resets\xe3\x83\xbb 5pm", 2 * HOUR + 40 * MINUTE },
+	{ "resets 5\xc2\xa0pm", 2 * HOUR + 40 * MINUTE },
+	{ "resets 5\xe2\x80\x80pm", 2 * HOUR + 40 * MINUTE },
+	{ "resets 5\xe2\x80\x8apm", 2 * HOUR + 40 * MINUTE },
+	{ "resets 5\xe2\x80\xafpm", 2 * HOUR + 40 * MINUTE },
+	{ "resets 5\xe2\x81\x9fpm", 2 * HOUR + 40 * MINUTE },
+	{ "resets 5\xe3\x80\x80pm", 2 * HOUR + 40 * MINUTE },
+	{ "resets 17\xe2\x88\xb6"
+	  "00",
+	  2 * HOUR + 40 * MINUTE },
+	{ "resets 17\xef\xbc\x9a"
+	  "00",
+	  2 * HOUR + 40 * MINUTE },
+	{ "resets 5p\xc2\xadm", 2 * HOUR + 40 * MINUTE },
+	{ "resets 5p\xe2\x80\x8bm", 2 * HOUR + 40 * MINUTE },
+	{ "resets 5p\xe2\x80\x8fm", 2 * HOUR + 40 * MINUTE },
+	{ "resets 5p\xe2\x80\xaam", 2 * HOUR + 40 * MINUTE },
+	{ "resets 5p\xe2\x80\xaem", 2 * HOUR + 40 * MINUTE },
+	{ "resets 5p\xe2\x81\xa0m", 2 * HOUR + 40 * MINUTE },
+	{ "resets 5p\xe2\x81\xa9m", 2 * HOUR + 40 * MINUTE },
+	{ "resets 5p\xef\xbb\xbfm", 2 * HOUR + 40 * MINUTE },
+	{ "2026\xe2\x80\x90"
+	  "11\xe2\x80\x95"
+	  "18T15:00:00Z",
+	  2 * HOUR + 40 * MINUTE },
+	{ "2026\xe2\x88\x92"
+	  "11\xef\xbc\x8d"
+	  "18T15:00:00Z",
+	  2 * HOUR + 40 * MINUTE },
+	{ "resets 5\x1fpm", 2 * HOUR + 40 * MINUTE },
+	{ "resets 5\x7fpm", 2 * HOUR + 40 * MINUTE },
+	{ "resets 5\xc3\xa4pm", REFUSED },
+	{ "resets 5\xe2\x80\xa0pm", REFUSED },
+	{ "resets 5p\xe2\x81\xaam", REFUSED },
 };
 
 static const struct sample garbage[] = {
@@ -275,6 +357,84 @@ static const struct sample new_year[] = {
 	{ "resets Jan 1", 4 * HOUR },
 };
 
+/* Each unit, after the number 2. */
+static void units(void)
+{
+	static const struct {
+		const char *names;
+		int64_t seconds;
+	} all[] = {
+		{ "ms msec msecs millisecond milliseconds", 1 },
+		{ "s sec secs second seconds", 2 },
+		{ "m min mins minute minutes", 2 * MINUTE },
+		{ "h hr hrs hour hours", 2 * HOUR },
+		{ "d day days", 2 * DAY },
+		{ "week weeks", 14 * DAY },
+		{ "w month fortnights", REFUSED },
+	};
+
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		for (const char *at = all[i].names; *at; at += strspn(at, " ")) {
+			int size = (int)strcspn(at, " ");
+			AUTO_FREE char *text = mem_format("resets in 2 %.*s", size, at);
+			const struct sample sample = { text, all[i].seconds };
+
+			table("a unit", &sample, 1, WEDNESDAY, vilnius);
+			at += size;
+		}
+}
+
+/* Each word that may stand between "resets" and the time, and each name of a month and a day. */
+static void words(void)
+{
+	static const char fillers[] =
+		"at on after until is time for around about approx approximately "
+		"by the your again another will be date available limit reset "
+		"usage";
+	static const char *const days[] = { "Wed", "Thu", "Fri", "Sat", "Sun", "Mon", "Tue" };
+	static const char *const whole[] = { "Wednesday", "Thursday", "Friday", "Saturday",
+					     "Sunday",    "Monday",   "Tuesday" };
+
+	for (const char *at = fillers; *at; at += strspn(at, " ")) {
+		int size = (int)strcspn(at, " ");
+		AUTO_FREE char *text = mem_format("resets %.*s 5pm", size, at);
+		const struct sample sample = { text, 2 * HOUR + 40 * MINUTE };
+
+		table("a word before the time", &sample, 1, WEDNESDAY, vilnius);
+		at += size;
+	}
+	for (size_t i = 0; i < sizeof days / sizeof *days; i++) {
+		AUTO_FREE char *brief = mem_format("resets %s 5pm", days[i]);
+		AUTO_FREE char *full = mem_format("resets %s 5pm", whole[i]);
+		const int64_t expected = (int64_t)i * DAY + 2 * HOUR + 40 * MINUTE;
+		const struct sample samples[] = { { brief, expected }, { full, expected } };
+
+		TABLE("a day", samples, WEDNESDAY, vilnius);
+	}
+}
+
+/* Each month of 2026, five days before its 15th at 12:00 UTC. */
+static void months(void)
+{
+	static const struct {
+		const char *name;
+		int days; /* before it in the year */
+	} all[] = {
+		{ "January", 0 },     { "February", 31 }, { "March", 59 },     { "April", 90 },
+		{ "May", 120 },       { "June", 151 },    { "July", 181 },     { "August", 212 },
+		{ "September", 243 }, { "October", 273 }, { "November", 304 }, { "December", 334 },
+	};
+
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+		AUTO_FREE char *full = mem_format("resets %s 15, 12:00 UTC", all[i].name);
+		AUTO_FREE char *brief = mem_format("resets 15 %.3s 2026 12:00 UTC", all[i].name);
+		const struct sample samples[] = { { full, 5 * DAY }, { brief, 5 * DAY } };
+
+		TABLE("a month", samples, INT64_C(1768046400) + (int64_t)all[i].days * DAY,
+		      vilnius);
+	}
+}
+
 static void limits(void)
 {
 	const struct civil_zone zone = { .offset = offset, .context = vilnius };
@@ -302,6 +462,12 @@ int main(void)
 	TABLE("a clock", clocks, WEDNESDAY, vilnius);
 	TABLE("a date", dates, WEDNESDAY, vilnius);
 	TABLE("a delay", delays, WEDNESDAY, vilnius);
+	TABLE("an abbreviated zone", abbreviated, WEDNESDAY, vilnius);
+	TABLE("an offset", offsets, WEDNESDAY, vilnius);
+	units();
+	words();
+	months();
+	TABLE("a character", characters, WEDNESDAY, vilnius);
 	TABLE("garbage", garbage, WEDNESDAY, vilnius);
 	TABLE("before clocks go back", back, BEFORE_BACK, vilnius);
 	TABLE("after clocks went back", after_back, BEFORE_BACK + HOUR + 50 * MINUTE, vilnius);

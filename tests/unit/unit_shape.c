@@ -55,8 +55,35 @@ static int64_t limit_of(const char *name, const char *value)
 	return limit.at_ms ? limit.at_ms - INT64_C(1795190400000) : 0;
 }
 
+/* Each unit, after the number 2. */
+static bool reads_units(void)
+{
+	static const struct {
+		const char *unit;
+		int64_t ms;
+	} units[] = {
+		{ "ms", 2 },           { "s", 2000 },         { "sec", 2000 },
+		{ "secs", 2000 },      { "second", 2000 },    { "seconds", 2000 },
+		{ "m", 120000 },       { "min", 120000 },     { "mins", 120000 },
+		{ "minute", 120000 },  { "minutes", 120000 }, { "h", 7200000 },
+		{ "hr", 7200000 },     { "hrs", 7200000 },    { "hour", 7200000 },
+		{ "hours", 7200000 },  { "d", 172800000 },    { "day", 172800000 },
+		{ "days", 172800000 }, { "week", 0 },
+	};
+	bool held = true;
+
+	for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+		char text[16];
+
+		snprintf(text, sizeof text, "2%s", units[i].unit);
+		held = limit_of("x-ratelimit-reset-tokens", text) == units[i].ms && held;
+	}
+	return held;
+}
+
 static void limits(void)
 {
+	CHECK("each unit of a span is read", reads_units());
 	CHECK("retry-after is seconds or a date",
 	      limit_of("Retry-After", "120") == 120000 &&
 		      limit_of("retry-after", "Fri, 20 Nov 2026 16:00:10 GMT") == 10000 &&

@@ -50,6 +50,13 @@ static bool absolute(const char *path, const char *base, const char *expected)
 	return strcmp(result, expected) == 0;
 }
 
+static bool joined(const char *dir, const char *name, const char *expected)
+{
+	AUTO_FREE char *result = path_join(dir, name);
+
+	return strcmp(result, expected) == 0;
+}
+
 static void escaping(void)
 {
 	CHECK("plain text and UTF-8 are shown as they are",
@@ -217,6 +224,9 @@ static void paths(void)
 	CHECK("parents sort before children and subtrees stay together",
 	      path_compare("/a", "/a/b") < 0 && path_compare("/a/b", "/a.c") < 0 &&
 		      path_compare("/a", "/a") == 0);
+	CHECK("paths are joined by one slash",
+	      joined("/a", "b", "/a/b") && joined("/a/", "b", "/a/b") && joined("/", "", "/"));
+	CHECK("nothing is put before a name in no folder", joined("", "b/c", "b/c"));
 	CHECK("relative paths are made absolute", absolute("x/y", "/a/b", "/a/b/x/y"));
 	CHECK("dots and double slashes are removed", absolute("/a//b/./c/../d/", "/", "/a/b/d"));
 	CHECK("nothing climbs above the root",
@@ -446,6 +456,13 @@ static void words_in_lines(void)
 	      word_take_number(&line, &number) < 0 && word_take_number(&line, &number) < 0);
 	CHECK("a cut escape is malformed", !word_take_text(&line));
 	CHECK("the last word ends the line", word_take(&line, &size) && !word_take(&line, &size));
+	CHECK("and is not a number", word_take_number(&line, &number) < 0 && !*line);
+	line = "9999999999999999999 007 12x 3";
+	CHECK("a number of 19 digits is one, and so is one with leading zeros",
+	      word_take_number(&line, &number) == 0 && number == UINT64_C(9999999999999999999) &&
+		      word_take_number(&line, &number) == 0 && number == 7);
+	CHECK("a word that only begins with digits is not, and is taken",
+	      word_take_number(&line, &number) < 0 && strcmp(line, "3") == 0 && number == 7);
 }
 
 static bool prints(char *text, const char *wanted)

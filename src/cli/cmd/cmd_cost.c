@@ -95,9 +95,9 @@ static char *name_of(const struct sums *sums, const struct ledger_sums_item *ite
 static char *group_of(const struct sums *sums, const struct ledger_sums_item *item,
 		      const char *loop)
 {
-	AUTO_FREE char *name = name_of(sums, item, loop);
+	AUTO_FREE char *name = item->replay ? name_of(sums, item, loop) : NULL;
 
-	return mem_format("%s%s", name, item->replay ? " (replay)" : "");
+	return name ? mem_format("%s (replay)", name) : name_of(sums, item, loop);
 }
 
 /* Do all lines of this sum belong to one group? */
@@ -221,13 +221,15 @@ static bool add_kept(struct sums *sums, const char *text, const char *loop)
 	return enough;
 }
 
-static int add_loop(void *context, const char *id, const char *folder, const char *line,
+static int add_loop(void *context, const char *loops, const char *id, const char *line,
 		    char **ret_line, struct error *err)
 {
+	AUTO_FREE char *folder = NULL;
 	AUTO_FREE char *text = NULL;
 
 	if (add_kept(context, line, id))
 		return 0;
+	folder = path_join(loops, id);
 	if (read_ledger(context, folder, id, &text, err) < 0)
 		return -1;
 	if (!line) {

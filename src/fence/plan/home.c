@@ -33,7 +33,7 @@ static unsigned int hash(const char *name, size_t size)
 
 static bool is_ascii(const char *name)
 {
-	while (*name > 0)
+	while (*name && (unsigned char)*name < 0x80)
 		name++;
 	return !*name;
 }

@@ -9,31 +9,39 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <pwd.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+bool identity_is_initial_map(const char *map)
+{
+	static const unsigned long long wanted[] = { 0, 0, UINT32_MAX };
+
+	for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+		char *end;
+
+		if (strtoull(map, &end, 10) != wanted[i] || end == map)
+			return false;
+		map = end;
+	}
+	return *map == '\n';
+}
+
 /* uid 0 in a user namespace (a rootless container) has no more rights than a regular user. */
 static bool is_real_root(void)
 {
-	static const char whole[] = "0 0 4294967295"; /* the map of the initial namespace */
 	AUTO_BUFFER struct buffer map = BUFFER_INIT(4096);
-	AUTO_FREE char *squeezed = NULL;
 	AUTO_FD fd = -1;
-	size_t used = 0;
 
 	if (geteuid() != 0)
 		return false;
 	fd = open("/proc/self/uid_map", O_RDONLY | O_CLOEXEC);
 	if (fd < 0 || fd_read_all(fd, &map) < 0)
 		return true; /* unreadable: assume the worst */
-	squeezed = mem_zero(map.used + 1);
-	for (size_t i = 0; i < map.used && map.data[i] != '\n'; i++)
-		if (map.data[i] != ' ' || (used && squeezed[used - 1] != ' '))
-			squeezed[used++] = map.data[i];
-	return strcmp(squeezed, whole) == 0;
+	return identity_is_initial_map(buffer_text(&map));
 }
 
 /* Reads /etc/passwd directly: the name service would load libraries and may use the network. */

@@ -21,6 +21,10 @@ int identity_assume(const char *project, struct fence_identity *ret_identity,
 		    struct scope_broker **ret_broker, struct error *err);
 void identity_release(struct fence_identity *identity);
 
+/* Reports whether this text of /proc/self/uid_map is that of the initial user namespace, which maps
+ * every uid to itself. */
+bool identity_is_initial_map(const char *map);
+
 /* In a child: switches permanently to the mapped uid. Returns 0, or -1 with err set. */
 int identity_drop(const struct fence_identity *identity, struct error *err);
 

@@ -29,9 +29,16 @@ int path_compare(const char *a, const char *b)
 
 char *path_join(const char *dir, const char *name)
 {
-	if (!*dir)
-		return mem_dup(name);
-	return mem_format("%s%s%s", dir, dir[strlen(dir) - 1] == '/' ? "" : "/", name);
+	size_t size = strlen(dir);
+	size_t rest = strlen(name) + 1;
+	char *path = mem_alloc(size + 1 + rest);
+	char *end = path + size;
+
+	memcpy(path, dir, size);
+	if (size && dir[size - 1] != '/')
+		*end++ = '/';
+	memcpy(end, name, rest);
+	return path;
 }
 
 char *path_absolute(const char *path, const char *base)

@@ -2,7 +2,6 @@
 #include "util/text/sha256.h"
 
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { BLOCK = 64, WORDS = 8, ROUNDS = 64 };
@@ -39,28 +38,27 @@ static void schedule(const uint8_t block[BLOCK], uint32_t words[ROUNDS])
 	}
 }
 
+/* The eight values are variables: in an array that moves by one each round, every round would wait
+ * for its memory. */
 static void hash_block(uint32_t state[WORDS], const uint8_t block[BLOCK])
 {
 	uint32_t words[ROUNDS];
-	uint32_t v[WORDS];
+	uint32_t a = state[0], b = state[1], c = state[2], d = state[3];
+	uint32_t e = state[4], f = state[5], g = state[6], h = state[7];
 
 	schedule(block, words);
-	memcpy(v, state, sizeof v);
 	for (size_t i = 0; i < ROUNDS; i++) {
-		uint32_t one = v[7] +
-			       (rotate_right(v[4], 6) ^ rotate_right(v[4], 11) ^
-				rotate_right(v[4], 25)) +
-			       ((v[4] & v[5]) ^ (~v[4] & v[6])) + constants[i] + words[i];
-		uint32_t two = (rotate_right(v[0], 2) ^ rotate_right(v[0], 13) ^
-				rotate_right(v[0], 22)) +
-			       ((v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]));
+		uint32_t one = h +
+			       (rotate_right(e, 6) ^ rotate_right(e, 11) ^ rotate_right(e, 25)) +
+			       ((e & f) ^ (~e & g)) + constants[i] + words[i];
+		uint32_t two = (rotate_right(a, 2) ^ rotate_right(a, 13) ^ rotate_right(a, 22)) +
+			       ((a & b) ^ (a & c) ^ (b & c));
 
-		memmove(v + 1, v, 7 * sizeof *v);
-		v[4] += one;
-		v[0] = one + two;
+		h = g, g = f, f = e, e = d + one;
+		d = c, c = b, b = a, a = one + two;
 	}
-	for (size_t i = 0; i < WORDS; i++)
-		state[i] += v[i];
+	state[0] += a, state[1] += b, state[2] += c, state[3] += d;
+	state[4] += e, state[5] += f, state[6] += g, state[7] += h;
 }
 
 void sha256_init(struct sha256 *sha256)
@@ -103,8 +101,9 @@ void sha256_end(struct sha256 *sha256, char ret_hex[SHA256_HEX])
 		tail[end - 1 - i] = (uint8_t)(sha256->size * 8 >> 8 * i);
 	for (size_t i = 0; i < end; i += BLOCK)
 		hash_block(sha256->state, tail + i);
-	for (size_t i = 0; i < WORDS; i++)
-		snprintf(ret_hex + 8 * i, 9, "%08x", sha256->state[i]);
+	for (size_t i = 0; i < SHA256_HEX - 1; i++)
+		ret_hex[i] = "0123456789abcdef"[sha256->state[i / 8] >> (28 - 4 * (i % 8)) & 15];
+	ret_hex[SHA256_HEX - 1] = '\0';
 }
 
 void sha256_hex(const void *data, size_t size, char ret_hex[SHA256_HEX])

@@ -80,17 +80,17 @@ char *word_take_text(const char **at)
 
 int word_take_number(const char **at, uint64_t *ret_number)
 {
-	size_t size;
-	const char *word = word_take(at, &size);
+	const char *end = *at;
 	uint64_t number = 0;
+	size_t size;
 
-	if (!word || size > DIGITS)
+	for (; *end >= '0' && *end <= '9' && end - *at < DIGITS; end++)
+		number = number * 10 + (uint64_t)(*end - '0');
+	if (end == *at || (*end && *end != ' ')) {
+		word_take(at, &size);
 		return -1;
-	for (size_t i = 0; i < size; i++) {
-		if (word[i] < '0' || word[i] > '9')
-			return -1;
-		number = number * 10 + (uint64_t)(word[i] - '0');
 	}
+	*at = end + (*end == ' ');
 	*ret_number = number;
 	return 0;
 }
