@@ -10,7 +10,6 @@
 #define OR_WORD(name) "|" #name
 
 #define KIND_WORD(name, mark) #name,
-#define OR_KIND(name, mark)   "|" #name
 
 static const char *const net_choices[] = { "none", "list", "open", NULL };
 static const char *const fence_choices[] = { "auto", FENCE_MECHANISMS(WORD) NULL };
@@ -335,9 +334,9 @@ const struct setting setting_fence_rows[] = {
 		.type = SETTING_CHOICE,
 		.trust = SETTING_TRUSTED,
 		.fallback = "auto",
-		.value = "auto" DRAFT_KINDS(OR_KIND),
+		.value = "KIND",
 		.choices = draft_choices,
-		.help = "how a new draft keeps changes apart: layers, or a copy",
+		.help = "make new drafts of this kind: auto, overlay or copy",
 		.more = "`auto` takes an overlay if it works here (see `ringfence doctor`), and "
 		        "copies the project otherwise; see [drafts](drafts.md#where-it-works). The "
 		        "draft of a loop cannot be a copy.",

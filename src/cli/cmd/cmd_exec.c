@@ -44,12 +44,10 @@ static const struct cli_option options[] = {
 };
 
 static const struct cli_section sections[] = {
-	{ "EXIT STATUS", "  the command's own status, or\n"
+	{ "EXIT STATUS", "  the command's own status; 128+N  killed by signal N; or\n"
 			 "  123  failed at a limit, which is named; 124  ran out of time\n"
-			 "  125  refused, no fence, or the fence broke; the reason is printed\n"
-			 "  126, 127  not executable, or not found; 128+N  killed by signal N\n" },
+			 "  125  refused, or no fence; 126, 127  not executable, or not found\n" },
 	{ "EXAMPLES", "  ringfence exec -- make test\n"
-		      "  ringfence exec --draft -- npx some-codemod src\n"
 		      "  ringfence exec --read ~/.cargo/registry -- cargo test --offline\n" },
 	{ 0 },
 };
