@@ -118,10 +118,10 @@ static void print_preview(const struct op_draft_apply_result *result)
 static void print_applied(const struct loops_options *opts,
 			  const struct op_draft_apply_result *result)
 {
-	printf("draft %s %s: %llu written, %llu removed, %llu with another mode\n",
-	       result->record.id, opts->undo ? "taken back" : "applied",
-	       (unsigned long long)result->written, (unsigned long long)result->removed,
-	       (unsigned long long)result->adjusted);
+	size_t count = result->changes.count;
+
+	printf("draft %s %s: %zu path%s changed\n", result->record.id,
+	       opts->undo ? "taken back" : "applied", count, count == 1 ? "" : "s");
 	changes_text_sums(&result->changes, print_line);
 	for (size_t i = 0; i < result->left.count; i++)
 		print_escaped(opts->undo ? "  left as it is: " : "  left in the draft: ",
@@ -164,24 +164,29 @@ static void notice_executed(const struct op_question *question)
 	}
 }
 
-/* Names everything that still needs a yes, and how to give it. */
-static int refuse(const struct op_draft_apply_result *result, struct error *err)
+/* Names everything that still needs a yes, and all options that give it. */
+static int refuse(const struct op_draft_apply_request *request,
+		  const struct op_draft_apply_result *result, struct error *err)
 {
-	static const struct {
-		const char *text, *option;
-	} words[PATH_GROUP_COUNT] = {
-		[PATH_GROUP_EXECUTED] = { "this machine would execute", "--yes-executed" },
-		[PATH_GROUP_CI] = { "CI would run", "--yes-ci" },
+	static const char *const options[PATH_GROUP_COUNT] = {
+		[PATH_GROUP_EXECUTED] = "--yes-executed",
+		[PATH_GROUP_CI] = "--yes-ci",
 	};
-	size_t count = result->questions[result->asked].count;
+	AUTO_BUFFER struct buffer wanted = BUFFER_INIT(256);
+	size_t count = 0;
 
-	for (int i = 0; i < PATH_GROUP_COUNT; i++)
+	for (int i = 0; i < PATH_GROUP_COUNT; i++) {
+		if (!result->questions[i].count || request->answers[i].to_all)
+			continue;
 		notice_executed(&result->questions[i]);
+		count += result->questions[i].count;
+		buffer_printf(&wanted, "%s%s", wanted.used ? " " : "", options[i]);
+	}
 	error_set(err,
-		  "%s %zu of the files unasked: review %s (ringfence diff --draft %s), then use "
-		  "%s, or --yes for everything",
-		  words[result->asked].text, count, count == 1 ? "it" : "them", result->record.id,
-		  words[result->asked].option);
+		  "%zu path%s a yes: review %s (ringfence diff --draft %s), then use %s, or --yes "
+		  "for everything",
+		  count, count == 1 ? " needs" : "s need", count == 1 ? "it" : "them",
+		  result->record.id, buffer_text(&wanted));
 	return cli_fail(err);
 }
 
@@ -195,7 +200,7 @@ static int ask(const struct loops_options *opts, const struct op_draft_apply_res
 	struct error unused;
 
 	if (opts->json || !confirm_possible("use --yes", &unused))
-		return refuse(result, err);
+		return refuse(request, result, err);
 	if (!answers->asked)
 		print_preview(result);
 	answers->asked = true;
@@ -231,7 +236,7 @@ static int apply_groups(const struct loops_options *opts, struct op_draft_apply_
 
 /* ---- hunks ---- */
 
-/* Asks which hunks of the preview cross, and applies them. */
+/* Asks which hunks of the preview to apply, and applies them. */
 static int pick_and_apply(const struct loops_options *opts, struct op_draft_apply_request *request,
 			  const struct op_draft_apply_result *preview, struct error *err)
 {
@@ -248,6 +253,8 @@ static int pick_and_apply(const struct loops_options *opts, struct op_draft_appl
 		code = apply_groups(opts, request, err);
 	else
 		puts("nothing was changed");
+	if (pick.taken && pick.count && code == 0)
+		printf("the rest stays in the draft: ringfence apply -p %s\n", request->id);
 	request->choice = NULL;
 	pick_release(&pick);
 	return code;

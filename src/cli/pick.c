@@ -7,11 +7,12 @@
 #include "util/text/jsonget.h"
 #include "util/text/text.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_LINE = 1 << 16, MOST_RUNS = 1 << 20 };
+enum { MOST_PART = 1 << 16 }; /* of a line, printed at once */
 
 /* An answer that also counts for what follows. */
 enum standing { ASK, ALL, NONE };
@@ -31,10 +32,11 @@ struct picking {
 static void print_safely(const char *text)
 {
 	while (*text) {
-		AUTO_BUFFER struct buffer part = BUFFER_INIT(8 * MOST_LINE);
+		AUTO_BUFFER struct buffer part = BUFFER_INIT(4 * MOST_PART);
 		size_t size = strcspn(text, "\t\\");
 
-		text_escape_bytes(&part, text, size < MOST_LINE ? size : MOST_LINE);
+		size = text_first(text, size, MOST_PART);
+		text_escape_bytes(&part, text, size);
 		fputs(buffer_text(&part), stdout);
 		text += size;
 		for (; *text == '\t' || *text == '\\'; text++)
@@ -58,7 +60,8 @@ static bool is_change(const json_t *line)
 	return text && (*text == '+' || *text == '-');
 }
 
-/* Prints a hunk, or with `only` not negative only that run and the lines around it. */
+/* Prints a hunk, or with `only` not negative only that run and the lines around it. The header has
+ * the line numbers of the whole hunk. */
 static void print_hunk(const json_t *hunk, long only)
 {
 	const json_t *lines = json_object_get(hunk, "lines");
@@ -67,8 +70,10 @@ static void print_hunk(const json_t *hunk, long only)
 	size_t index;
 	json_t *line;
 
-	print_safely(jsonget_text(hunk, "header"));
-	putchar('\n');
+	if (only < 0) {
+		print_safely(jsonget_text(hunk, "header"));
+		putchar('\n');
+	}
 	json_array_foreach(lines, index, line)
 	{
 		const char *text = json_string_value(line);
@@ -199,7 +204,7 @@ static void ask_hunks(struct picking *at)
 	size_t index;
 	json_t *hunk;
 
-	at->choice = BUFFER_INIT(MOST_RUNS);
+	at->choice = BUFFER_INIT(SIZE_MAX / 2);
 	json_array_foreach(hunks, index, hunk)
 	{
 		ask_hunk(at, hunk);
@@ -212,7 +217,7 @@ static void ask_hunks(struct picking *at)
 	buffer_release(&at->choice);
 }
 
-/* Asks about a change that crosses as a whole. */
+/* Asks about a change that is applied as a whole or not at all. */
 static void ask_file(struct picking *at)
 {
 	size_t index;

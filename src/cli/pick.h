@@ -1,4 +1,4 @@
-/* Asks on the terminal which parts of a draft cross, as `git add -p` does. */
+/* Asks on the terminal which parts of a draft to apply, as `git add -p` does. */
 #ifndef CLI_PICK_H
 #define CLI_PICK_H
 

@@ -51,34 +51,40 @@ static bool next_token(const char **text, struct token *ret_token)
 	return *at != '\0';
 }
 
-static bool has_token(const char *text, const struct token *wanted)
-{
-	struct token token;
-
-	while (next_token(&text, &token))
-		if (token.size == wanted->size && memcmp(token.at, wanted->at, token.size) == 0)
-			return true;
-	return false;
-}
-
 static bool holds_tests(const struct detect_pair *pair)
 {
 	return pair->is.test || pair->new_tests.count;
 }
 
-/* Reports whether a line that was added to a test has the token. */
-static bool is_in_added(struct detect_pairs *pairs, const struct token *token)
+static void add_words(struct textset *words, const char *text)
+{
+	struct token token;
+
+	while (next_token(&text, &token)) {
+		AUTO_FREE char *word = mem_format("%.*s", (int)token.size, token.at);
+
+		textset_add(words, word);
+	}
+}
+
+/* Collects the words of all lines that were added to tests. */
+static void collect_words(struct detect_pairs *pairs)
 {
 	for (size_t i = 0; i < pairs->count; i++) {
 		const struct detect_pair *pair = &pairs->items[i];
 
-		for (size_t line = 0;
-		     holds_tests(pair) && line < pair->after.count && detect_pairs_step(pairs);
-		     line++)
-			if (pair->added[line] && has_token(pair->after.items[line].text, token))
-				return true;
+		for (size_t line = 0; holds_tests(pair) && line < pair->after.count; line++)
+			if (pair->added[line])
+				add_words(&pairs->words, pair->after.items[line].text);
 	}
-	return false;
+}
+
+/* Reports whether a line that was added to a test has the token. */
+static bool is_in_added(const struct detect_pairs *pairs, const struct token *token)
+{
+	AUTO_FREE char *word = mem_format("%.*s", (int)token->size, token->at);
+
+	return textset_has(&pairs->words, word);
 }
 
 /* Words of the language of assertions say nothing about what is tested. */
@@ -90,7 +96,7 @@ static bool is_assertion_word(const struct token *token)
 
 /* Reports whether an assertion is still made in added lines of tests, as part of a table of cases,
  * or by a helper: all its values are there, and most of its words. */
-static bool has_moved(struct detect_pairs *pairs, const char *text)
+static bool has_moved(const struct detect_pairs *pairs, const char *text)
 {
 	size_t values = 0, words = 0, found = 0;
 	struct token token;
@@ -127,14 +133,16 @@ static bool has_new_assertion(struct detect_pairs *pairs)
 /* Returns the line that has the values of an assertion: in Go, the condition before t.Error(). */
 static const struct detect_line *values_of(const struct place *old, size_t line)
 {
+	enum { NEARBY = 40 };
 	const struct detect_lines *lines = &old->pair->before;
 	size_t from = line;
 
 	if (old->pair->was.language != DETECT_GO)
 		return &lines->items[line];
-	while (from > old->test->first && strncmp(lines->items[from].code, "if ", 3) != 0)
+	while (from > old->test->first && line - from < NEARBY &&
+	       strncmp(lines->items[from].code, "if ", 3) != 0)
 		from--;
-	return &lines->items[from > old->test->first ? from : line];
+	return &lines->items[strncmp(lines->items[from].code, "if ", 3) == 0 ? from : line];
 }
 
 /* Counts the assertions of an old test that are gone, with their values. */
@@ -146,7 +154,7 @@ static size_t count_lost(struct detect_pairs *pairs, const struct place *old)
 	for (size_t i = old->test->first; i < old->test->end; i++) {
 		const struct detect_line *line = &old->pair->before.items[i];
 
-		if (!old->pair->removed[i] || !detect_tests_asserts(line, old->pair->was.language))
+		if (!old->pair->removed[i] || !line->asserts)
 			continue;
 		lost += !(moved && has_moved(pairs, values_of(old, i)->text));
 	}
@@ -294,8 +302,8 @@ static void compare(struct detect_pairs *pairs, const struct place *old, const s
 		detect_pair_report(pairs, new->pair, DETECT_ASSERTION_REMOVED, false, is->line - 1);
 }
 
-/* A test that only groups others, such as a Go test with t.Run, or has no assertion of its own, is
- * compared as well: its name is enough to be missed. */
+/* A test without an assertion of its own, such as a Go test that only calls t.Run, is reported as
+ * well. */
 static void report_deleted(struct detect_pairs *pairs, const struct place *old)
 {
 	const struct detect_line *line = &old->pair->before.items[old->test->line - 1];
@@ -361,6 +369,7 @@ static void report_unread(struct detect_pairs *pairs, struct detect_pair *pair)
 
 void detect_compare_tests(struct detect_pairs *pairs)
 {
+	collect_words(pairs);
 	for (enum pass pass = 0; pass < PASSES; pass++)
 		each_old(pairs, match, pass);
 	each_old(pairs, miss, PASSES);

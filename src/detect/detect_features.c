@@ -166,14 +166,15 @@ static void collect(const struct detect_pairs *pairs, struct textset *names)
 }
 
 /* Reports whether a declaration got another name: an added line of the file is otherwise equal. */
-static bool is_renamed(const struct detect_pair *pair, size_t line, const char *name)
+static bool is_renamed(struct detect_pairs *pairs, const struct detect_pair *pair, size_t line,
+		       const char *name)
 {
 	const char *old = pair->before.items[line].text;
 	const char *at = strstr(old, name);
 	size_t head = at ? (size_t)(at - old) : 0;
 	const char *tail = at ? at + strlen(name) : "";
 
-	for (size_t i = 0; at && i < pair->after.count; i++) {
+	for (size_t i = 0; at && i < pair->after.count && detect_pairs_step(pairs); i++) {
 		const char *new = pair->after.items[i].text;
 		size_t size = strlen(new);
 
@@ -193,7 +194,7 @@ static void report_gone(struct detect_pairs *pairs, const struct detect_pair *pa
 									 pair->was.language,
 									 &pair->before.items[line]);
 
-		if (name && !is_renamed(pair, line, name) && textset_add(names, name))
+		if (name && !is_renamed(pairs, pair, line, name) && textset_add(names, name))
 			detect_pair_report_text(pairs, pair, DETECT_FEATURE_REMOVED, line + 1,
 						name);
 	}

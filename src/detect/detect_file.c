@@ -1,6 +1,9 @@
 /* Files by their paths: see detect_file.h. */
 #include "detect/detect_file.h"
 
+#include "project/path_group.h"
+#include "util/file/path.h"
+
 #include <fnmatch.h>
 #include <stddef.h>
 #include <string.h>
@@ -35,15 +38,7 @@ static const struct {
 	{ ".rb", DETECT_RUBY },
 };
 
-/* Patterns of names. One with a slash is compared with the end of the path. */
-static const char *const tests[] = {
-	"*.test.*",   "*.spec.*",    "*_test.*", "*_tests.*", "test_*",      "*_spec.rb",
-	"*Test.java", "*Tests.java", "*IT.java", "*Test.kt",  "conftest.py", "Test*.java",
-	"*.cy.*",     "*.e2e.*",     "test.*",   "tests.*",   "check_*.c",   NULL,
-};
-static const char *const test_folders[] = { "test",      "tests",   "__tests__", "spec",
-					    "specs",     "e2e",     "testdata",  "fixtures",
-					    "__mocks__", "cypress", NULL };
+/* Patterns of names, and names of folders. The names of tests and lockfiles are in path_group.c. */
 static const char *const recorded[] = { "*.snap",     "*.snap.*",     "*.ambr",
 					"*.golden",   "*.golden.*",   "*.approved.*",
 					"*.expected", "*.expected.*", NULL };
@@ -113,35 +108,10 @@ static const char *const settings[] = {
 	"jacoco*.xml",
 	NULL,
 };
-static const char *const manifests[] = {
-	"package.json", "requirements*.txt", "pyproject.toml", "setup.py", "setup.cfg",
-	"Pipfile",      "Cargo.toml",        "go.mod",         "pom.xml",  "build.gradle*",
-	"Gemfile",      "*.gemspec",         "composer.json",  NULL
-};
-
-static const struct {
-	const char *lockfile, *manifest;
-} locks[] = {
-	{ "package-lock.json", "package.json" }, { "npm-shrinkwrap.json", "package.json" },
-	{ "yarn.lock", "package.json" },         { "pnpm-lock.yaml", "package.json" },
-	{ "bun.lock", "package.json" },          { "bun.lockb", "package.json" },
-	{ "poetry.lock", "pyproject.toml" },     { "uv.lock", "pyproject.toml" },
-	{ "pdm.lock", "pyproject.toml" },        { "Pipfile.lock", "Pipfile" },
-	{ "Cargo.lock", "Cargo.toml" },          { "go.sum", "go.mod" },
-	{ "Gemfile.lock", "Gemfile" },           { "composer.lock", "composer.json" },
-};
-
-static const char *name_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static bool has_name(const char *path, const char *const *patterns)
 {
 	for (; *patterns; patterns++)
-		if (fnmatch(*patterns, name_of(path), 0) == 0)
+		if (fnmatch(*patterns, path_name(path), 0) == 0)
 			return true;
 	return false;
 }
@@ -161,20 +131,12 @@ static bool is_below(const char *path, const char *const *folders)
 
 static enum detect_language language_of(const char *path)
 {
-	const char *dot = strrchr(name_of(path), '.');
+	const char *dot = strrchr(path_name(path), '.');
 
 	for (size_t i = 0; dot && i < sizeof endings / sizeof *endings; i++)
 		if (strcasecmp(dot, endings[i].ending) == 0)
 			return endings[i].language;
 	return DETECT_OTHER;
-}
-
-const char *detect_file_manifest_of(const char *lockfile)
-{
-	for (size_t i = 0; i < sizeof locks / sizeof *locks; i++)
-		if (strcmp(name_of(lockfile), locks[i].lockfile) == 0)
-			return locks[i].manifest;
-	return NULL;
 }
 
 struct detect_file detect_file_of(const char *path)
@@ -184,11 +146,11 @@ struct detect_file detect_file_of(const char *path)
 		.recorded = has_name(path, recorded) || is_below(path, recorded_folders),
 		.script = has_name(path, scripts) || is_below(path, script_folders),
 		.settings = has_name(path, settings),
-		.manifest = has_name(path, manifests),
-		.lockfile = detect_file_manifest_of(path) != NULL,
+		.lockfile = path_group_manifest_of(path) != NULL,
 	};
 
-	file.test = !file.lockfile && (is_below(path, test_folders) ||
-				       (file.language != DETECT_OTHER && has_name(path, tests)));
+	/* A recorded result is compared as a whole, not by line, unless it is code. */
+	file.test = !file.lockfile && path_group_is_test(path) &&
+		    (!file.recorded || file.language != DETECT_OTHER);
 	return file;
 }

@@ -21,13 +21,9 @@ struct detect_file {
 	bool recorded; /* expected results that a tool wrote */
 	bool script;   /* a shell script, a Makefile, a CI file: runs checks */
 	bool settings; /* of a test runner, linter, compiler or coverage tool, or a manifest */
-	bool manifest; /* names dependencies */
-	bool lockfile; /* pins them */
+	bool lockfile; /* pins dependencies */
 };
 
 struct detect_file detect_file_of(const char *path);
-
-/* Returns the name of the manifest beside a lockfile, or NULL. */
-const char *detect_file_manifest_of(const char *lockfile);
 
 #endif

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_BYTES = 2 << 20, MOST_COLUMNS = 1000 };
+enum { MOST_BYTES = 2 << 20, MOST_COLUMNS = 1000, LOOKS = 50, LINE_STEPS = 8 };
 
 /* ---- comments and strings ---- */
 
@@ -201,6 +201,7 @@ void detect_lines_read(const struct detect_text *text, enum detect_language lang
 	*ret_lines = (struct detect_lines){ 0 };
 	if (!at || text->size > MOST_BYTES || memchr(at, '\0', text->size))
 		return;
+	ret_lines->steps = LOOKS * (text->size + MOST_COLUMNS);
 	while (at < end) {
 		const char *next = memchr(at, '\n', (size_t)(end - at));
 
@@ -223,42 +224,52 @@ void detect_lines_release(struct detect_lines *lines)
 
 /* ---- blocks ---- */
 
+bool detect_lines_step(struct detect_lines *lines, size_t line)
+{
+	uint64_t steps = LINE_STEPS + strlen(lines->items[line].code);
+
+	lines->steps -= steps < lines->steps ? steps : lines->steps;
+	return lines->steps > 0;
+}
+
 static bool is_blank(const struct detect_line *line)
 {
 	return !*line->shape;
 }
 
 /* Ends where a line is indented no more than the first one, but for its own closing bracket. */
-static size_t block_by_indent(const struct detect_lines *lines, size_t from)
+static size_t block_by_indent(struct detect_lines *lines, size_t from)
 {
 	size_t indent = lines->items[from].indent;
 	size_t at = from + 1;
 
-	while (at < lines->count &&
+	while (at < lines->count && detect_lines_step(lines, at) &&
 	       (is_blank(&lines->items[at]) || lines->items[at].indent > indent ||
 		strchr(")]}", *lines->items[at].code)))
 		at++;
 	return at;
 }
 
-static size_t block_by_end(const struct detect_lines *lines, size_t from)
+static size_t block_by_end(struct detect_lines *lines, size_t from)
 {
 	size_t indent = lines->items[from].indent;
 	size_t at = from + 1;
 
-	while (at < lines->count &&
+	while (at < lines->count && detect_lines_step(lines, at) &&
 	       (is_blank(&lines->items[at]) || lines->items[at].indent > indent))
 		at++;
 	return at < lines->count ? at + 1 : at;
 }
 
 /* Ends where all brackets that the first lines opened are closed. */
-static size_t block_by_brackets(const struct detect_lines *lines, size_t from)
+static size_t block_by_brackets(struct detect_lines *lines, size_t from)
 {
 	long depth = 0;
 	bool opened = false;
 
-	for (size_t at = from; at < lines->count; at++) {
+	size_t at = from;
+
+	for (; at < lines->count && detect_lines_step(lines, at); at++) {
 		for (const char *code = lines->items[at].code; *code; code++) {
 			depth += strchr("([{", *code) != NULL;
 			depth -= strchr(")]}", *code) != NULL;
@@ -269,11 +280,10 @@ static size_t block_by_brackets(const struct detect_lines *lines, size_t from)
 		    (at + 1 == lines->count || *lines->items[at + 1].code != '{'))
 			return at + 1;
 	}
-	return lines->count;
+	return at > from ? at : from + 1;
 }
 
-size_t detect_lines_block(const struct detect_lines *lines, enum detect_language language,
-			  size_t from)
+size_t detect_lines_block(struct detect_lines *lines, enum detect_language language, size_t from)
 {
 	switch (language) {
 	case DETECT_PYTHON:

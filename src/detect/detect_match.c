@@ -17,10 +17,10 @@ static bool is_edge(const char *line, const char *at, bool begins)
 	return !inside;
 }
 
-/* Returns the end of the match at `at`, or NULL. */
-static const char *match_here(const char *pattern, const char *line, const char *at)
+/* Matches a pattern up to its next `*`. Returns the end of the match at `at`, or NULL. */
+static const char *match_part(const char *pattern, const char *line, const char *at)
 {
-	for (; *pattern; pattern++) {
+	for (; *pattern && *pattern != '*'; pattern++) {
 		const char *start = at;
 
 		switch (*pattern) {
@@ -45,13 +45,6 @@ static const char *match_here(const char *pattern, const char *line, const char 
 			if (at == start)
 				return NULL;
 			break;
-		case '*':
-			for (;; at++) {
-				const char *end = match_here(pattern + 1, line, at);
-
-				if (end || !*at)
-					return end;
-			}
 		case '\\':
 			pattern++;
 			/* fall through */
@@ -61,6 +54,28 @@ static const char *match_here(const char *pattern, const char *line, const char 
 		}
 	}
 	return at;
+}
+
+/* Returns what follows the next `*`, or NULL. */
+static const char *part_after(const char *pattern)
+{
+	for (; *pattern && *pattern != '*'; pattern++)
+		pattern += *pattern == '\\';
+	return *pattern ? pattern + 1 : NULL;
+}
+
+/* Returns the end of the match at `at`, or NULL. Each part is taken where it is found first: what
+ * follows is not found after a later one either. *ret_none is set if there is none further on. */
+static const char *match_here(const char *pattern, const char *line, const char *at, bool *ret_none)
+{
+	const char *end = match_part(pattern, line, at);
+
+	while (end && (pattern = part_after(pattern))) {
+		for (at = end; !(end = match_part(pattern, line, at)) && *at;)
+			at++;
+		*ret_none = !end;
+	}
+	return end;
 }
 
 /* Returns the character with which every match begins, or NUL if there are several. */
@@ -77,13 +92,14 @@ const char *detect_match(const char *pattern, const char *line, const char **ret
 	char first = first_of(pattern);
 
 	for (const char *at = line;; at++) {
+		bool none = false;
 		const char *end;
 
 		at = first ? strchr(at, first) : at;
-		end = at ? match_here(pattern, line, at) : NULL;
+		end = at ? match_here(pattern, line, at, &none) : NULL;
 		if (end && ret_end)
 			*ret_end = end;
-		if (end || !at || !*at)
+		if (end || none || !at || !*at)
 			return end ? at : NULL;
 	}
 }

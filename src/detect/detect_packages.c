@@ -2,18 +2,14 @@
 #include "detect/detect_packages.h"
 
 #include "detect/detect_match.h"
+#include "project/path_group.h"
+#include "util/file/path.h"
 #include "util/mem.h"
 
+#include <fnmatch.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char *name_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
 
 /* ---- package.json ---- */
 
@@ -75,11 +71,12 @@ static void compare_package_json(struct detect_pairs *pairs, const struct detect
 
 /* ---- other manifests ---- */
 
-/* How a manifest names a dependency on a line; in some only within a section. */
+/* How a manifest names a dependency on a line; in some only within a section. `manifest` is a
+ * pattern of names. */
 static const struct {
 	const char *manifest, *section, *pattern;
 } dependencies[] = {
-	{ "requirements", NULL, "<@" },
+	{ "requirements*.txt", NULL, "<@" },
 	{ "go.mod", NULL, " v#." },
 	{ "Gemfile", NULL, "<gem " },
 	{ "Pipfile", "packages]", "<@*=" },
@@ -87,8 +84,8 @@ static const struct {
 	{ "pyproject.toml", "dependencies", "\"*\"" },
 	{ "pyproject.toml", "dependencies]", "<@*=" },
 	{ "pom.xml", "\\<dependency\\>", "\\<artifactId" },
-	{ "build.gradle", NULL, "<@mplementation*:" },
-	{ "build.gradle", NULL, "<api*:" },
+	{ "build.gradle*", NULL, "mplementation*:" },
+	{ "build.gradle*", NULL, "<api*:" },
 	{ "setup.py", "install_requires", "['\"]" },
 	{ "setup.cfg", "install_requires", "<@" },
 };
@@ -118,23 +115,23 @@ static void compare_lines(struct detect_pairs *pairs, const struct detect_pair *
 
 static void compare_manifest(struct detect_pairs *pairs, const struct detect_pair *pair)
 {
-	const char *name = name_of(pair->change->path);
+	const char *name = path_name(pair->change->path);
 
-	if (!pair->is.manifest || !pair->change->after.data)
+	if (!pair->change->after.data)
 		return;
 	if (strcmp(name, "package.json") == 0)
 		compare_package_json(pairs, pair);
 	for (size_t i = 0; i < sizeof dependencies / sizeof *dependencies; i++)
-		if (strncmp(name, dependencies[i].manifest, strlen(dependencies[i].manifest)) == 0)
+		if (fnmatch(dependencies[i].manifest, name, 0) == 0)
 			compare_lines(pairs, pair, i);
 }
 
 /* ---- files as a whole ---- */
 
-static bool has_changed(const struct detect_pairs *pairs, const char *name)
+static bool has_changed(struct detect_pairs *pairs, const char *name)
 {
-	for (size_t i = 0; i < pairs->count; i++)
-		if (strcmp(name_of(pairs->items[i].change->path), name) == 0)
+	for (size_t i = 0; i < pairs->count && detect_pairs_step(pairs); i++)
+		if (strcmp(path_name(pairs->items[i].change->path), name) == 0)
 			return true;
 	return false;
 }
@@ -147,13 +144,13 @@ static void compare_whole(struct detect_pairs *pairs, const struct detect_pair *
 			memcmp(change->before.data, change->after.data, change->after.size) != 0);
 
 	if (changed && pair->is.lockfile &&
-	    !has_changed(pairs, detect_file_manifest_of(change->path)))
+	    !has_changed(pairs, path_group_manifest_of(change->path)))
 		detect_pair_report_text(pairs, pair, DETECT_LOCKFILE_ALONE, 0,
-					name_of(change->path));
+					path_name(change->path));
 	if (changed && pair->is.recorded)
 		detect_pair_report_text(pairs, pair, DETECT_SNAPSHOT_REWRITTEN, 0,
-					name_of(change->path));
-	if (!change->before.data && strcmp(name_of(change->path), "build.rs") == 0)
+					path_name(change->path));
+	if (!change->before.data && strcmp(path_name(change->path), "build.rs") == 0)
 		detect_pair_report_text(pairs, pair, DETECT_INSTALL_SCRIPT, 0, "build.rs");
 }
 

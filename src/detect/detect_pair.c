@@ -122,6 +122,7 @@ void detect_pairs_release(struct detect_pairs *pairs)
 		free(pair->removed);
 		free(pair->added);
 	}
+	textset_release(&pairs->words);
 	free(pairs->items);
 	*pairs = (struct detect_pairs){ 0 };
 }

@@ -6,6 +6,7 @@
 #include "detect/detect_finding.h"
 #include "detect/detect_lines.h"
 #include "detect/detect_tests.h"
+#include "util/textset.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,7 +24,8 @@ struct detect_pairs {
 	struct detect_pair *items;
 	size_t count;
 	struct detect_findings *findings;
-	uint64_t steps; /* what is left of the work that a change may cause */
+	uint64_t steps;       /* what is left of the work that a change may cause */
+	struct textset words; /* of the lines that were added to tests */
 };
 
 /* Reads all files. Findings are added to `findings`. */

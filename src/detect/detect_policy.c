@@ -1,4 +1,4 @@
-/* Actions on signs: see detect_policy.h. */
+/* Actions on findings: see detect_policy.h. */
 #include "detect/detect_policy.h"
 
 #include <string.h>

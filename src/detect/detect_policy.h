@@ -1,4 +1,4 @@
-/* The responses to signs: the defaults, and the user's changes to them. */
+/* The action for each kind of finding: the defaults, and the user's changes to them. */
 #ifndef DETECT_DETECT_POLICY_H
 #define DETECT_DETECT_POLICY_H
 

@@ -244,7 +244,7 @@ static unsigned int place_of(const struct detect_file *file)
 
 /* Finds out whether an added line of a script changes what was there before. A command that is new,
  * or a line among new ones, weakens nothing. */
-static bool is_attached(const struct detect_pair *pair, size_t line)
+static bool is_attached(struct detect_pairs *pairs, const struct detect_pair *pair, size_t line)
 {
 	const char *text = pair->after.items[line].text;
 	const char *operator= strpbrk(text, "|;");
@@ -252,23 +252,26 @@ static bool is_attached(const struct detect_pair *pair, size_t line)
 
 	while (size && text[size - 1] == ' ')
 		size--;
-	for (size_t i = 0; size && i < pair->before.count; i++)
+	for (size_t i = 0; size && i < pair->before.count && detect_pairs_step(pairs); i++)
 		if (strncmp(pair->before.items[i].text, text, size) == 0)
 			return true;
+	if (size && !pairs->steps)
+		return true;
 	return !size && ((line > 0 && !pair->added[line - 1]) ||
 			 (line + 1 < pair->after.count && !pair->added[line + 1] &&
 			  *pair->after.items[line + 1].text));
 }
 
-static bool rule_holds(const struct rule *rule, const struct detect_pair *pair, size_t line)
+static bool rule_holds(const struct rule *rule, struct detect_pairs *pairs,
+		       const struct detect_pair *pair, size_t line)
 {
 	const struct detect_line *at = &pair->after.items[line];
 
 	if (!(place_of(&pair->is) & rule->where) ||
-	    (rule->where == IN_SCRIPTS && !is_attached(pair, line)) ||
 	    (rule->language != DETECT_OTHER && rule->language != pair->is.language))
 		return false;
-	return detect_match(rule->pattern, rule->form == TEXT ? at->text : at->code, NULL);
+	return detect_match(rule->pattern, rule->form == TEXT ? at->text : at->code, NULL) &&
+	       (rule->where != IN_SCRIPTS || is_attached(pairs, pair, line));
 }
 
 /* A comment in a script does nothing. */
@@ -282,7 +285,7 @@ static void look_at_added(struct detect_pairs *pairs, const struct detect_pair *
 	bool found[DETECT_KIND_COUNT] = { false };
 
 	for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
-		if (found[rules[i].kind] || !rule_holds(&rules[i], pair, line))
+		if (found[rules[i].kind] || !rule_holds(&rules[i], pairs, pair, line))
 			continue;
 		found[rules[i].kind] = true;
 		detect_pair_report(pairs, pair, rules[i].kind, false, line);
@@ -357,7 +360,7 @@ static void look_at_removed(struct detect_pairs *pairs, const struct detect_pair
 	if (!pair->change->after.data || !pair->is.settings || !strpbrk(gone->text, "0123456789") ||
 	    !detect_match_any(thresholds, gone->text))
 		return;
-	for (size_t i = 0; i < pair->after.count; i++)
+	for (size_t i = 0; i < pair->after.count && detect_pairs_step(pairs); i++)
 		if (strcmp(pair->after.items[i].shape, gone->shape) == 0)
 			return;
 	detect_pair_report(pairs, pair, DETECT_COVERAGE_LOOSENED, true, line);

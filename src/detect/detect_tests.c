@@ -314,25 +314,25 @@ static char *in_parentheses(const char *at)
 }
 
 /* Returns the first line of the attributes, decorators or comments above a declaration. */
-static size_t first_above(const struct detect_lines *lines, size_t line)
+static size_t first_above(struct detect_lines *lines, size_t line)
 {
-	while (line > 0 && *lines->items[line - 1].text &&
+	while (line > 0 && detect_lines_step(lines, line - 1) && *lines->items[line - 1].text &&
 	       strchr("@#[/*)]", *lines->items[line - 1].text) &&
 	       (*lines->items[line - 1].shape || strchr("#/*", *lines->items[line - 1].text)))
 		line--;
 	return line;
 }
 
-static bool has_attribute(const struct detect_lines *lines, size_t first, size_t line,
+static bool has_attribute(struct detect_lines *lines, size_t first, size_t line,
 			  const char *const *attributes)
 {
-	for (size_t i = first; i <= line; i++)
+	for (size_t i = line + 1; i-- > first && detect_lines_step(lines, i);)
 		if (detect_match_any(attributes, lines->items[i].code))
 			return true;
 	return false;
 }
 
-static const struct declaration *declared_at(const struct detect_lines *lines,
+static const struct declaration *declared_at(struct detect_lines *lines,
 					     enum detect_language language, size_t line,
 					     const char **ret_start, const char **ret_end)
 {
@@ -370,18 +370,19 @@ static void count_assertions(const struct detect_lines *lines, enum detect_langu
 	for (size_t i = test->first; i < test->end; i++) {
 		const struct detect_line *line = &lines->items[i];
 
-		if (!detect_tests_asserts(line, language) ||
-		    detect_tests_is_trivial(line, language))
+		if (!line->asserts || detect_tests_is_trivial(line, language))
 			continue;
 		test->assertions++;
 		test->weak += detect_tests_is_weak(line, language);
 	}
 }
 
-void detect_tests_find(const struct detect_lines *lines, enum detect_language language,
+void detect_tests_find(struct detect_lines *lines, enum detect_language language,
 		       struct detect_tests *ret_tests)
 {
 	*ret_tests = (struct detect_tests){ 0 };
+	for (size_t i = 0; i < lines->count; i++)
+		lines->items[i].asserts = detect_tests_asserts(&lines->items[i], language);
 	for (size_t i = 0; i < lines->count; i++) {
 		const char *start, *end;
 		const struct declaration *found = declared_at(lines, language, i, &start, &end);

@@ -19,7 +19,7 @@ struct detect_tests {
 	size_t count;
 };
 
-void detect_tests_find(const struct detect_lines *lines, enum detect_language language,
+void detect_tests_find(struct detect_lines *lines, enum detect_language language,
 		       struct detect_tests *ret_tests);
 void detect_tests_release(struct detect_tests *tests);
 

@@ -24,7 +24,7 @@ int fence_quarantine_end(struct fence_quarantine *quarantine, struct fence_found
 			 struct error *err);
 
 /* The reason if the host executes a file, or reads it as configuration, unasked. */
-#define FENCE_QUARANTINE_UNASKED "this machine executes it, or reads it as settings, unasked"
+#define FENCE_QUARANTINE_UNASKED "run or obeyed unasked"
 
 /* Returns why a file at this path of a project should be reviewed before the user's tools see it:
  * the host would execute it or read it as configuration, unasked, when a tool starts, or in CI. The

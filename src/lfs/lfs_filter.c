@@ -71,7 +71,7 @@ static int clean(const char *store, struct error *err)
 	if (lfs_store_begin(lfs, temporary, &entry, err) < 0)
 		return -1;
 	if (lfs_store_add(&entry, head.bytes, head.size, err) < 0 ||
-	    lfs_store_add_file(&entry, STDIN_FILENO, err) < 0) {
+	    lfs_store_add_file(&entry, STDIN_FILENO, UINT64_MAX, err) < 0) {
 		lfs_store_drop(&entry);
 		return -1;
 	}

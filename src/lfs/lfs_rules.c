@@ -4,6 +4,7 @@
 #include "util/mem.h"
 #include "util/text/glob.h"
 
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,9 +25,22 @@ struct lfs_rules {
 	const struct lfs_rules *root;
 	struct rule *items;
 	size_t count;
-	struct macro *macros;
+	void *macros; /* a tree (tsearch) */
 	size_t macro_count;
 };
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct macro *)a)->name, ((const struct macro *)b)->name);
+}
+
+static void free_macro(void *node)
+{
+	struct macro *macro = node;
+
+	free(macro->name);
+	free(macro);
+}
 
 void lfs_rules_free(struct lfs_rules *rules)
 {
@@ -34,20 +48,19 @@ void lfs_rules_free(struct lfs_rules *rules)
 		return;
 	for (size_t i = 0; i < rules->count; i++)
 		glob_release(&rules->items[i].glob);
-	for (size_t i = 0; i < rules->macro_count; i++)
-		free(rules->macros[i].name);
+	tdestroy(rules->macros, free_macro);
 	free(rules->items);
-	free(rules->macros);
 	free(rules);
 }
 
 static enum lfs_rules_answer find_macro(const struct lfs_rules *rules, const char *name)
 {
-	for (; rules; rules = rules->root)
-		for (size_t i = rules->macro_count; i-- > 0;)
-			if (strcmp(rules->macros[i].name, name) == 0)
-				return rules->macros[i].answer;
-	return LFS_RULES_SILENT;
+	const struct macro wanted = { .name = (char *)name };
+	void *found = NULL;
+
+	for (; rules && !found; rules = rules->root)
+		found = tfind(&wanted, &rules->macros, by_name);
+	return found ? (*(struct macro **)found)->answer : LFS_RULES_SILENT;
 }
 
 /* Reads one word, such as "filter=lfs" or "-filter". */
@@ -113,14 +126,26 @@ static char *unquote(char *text)
 	return NULL;
 }
 
+/* The last of several macros with one name counts. */
 static void add_macro(struct lfs_rules *rules, const char *name, char *words)
 {
 	enum lfs_rules_answer answer = read_words(rules, words);
+	struct macro *macro;
+	void *found;
 
 	if (rules->root || answer == LFS_RULES_SILENT || rules->macro_count == LFS_RULES_MOST)
 		return;
-	rules->macros = mem_extend(rules->macros, rules->macro_count, sizeof *rules->macros);
-	rules->macros[rules->macro_count++] = (struct macro){ mem_dup(name), answer };
+	macro = mem_zero(sizeof *macro);
+	*macro = (struct macro){ mem_dup(name), answer };
+	found = tsearch(macro, &rules->macros, by_name);
+	if (!found)
+		abort();
+	if (*(struct macro **)found == macro) {
+		rules->macro_count++;
+	} else {
+		(*(struct macro **)found)->answer = answer;
+		free_macro(macro);
+	}
 }
 
 static void add_pattern(struct lfs_rules *rules, const char *pattern, char *words)

@@ -8,10 +8,11 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PIECE = 1 << 16, FOLDER = 3 };
+enum { PIECE = 1 << 16, FOLDER = 3, MOST_AT_ONCE = 1000 };
 
 static int open_folder(int above, const char *name)
 {
@@ -63,18 +64,57 @@ int lfs_store_open(int objects, const struct lfs_pointer *pointer)
 	return fd_steal(&fd);
 }
 
+static bool is_named(int fd, int folder, const char *name)
+{
+	struct stat own, named;
+
+	return fstat(fd, &own) == 0 && fstatat(folder, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       own.st_dev == named.st_dev && own.st_ino == named.st_ino;
+}
+
+/* A file is locked while a process writes it. */
+static bool is_in_use(int fd)
+{
+	return flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+}
+
+/* Creates a file with a lock. Only who has the lock of a file removes it, so the file keeps its
+ * name. Fails with EEXIST if another process uses the name. */
+static int create_own(int folder, const char *name)
+{
+	AUTO_FD old = openat(folder, name,
+			     O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	AUTO_FD fd = -1;
+
+	if (old >= 0 && !is_in_use(old) && is_named(old, folder, name))
+		unlinkat(folder, name, 0);
+	fd = openat(folder, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+	if (fd >= 0 && (is_in_use(fd) || !is_named(fd, folder, name))) {
+		errno = EEXIST;
+		return -1;
+	}
+	return fd_steal(&fd);
+}
+
+/* Creates the file of an entry under the first name that nobody uses. */
+static int create_first(struct lfs_store_entry *entry, const char *temporary)
+{
+	snprintf(entry->temporary, sizeof entry->temporary, "%s", temporary);
+	entry->fd = create_own(entry->folder, entry->temporary);
+	for (int i = 1; entry->fd < 0 && errno == EEXIST && i < MOST_AT_ONCE; i++) {
+		snprintf(entry->temporary, sizeof entry->temporary, "%.200s-%d", temporary, i);
+		entry->fd = create_own(entry->folder, entry->temporary);
+	}
+	return entry->fd < 0 ? -1 : 0;
+}
+
 int lfs_store_begin(int lfs, const char *temporary, struct lfs_store_entry *ret_entry,
 		    struct error *err)
 {
-	struct lfs_store_entry entry = { .lfs = lfs, .temporary = temporary, .fd = -1 };
+	struct lfs_store_entry entry = { .lfs = lfs, .fd = -1 };
 
 	entry.folder = make_folder(lfs, "tmp");
-	if (entry.folder >= 0) {
-		unlinkat(entry.folder, temporary, 0);
-		entry.fd = openat(entry.folder, temporary,
-				  O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-	}
-	if (entry.fd < 0) {
+	if (entry.folder < 0 || create_first(&entry, temporary) < 0) {
 		error_sys(err, "create a file in the LFS store");
 		fd_close(&entry.folder);
 		return -1;
@@ -93,16 +133,17 @@ int lfs_store_add(struct lfs_store_entry *entry, const void *bytes, size_t size,
 	return 0;
 }
 
-int lfs_store_add_file(struct lfs_store_entry *entry, int fd, struct error *err)
+int lfs_store_add_file(struct lfs_store_entry *entry, int fd, uint64_t most, struct error *err)
 {
 	char piece[PIECE];
 	ssize_t n;
 
-	while ((n = read(fd, piece, sizeof piece)) != 0) {
+	while (most && (n = read(fd, piece, most < PIECE ? most : PIECE)) != 0) {
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
 			return error_sys(err, "read the content of an LFS file");
+		most -= (uint64_t)n;
 		if (lfs_store_add(entry, piece, (size_t)n, err) < 0)
 			return -1;
 	}
@@ -111,7 +152,8 @@ int lfs_store_add_file(struct lfs_store_entry *entry, int fd, struct error *err)
 
 void lfs_store_drop(struct lfs_store_entry *entry)
 {
-	unlinkat(entry->folder, entry->temporary, 0);
+	if (is_named(entry->fd, entry->folder, entry->temporary))
+		unlinkat(entry->folder, entry->temporary, 0);
 	fd_close(&entry->fd);
 	fd_close(&entry->folder);
 }

@@ -16,25 +16,27 @@
  */
 int lfs_store_open(int objects, const struct lfs_pointer *pointer);
 
+enum { LFS_STORE_NAME = 256 };
+
 /* Content on its way into a store. */
 struct lfs_store_entry {
 	int lfs, folder, fd;
-	const char *temporary;
+	char temporary[LFS_STORE_NAME];
 	struct sha256 sha256;
 	uint64_t size;
 };
 
 /*
  * Begins an object in a store. lfs: the folder that holds objects, or will. temporary: a file name
- * that nobody else uses in its subfolder tmp. Returns 0, or -1 with err set. The caller ends or
- * drops the entry.
+ * for its subfolder tmp; one that a killed process left is replaced, and if another process uses
+ * it, a number is added. Returns 0, or -1 with err set. The caller ends or drops the entry.
  */
 int lfs_store_begin(int lfs, const char *temporary, struct lfs_store_entry *ret_entry,
 		    struct error *err);
 
-/* Adds bytes, or the rest of a file. Return 0, or -1 with err set. */
+/* Adds bytes, or the rest of a file, but at most `most` bytes. Return 0, or -1 with err set. */
 int lfs_store_add(struct lfs_store_entry *entry, const void *bytes, size_t size, struct error *err);
-int lfs_store_add_file(struct lfs_store_entry *entry, int fd, struct error *err);
+int lfs_store_add_file(struct lfs_store_entry *entry, int fd, uint64_t most, struct error *err);
 
 /*
  * Gives the object its name. wanted: what it must be, or NULL. Returns 0, or -1 with err set; the

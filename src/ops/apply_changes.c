@@ -1,4 +1,4 @@
-/* Changes that cross into a project: see apply_changes.h. */
+/* Changes that apply makes in a project: see apply_changes.h. */
 #include "ops/apply_changes.h"
 
 #include "ops/apply_question.h"
@@ -17,11 +17,6 @@ static const struct {
 	[APPLY_CHANGES_MODIFIED] = { "modified", 'M' },
 	[APPLY_CHANGES_RENAMED] = { "renamed", 'R' },
 };
-
-const char *apply_changes_word(enum apply_changes_status status)
-{
-	return statuses[status].word;
-}
 
 char apply_changes_letter(enum apply_changes_status status)
 {
@@ -146,11 +141,10 @@ json_t *apply_changes_json(const struct apply_changes *changes)
 		json_array_append_new(list,
 				      json_pack("{s:s, s:s, s:s*, s:s, s:b, s:I, s:I, s:I, s:s*}",
 						"path", item->path, "status",
-						apply_changes_word(item->status), "from",
-						item->from, "group", path_group_name(item->group),
-						"binary", item->binary, "added",
-						(json_int_t)item->added, "removed",
-						(json_int_t)item->removed, "bytes",
+						statuses[item->status].word, "from", item->from,
+						"group", path_group_name(item->group), "binary",
+						item->binary, "added", (json_int_t)item->added,
+						"removed", (json_int_t)item->removed, "bytes",
 						(json_int_t)item->bytes, "why", item->why));
 	}
 	return list;

@@ -1,9 +1,9 @@
-/* The changes that cross into a project, each in its group. */
+/* The changes that apply makes in a project, each in its group. */
 #ifndef OPS_APPLY_CHANGES_H
 #define OPS_APPLY_CHANGES_H
 
 #include "ops/op.h"
-#include "ops/path_group.h"
+#include "project/path_group.h"
 
 #include <jansson.h>
 
@@ -51,8 +51,7 @@ struct apply_changes_sum apply_changes_sum(const struct apply_changes *changes,
 void apply_changes_ask(const struct apply_changes *changes, enum path_group group, const char *tree,
 		       struct op_question *ret_question);
 
-/* A status as a word, and as git's letter. */
-const char *apply_changes_word(enum apply_changes_status status);
+/* A status as git's letter. */
 char apply_changes_letter(enum apply_changes_status status);
 
 /* For JSON output: the list of changes, and that of the groups that are not empty. */

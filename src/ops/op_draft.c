@@ -326,7 +326,7 @@ static const char *kind_of(const struct op_draft_apply_request *request, bool in
 	return request->paths->count || in_part ? "undo" : UNAPPLY;
 }
 
-/* Changes that do not cross, or only in part. */
+/* Changes that are not applied, or only in part. */
 struct parts {
 	struct op_draft_part *items;
 	size_t count;
@@ -463,7 +463,7 @@ static void leave_group(struct op_draft_apply_result *result, enum path_group gr
 	}
 }
 
-/* Sorts out which groups may cross. Returns OP_ASKS if a question is open. */
+/* Finds out which groups may be applied. Returns OP_ASKS if a question is open. */
 static enum op_status judge_groups(const struct op_draft_apply_request *request,
 				   struct op_draft_apply_result *result, struct parts *parts)
 {

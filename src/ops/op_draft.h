@@ -34,10 +34,10 @@ enum op_status op_draft_begin(const struct op_draft_begin_request *request,
 enum op_status op_draft_end(const char *state, struct draft_record *record, int64_t code,
 			    struct apply_changes *ret_changes, struct error *err);
 
-/* A change that does not cross, or only in part. */
+/* A change that is not applied, or only in part. */
 struct op_draft_part {
 	uint64_t number;
-	char *choice; /* which runs of lines cross (snapshot/undo/hunks.h), or NULL for none */
+	char *choice; /* which runs of lines to apply (snapshot/undo/hunks.h), or NULL for none */
 };
 
 /* The parts of what a preview has shown that the user chose. They have reviewed every one of them,
@@ -88,7 +88,7 @@ struct op_draft_apply_result {
 
 /* Returns OP_UNCHANGED if there is nothing to do, everything was declined, or `dry` is set;
  * OP_REFUSED if there are conflicts; OP_RUNNING if a command runs in the draft, or a loop in the
- * project. A group that is declined stays in the draft, and the rest crosses. */
+ * project. A group that is declined stays in the draft, and the rest is applied. */
 enum op_status op_draft_apply(const struct op_draft_apply_request *request,
 			      struct op_draft_apply_result *ret_result, struct error *err);
 void op_draft_apply_release(struct op_draft_apply_result *result);

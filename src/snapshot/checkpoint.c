@@ -373,8 +373,10 @@ static int print_diff(struct snapshot_request *request, struct node *old, struct
 		      struct error *err)
 {
 	request->differ.style = style_of(request->style);
-	return (request->findings ? findings_print : differ_print)(&request->repo, old, new,
-								   &request->differ, stdout, err);
+	if (request->findings)
+		return findings_print(&request->repo, old, new, &request->actions, &request->differ,
+				      stdout, err);
+	return differ_print(&request->repo, old, new, &request->differ, stdout, err);
 }
 
 int checkpoint_diff(struct snapshot_request *request, struct error *err)

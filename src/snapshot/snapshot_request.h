@@ -9,11 +9,11 @@
 #include "snapshot/store/prune.h"
 #include "snapshot/undo/differ.h"
 
-/* The part of a draft that crosses (gate.h). */
+/* The part of a draft that is applied (gate.h). */
 struct snapshot_request_gate {
 	const char *present; /* the project must be as it was in this preview; or NULL */
-	struct list leave;   /* numbers of changes that do not cross */
-	struct list pick;    /* NUMBER:CHOICE (undo/hunks.h): cross in part */
+	struct list leave;   /* numbers of changes that are not applied */
+	struct list pick;    /* NUMBER:CHOICE (undo/hunks.h): applied in part */
 	bool hunks;          /* answer with the hunks of each file */
 };
 

@@ -766,7 +766,7 @@ def test_what_the_host_would_execute_needs_a_yes(t, name):
     before = repo.state()
     result = loop.ringfence("apply")
     equal(result.code, 125, "exit status", result)
-    contains(result.err, "[ringfence] " + name.replace("\\", r"\\") + ": this machine executes it", "stderr")
+    contains(result.err, "[ringfence] " + name.replace("\\", r"\\") + ": run or obeyed unasked", "stderr")
     contains(result.err, "then use --yes", "stderr")
     equal(repo.state(), before, "the repository")
     result = loop.ringfence("apply", "--yes")
@@ -780,7 +780,7 @@ def test_a_patch_names_what_the_host_would_execute_too(t):
     loop, repo, branch = looped(t)
     repo.git("config", "core.hooksPath", "tools/hooks")
     repo.commit(branch, {"a": text(l3="three")})
-    lacks(loop.ringfence("apply", "--patch").err, "this machine executes it", "stderr")
+    lacks(loop.ringfence("apply", "--patch").err, "run or obeyed unasked", "stderr")
     repo.commit(branch, {".envrc": "evil\n", "tools/hooks/pre-commit": "evil\n"}, base=branch)
     repo.commit(branch, {".envrc": None, "bare/HEAD": "ref: refs/heads/main\n", "bare/objects/x": "", "bare/refs/x": "",
                          "bare/config": "[core]\n"}, base=branch)
@@ -789,7 +789,7 @@ def test_a_patch_names_what_the_host_would_execute_too(t):
     equal(result.out.count("Subject: [PATCH"), 3, "mails")
     for name, why in ((".envrc", ""), ("tools/hooks/pre-commit", "your git configuration uses it as a hook, program or settings"),
                       ("bare/config", "a git directory under another name")):
-        contains(result.err, f"[ringfence] {name}: this machine executes it, or reads it as settings, unasked ({why}", "stderr")
+        contains(result.err, f"[ringfence] {name}: run or obeyed unasked ({why}", "stderr")
 
 
 OBEYED = {
@@ -825,7 +825,7 @@ def test_what_the_users_configuration_makes_git_obey_needs_a_yes(t, how):
             os.symlink(target, repo.path(link))
     result = loop.ringfence("apply")
     equal(result.code, 125, "exit status", result)
-    contains(result.err, f"[ringfence] {name}: this machine executes it", "stderr")
+    contains(result.err, f"[ringfence] {name}: run or obeyed unasked", "stderr")
     equal(loop.ringfence("apply", "--yes").code, 0, "exit status with --yes")
 
 
@@ -840,7 +840,7 @@ def test_the_users_configuration_that_lies_in_the_project_needs_a_yes(t):
     os.symlink(repo.path("dot/gitconfig"), os.path.join(t.home, ".config/git/config"))
     result = loop.ringfence("apply")
     equal(result.code, 125, "exit status", result)
-    contains(result.err, "[ringfence] dot/gitconfig: this machine executes it", "stderr")
+    contains(result.err, "[ringfence] dot/gitconfig: run or obeyed unasked", "stderr")
 
 
 @needs("git")
@@ -853,7 +853,7 @@ def test_a_file_that_a_link_at_home_leads_to_needs_a_yes(t, command):
     os.symlink(os.path.join(t.home, "project/fish/config.fish"), os.path.join(t.home, ".config/fish/config.fish"))
     result = loop.ringfence(*command.split())
     equal(result.code, 125 if command == "apply" else 0, "exit status", result)
-    contains(result.err, "[ringfence] fish/config.fish: this machine executes it, or reads it as settings, unasked "
+    contains(result.err, "[ringfence] fish/config.fish: run or obeyed unasked "
                          "(a symlink in your home leads to it)", "stderr")
 
 
@@ -897,7 +897,7 @@ def test_git_executes_nothing_unasked_where_a_folder_is_replaced(t, how):
     result = loop.ringfence("apply")
     equal(result.code, 125, "exit status", result)
     for name in (name for name, content in changes.items() if content and name != "evil/pre-commit"):
-        contains(result.err, f"[ringfence] {name}: this machine executes it", "stderr")
+        contains(result.err, f"[ringfence] {name}: run or obeyed unasked", "stderr")
     repo.write("a", "by the user\n")
     repo.try_git("commit", "-q", "-a", "-m", "by the user")
     executed = os.path.join(t.home, "executed")
@@ -920,7 +920,7 @@ def test_a_folder_above_the_target_of_a_link_at_home_needs_a_yes(t, command):
     result = loop.ringfence(*command.split())
     equal(result.code, 125 if command == "apply" else 0, "exit status", result)
     for name in ("dot", "evil/bashrc"):
-        contains(result.err, f"[ringfence] {name}: this machine executes it, or reads it as settings, unasked "
+        contains(result.err, f"[ringfence] {name}: run or obeyed unasked "
                              "(a symlink in your home leads to it)", "stderr")
 
 
@@ -938,7 +938,7 @@ def test_a_name_that_is_not_utf_8_is_followed_as_well(t, how):
         os.symlink("../conf", os.path.join(loop.project, odd, ".vscode"))
     result = loop.ringfence("apply")
     equal(result.code, 125, "exit status", result)
-    contains(result.err, "/rc: this machine executes it", "stderr")
+    contains(result.err, "/rc: run or obeyed unasked", "stderr")
 
 
 # For each: a symlink of the user's with its target, the agent's changes, and those that need a yes.
@@ -987,7 +987,7 @@ def test_a_protected_symlink_that_comes_names_its_target_too(t):
     result = loop.ringfence("apply")
     equal(result.code, 125, "exit status", result)
     for name in (".vscode", "conf/tasks.json"):
-        contains(result.err, f"[ringfence] {name}: this machine executes it", "stderr")
+        contains(result.err, f"[ringfence] {name}: run or obeyed unasked", "stderr")
 
 
 @needs("git")
@@ -1062,7 +1062,7 @@ def test_a_git_directory_of_any_form_needs_a_yes(t, how):
     repo.commit(branch, parts)
     result = loop.ringfence("apply")
     equal(result.code, 125, "exit status", result)
-    contains(result.err, f"[ringfence] {folder}/HEAD: this machine executes it", "stderr")
+    contains(result.err, f"[ringfence] {folder}/HEAD: run or obeyed unasked", "stderr")
     contains(result.err, "a git directory under another name", "stderr")
     expect(not run_by_git(repo, folder, mark), "git runs nothing")
     equal(loop.ringfence("apply", "--yes").code, 0, "exit status with --yes")
@@ -1082,13 +1082,13 @@ def test_a_git_directory_that_comes_in_parts_needs_a_yes(t, how):
         repo.git("reset", "-q", "--hard", "others")
         result = loop.ringfence("apply")
         equal(result.code, 125, f"exit status with {last} after a commit", result)
-        contains(result.err, f"[ringfence] {last}: this machine executes it", "stderr")
+        contains(result.err, f"[ringfence] {last}: run or obeyed unasked", "stderr")
         repo.git("reset", "-q", first)
         repo.write(".git/info/exclude", "".join(f"/{name.split('/')[0]}\n" for name in others))
         repo.commit(branch, {last: parts[last]}, base=first)
         result = loop.ringfence("apply")
         equal(result.code, 125, f"exit status with {last} beside ignored files", result)
-        contains(result.err, f"[ringfence] {last}: this machine executes it", "stderr")
+        contains(result.err, f"[ringfence] {last}: run or obeyed unasked", "stderr")
         expect(not run_by_git(repo, folder, mark), "git runs nothing")
         for name in {name.split("/")[0] for name in others}:
             path = repo.path(name)
@@ -1158,7 +1158,7 @@ def test_another_version_in_the_history_is_named_beside_that_of_the_result(t):
     evil = repo.commit(branch, {".envrc": "evil\n"})
     repo.commit(branch, {".envrc": "harmless\n"}, base=branch)
     asks_about_history(loop, repo, ".envrc", evil, "direnv")
-    contains(loop.ringfence("apply").err, "[ringfence] .envrc: this machine executes it", "stderr")
+    contains(loop.ringfence("apply").err, "[ringfence] .envrc: run or obeyed unasked", "stderr")
 
 
 @needs("git")

@@ -57,7 +57,7 @@ def test_files_that_the_host_executes_can_be_edited_in_a_draft(t):
     t.write(".vscode/settings.json", "{}\n")
     draft, result = rehearse(t, "echo 1 >.vscode/settings.json; echo 2 >.envrc; mkdir -p .git/hooks; echo 3 >.git/hooks/x")
     lacks(result.err, "denied", "notices")
-    contains(result.err, "A .envrc (this machine executes it", "notices")
+    contains(result.err, "A .envrc, +1 -0: run or obeyed unasked (direnv)", "notices")
     expect(not t.exists(".envrc") and not t.quarantined(), "nothing is in the project or the quarantine")
     result = apply(t, draft, code=125)
     contains(result.err, "--yes", "the refusal")
@@ -413,8 +413,8 @@ def test_what_crosses_is_shown_by_group(t):
                              "echo k=1 >x.ini; printf 'a\\0b' >b.png; head -c 1048576 /dev/zero >big")
     shown = apply(t, draft, "--dry-run").out
     for out in (result.err, shown):
-        for line in ("executed by this machine: 1 path, +1 -0", "A .envrc (this machine executes it", "run in CI: 1 path, +1 -0",
-                     f"A {CI} (run or obeyed after a push", "dependencies and lockfiles: 1 path, +1 -1", "M package.json, +1 -1",
+        for line in ("executed by this machine: 1 path, +1 -0", "A .envrc, +1 -0: run or obeyed unasked (direnv)", "run in CI: 1 path, +1 -0",
+                     f"A {CI}, +1 -0: run or obeyed after a push (GitHub Actions)", "dependencies and lockfiles: 1 path, +1 -1", "M package.json, +1 -1",
                      "configuration: 1 path, +1 -0", "tests: 1 path, +1 -0", "M lines.c, +1 -1", "binary files: 1 path", "A b.png, ",
                      "large files: 1 path", "A big, 1 MiB"):
             contains(out, line, "the groups")
@@ -444,7 +444,7 @@ def test_apply_answers_in_the_documented_json(t):
     equal((answer["result"], answer["conflicts"]), ("conflict", ["both changed a"]), "a conflict")
 
 
-@cases((("--yes-executed",), 125, "--yes-ci"), (("--yes-ci",), 125, "--yes-executed"), ((), 125, "--yes-executed"),
+@cases((("--yes-executed",), 125, "--yes-ci"), (("--yes-ci",), 125, "--yes-executed"), ((), 125, "then use --yes-executed --yes-ci, or"),
        (("--yes-executed", "--yes-ci"), 0, ""), (("--yes",), 0, ""))
 def test_each_group_has_a_yes_of_its_own(t, words, code, missing):
     draft, _ = rehearse(t, PLANTS)
@@ -579,10 +579,21 @@ def test_files_that_are_added_or_removed_or_binary_are_chosen_whole(t):
     t.write("mode", "mode\n")
     draft, _ = rehearse(t, "rm gone gone-too; chmod 755 mode; echo 1 >.envrc; echo 2 >new; printf 'a\\0b' >z; ln -s new link")
     text = pick(t, draft, "ynyyyny")
-    contains(text, "A .envrc (this machine executes it", "the reason")
+    contains(text, "A .envrc, +1 -0: run or obeyed unasked (direnv)", "the reason")
     contains(text, "+1", "the content of a new file")
     equal((t.exists(".envrc"), t.exists("gone"), t.exists("gone-too"), os.path.lexists(t.path("link")), os.access(t.path("mode"), os.X_OK),
            t.exists("new"), t.exists("z")), (True, True, False, True, True, False, True), "the project")
+
+
+@cases("null", "long")
+def test_a_hunk_is_shown_to_the_end_of_its_lines(t, case):
+    """Shells skip a null byte, and no command may hide behind a long line."""
+    t.write("run.sh", "# comment\n" * 1000)
+    middle = {"null": "\\000", "long": "a" * 70000}[case]
+    draft, _ = rehearse(t, f"printf 'echo {middle} behind-it\\n' >>run.sh")
+    terminal = on_terminal(t, "apply", "-p", draft)
+    equal(answer(terminal, (HUNK, "n")), 1, "exit status")
+    contains(terminal.text(), "behind-it", "the hunk")
 
 
 def test_quitting_leaves_everything_after_it_in_the_draft(t):

@@ -32,8 +32,8 @@ def test_a_change_that_weakens_the_checks_is_shown_with_file_and_line(t):
           "tests/test_tax.py:5: a test was deleted (test-deleted)\n    test_free\n", "findings")
     found = json.loads(findings(t, draft, "--json"))["findings"]
     equal([(one["kind"], one["action"], one["path"], one["line"]) for one in found],
-          [("failure-ignored", "stop", "run.sh", 1), ("expected-changed", "review", "tests/test_tax.py", 2),
-           ("test-deleted", "stop", "tests/test_tax.py", 5)], "findings as JSON")
+          [("failure-ignored", "stop", "run.sh", 1), ("test-deleted", "stop", "tests/test_tax.py", 5),
+           ("expected-changed", "review", "tests/test_tax.py", 2)], "findings as JSON")
 
 
 def test_only_the_given_paths_are_looked_at(t):
@@ -87,12 +87,22 @@ def test_a_loop_whose_agent_changes_the_expected_value_waits_for_a_person(t):
     contains(loop.ringfence("diff", "--findings").out, "test_tax.py:2: an expected value was changed (expected-changed)")
 
 
+def test_many_harmless_findings_do_not_hide_a_serious_one(t):
+    loop, result = cheat(t, "for i in $(seq 60); do echo package$i==1 >>requirements.txt; done; " + CHEAT)
+    equal(result.code, 3, "exit status", result)
+    findings = json.loads(loop.ringfence("diff", "--findings", "--json").out)["findings"]
+    equal((len(findings), findings[0]["kind"]), (61, "expected-changed"), "the findings")
+
+
 def test_what_a_person_accepted_no_longer_counts(t):
     loop, _ = cheat(t, CHEAT)
     result = loop.ringfence("resume", "--accept-findings", "--follow")
     equal(result.code, 0, "exit status", result)
     contains(result.out, "completed: every rule holds")
     loop.ended("completed")
+    shown = loop.ringfence("diff", "--findings")
+    contains(shown.out, "(expected-changed)", "the findings")
+    contains(shown.err, "1 finding of this loop was accepted, and no longer counts", "the notice")
 
 
 def test_without_acceptance_a_resumed_loop_pauses_again(t):
@@ -110,6 +120,14 @@ def test_an_agent_that_deletes_a_test_is_told_once_and_then_stopped(t):
     contains(prompt(loop, 2), "- `test_tax.py` line 5: a test was deleted: `test_free`", "the second prompt")
 
 
+def test_a_finding_about_a_whole_file_has_no_line(t):
+    loop = Loop(t, scripts={"all": "echo 2 >yarn.lock; say ok"})
+    loop.write("yarn.lock", "1\n")
+    result = loop.run("--max-iterations", "2")
+    contains(result.out, "  yarn.lock: a lockfile changed without its manifest: yarn.lock", "the progress")
+    contains(prompt(loop, 2), "- `yarn.lock`: a lockfile changed without its manifest: `yarn.lock`", "the second prompt")
+
+
 def test_an_agent_that_takes_it_back_completes(t):
     loop = Loop(t, scripts={"1": "mv test_tax.py aside; edit done yes", "2": "mv aside test_tax.py; say back"})
     loop.write("test_tax.py", TEST)
@@ -123,6 +141,17 @@ def test_the_action_of_a_kind_can_be_changed(t):
     _, result = cheat(t, CHEAT, "--findings", "expected-changed=note")
     equal(result.code, 0, "exit status", result)
     contains(result.out, "test_tax.py:2: an expected value was changed", "the progress")
+
+
+def test_diff_shows_the_actions_of_the_loop(t):
+    loop, _ = cheat(t, CHEAT, "--findings", "expected-changed=note")
+    answer = json.loads(loop.ringfence("diff", "--findings", "--json").out)
+    equal([entry["action"] for entry in answer["findings"]], ["note"], "the actions")
+
+
+def test_diff_does_not_show_kinds_that_are_off_but_counts_them(t):
+    loop, _ = cheat(t, CHEAT, "--findings", "expected-changed=off")
+    equal(loop.ringfence("diff", "--findings").out, "1 finding is not shown: its kind is off (see: --findings)\n", "findings")
 
 
 def test_findings_can_be_turned_off(t):

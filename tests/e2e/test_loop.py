@@ -239,7 +239,7 @@ def test_a_second_loop_in_a_project_is_refused_with_what_can_be_done_instead(t):
     result = loop.run()
     equal(result.code, 125, "exit status", result)
     contains(" ".join(result.err.split()), f"the loop {loop.status()['id']} is already running in this project (stop it with ringfence abort "
-             f"{loop.status()['id']}; ringfence run --worktree starts another one beside it)", "stderr")
+             f"{loop.status()['id']}; ringfence run --workspace draft starts another one beside it)", "stderr")
     loop.write("go")
     loop.ended("completed")
 

@@ -5,8 +5,11 @@
 #include "detect/detect_file.h"
 #include "detect/detect_match.h"
 #include "detect/detect_policy.h"
+#include "project/path_group.h"
+#include "util/buffer.h"
 #include "util/mem.h"
 
+#include <stdint.h>
 #include <string.h>
 
 /* ---- changes in tests/detect ---- */
@@ -242,19 +245,24 @@ static void files(void)
 	      detect_file_of("src/a.test.ts").test && detect_file_of("tests/x.c").test &&
 		      detect_file_of("pkg/a_test.go").test &&
 		      detect_file_of("spec/a_spec.rb").test &&
+		      detect_file_of("UserTest.java").test && detect_file_of("test.sh").test &&
+		      detect_file_of("tests/package.json").test &&
 		      !detect_file_of("src/latest.ts").test &&
+		      !detect_file_of("Latest.java").test && !detect_file_of("Audit.java").test &&
 		      !detect_file_of("src/contest/a.py").test);
 	CHECK("recorded results are known", detect_file_of("a/__snapshots__/b.snap").recorded &&
 						    detect_file_of("out.golden").recorded &&
 						    !detect_file_of("snapper.c").recorded);
-	CHECK("scripts, settings and manifests are known",
+	CHECK("recorded results are compared as a whole unless they are code",
+	      !detect_file_of("a/__snapshots__/b.snap").test &&
+		      detect_file_of("tests/golden/a.py").test);
+	CHECK("scripts and settings are known",
 	      detect_file_of(".github/workflows/ci.yml").script &&
 		      detect_file_of("Makefile").script &&
-		      detect_file_of("a/tsconfig.base.json").settings &&
-		      detect_file_of("requirements-dev.txt").manifest);
+		      detect_file_of("a/tsconfig.base.json").settings);
 	CHECK("a lockfile has its manifest",
 	      detect_file_of("a/yarn.lock").lockfile && !detect_file_of("a/b.lock").lockfile &&
-		      strcmp(detect_file_manifest_of("a/yarn.lock"), "package.json") == 0);
+		      strcmp(path_group_manifest_of("a/yarn.lock"), "package.json") == 0);
 }
 
 /* Looks at one file, and returns the number of findings. */
@@ -285,7 +293,58 @@ static void edges(void)
 	      count_in("a.test.js", NULL, "it.skip('x', () => {});\n") == 1);
 	CHECK("an unclosed string, comment or bracket is survived",
 	      count_in("a.test.js", "it('x", "it('y', () => { /* (") <= 2);
+	CHECK("a manifest is known by its name",
+	      count_in("requirements-dev.txt", "a==1\n", "a==2\n") == 1 &&
+		      count_in("requirements.md", "a==1\n", "a==2\n") == 0 &&
+		      count_in("build.gradle.kts", "", "implementation(\"a:b:1\")\n") == 1 &&
+		      count_in("build.gradle", "", "testImplementation 'a:b:1'\n") == 1);
 	CHECK("a binary file has no lines", count_in("a.test.js", "\x01", "\xff\xfe") == 0);
+}
+
+/* Returns a text that repeats a line, with a number for each `#`. The caller frees it. */
+static char *repeated(const char *line, size_t size)
+{
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(SIZE_MAX / 2);
+
+	for (unsigned int i = 0; text.used < size; i++) {
+		for (const char *at = line; *at; at++)
+			if (*at == '#')
+				buffer_printf(&text, "%u", i);
+			else
+				buffer_add(&text, at, 1);
+		buffer_add_text(&text, "\n");
+	}
+	return mem_dup(buffer_text(&text));
+}
+
+/* Each of these took minutes, or hours, when the work was quadratic. */
+static void hostile(void)
+{
+	enum { SIZE = 1 << 18 };
+	static const struct {
+		const char *path, *before, *after;
+	} rows[] = {
+		{ "a.py", "def a#(x):", "y#=1;" },
+		{ "a.test.js", NULL, "it('#',{" },
+		{ "a.test.js", NULL, "it.skip(" },
+		{ "a_test.go", "t.Error(#)", "func TestA(t *testing.T) {" },
+		{ "a.js", NULL, ";if(==0;if(==0;if(==0;if(==0;if(==0;if(==0;if(==0;if(==0;if(==0" },
+		{ "a.rs", NULL, "/**/ fn a(" },
+		{ "Makefile", "a#", "b#; exit 0" },
+		{ "jest.config.js", "lines # a#", "z#" },
+		{ "a.test.js", "it('#',()=>{ expect(a#).toBe(#) })",
+		  "expect(q); x x x x x x x x x" },
+		{ "a.test.js", "timeout a#", "timeout b#" },
+	};
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		AUTO_FREE char *before = rows[i].before ? repeated(rows[i].before, SIZE) : NULL;
+		AUTO_FREE char *after = repeated(rows[i].after, SIZE);
+		AUTO_FREE char *title = mem_format("a large change like '%s' ends", rows[i].after);
+
+		count_in(rows[i].path, before, after);
+		CHECK(title, true);
+	}
 }
 
 int main(void)
@@ -295,6 +354,7 @@ int main(void)
 	policy();
 	manual();
 	edges();
+	hostile();
 	changes("cheats.txt", "noticed", finds_expected);
 	changes("honest.txt", "not held up", is_quiet);
 	changes("blind.txt", "told apart", is_told_apart);

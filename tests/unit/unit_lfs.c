@@ -100,6 +100,23 @@ static void rules(void)
 		      ask("[attr]big filter=lfs\n*.bin -big\n", "x.bin") == LFS_RULES_SILENT);
 }
 
+/* A file of 1 MB took 20 seconds when every word was compared with every macro. */
+static void many_macros(void)
+{
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(SIZE_MAX / 2);
+
+	for (int i = 0; i < LFS_RULES_MOST / 2; i++)
+		buffer_printf(&text, "[attr]m%d filter=lfs\n", i);
+	buffer_add_text(&text, "[attr]m7 -filter\n*.a");
+	while (text.used < 3 << 20)
+		buffer_add_text(&text, " unknown");
+	buffer_add_text(&text, "\n*.b m9999\n*.c m7\n");
+	CHECK("a file with many macros and words is read",
+	      ask(buffer_text(&text), "x.a") == LFS_RULES_SILENT &&
+		      ask(buffer_text(&text), "x.b") == LFS_RULES_YES &&
+		      ask(buffer_text(&text), "x.c") == LFS_RULES_NO);
+}
+
 static int read_folder(void *context, const char *folder, struct buffer *text)
 {
 	size_t *reads = context;
@@ -198,11 +215,39 @@ static void store(void)
 		      strcmp(made.hex, hash) == 0 && count_files(lfs, "tmp") == 0);
 }
 
+/* Two processes can use the same name: the work trees of a repository share its store. */
+static void store_together(void)
+{
+	struct lfs_store_entry one, other;
+	struct lfs_pointer made;
+	struct error err;
+	char path[UNIT_PATH];
+	char bytes[8] = "";
+	AUTO_FD lfs = open(unit_temp(path), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	AUTO_FD objects = -1;
+	AUTO_FD there = -1;
+
+	CHECK("two begin with the same name",
+	      lfs_store_begin(lfs, "one", &one, &err) == 0 &&
+		      lfs_store_add(&one, "hello", 5, &err) == 0 &&
+		      lfs_store_begin(lfs, "one", &other, &err) == 0 &&
+		      lfs_store_add(&other, "HE", 2, &err) == 0 &&
+		      lfs_store_end(&one, NULL, &made, &err) == 0);
+	objects = openat(lfs, "objects", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	there = lfs_store_open(objects, &made);
+	CHECK("and each stores its own content",
+	      there >= 0 && read(there, bytes, sizeof bytes) == 5 && strcmp(bytes, "hello") == 0 &&
+		      lfs_store_end(&other, NULL, &made, &err) == 0 &&
+		      count_files(lfs, "objects") == 2 && count_files(lfs, "tmp") == 0);
+}
+
 int main(void)
 {
 	pointers();
 	rules();
+	many_macros();
 	folders();
 	store();
+	store_together();
 	return unit_failures > 0;
 }

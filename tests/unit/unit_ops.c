@@ -7,7 +7,7 @@
 #include "ops/op_resume.h"
 #include "ops/op_start.h"
 #include "ops/op_trust.h"
-#include "ops/path_group.h"
+#include "project/path_group.h"
 #include "unit.h"
 #include "util/file/state_folder.h"
 #include "util/mem.h"
@@ -338,7 +338,12 @@ static const struct {
 	{ PATH_GROUP_SOURCE, "app/models/user.rb" },
 	{ PATH_GROUP_SOURCE, "cmd/tool/main.go" },
 	{ PATH_GROUP_SOURCE, "src/lib.rs" },
+	{ PATH_GROUP_TESTS, "UserTest.java" },
+	{ PATH_GROUP_TESTS, "UserIT.java" },
+	{ PATH_GROUP_TESTS, "conftest.py" },
 	{ PATH_GROUP_SOURCE, "Main.java" },
+	{ PATH_GROUP_SOURCE, "Latest.java" },
+	{ PATH_GROUP_SOURCE, "Audit.java" },
 	{ PATH_GROUP_SOURCE, "README.md" },
 	{ PATH_GROUP_SOURCE, "latest.py" },
 	{ PATH_GROUP_SOURCE, "contest/a.c" },

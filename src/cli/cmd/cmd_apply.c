@@ -28,13 +28,13 @@ static const struct cli_option options[] = {
 	OPTION_FLAG("dry-run", "change nothing; show what would change, and conflicts",
 		    struct loops_options, dry),
 	OPTION_FLAG("yes",
-		    "also apply files that this machine executes, or reads as settings, unasked",
+		    "also apply files that run or are obeyed unasked (of a draft, also in CI)",
 		    struct loops_options, yes),
 	OPTION_FLAG("yes-executed", "for a draft: a yes to the files that this machine executes",
 		    struct loops_options, yes_executed),
 	OPTION_FLAG("yes-ci", "for a draft: a yes to the files that CI runs", struct loops_options,
 		    yes_ci),
-	OPTION_FLAG("hunks", "for a draft: ask about each part of each file, as git add -p does",
+	OPTION_FLAG("hunks", "for a draft: ask about each hunk, as git add -p does (-p)",
 		    struct loops_options, hunks),
 	OPTION_FLAG("undo", "take back the last apply of a draft", struct loops_options, undo),
 	LOOPS_JSON,
@@ -48,7 +48,7 @@ static const struct cli_alias aliases[] = {
 };
 
 static const struct cli_section sections[] = {
-	{ "EXIT STATUS", "  0    applied, or nothing to do; without what you declined\n"
+	{ "EXIT STATUS", "  0    applied, except for what you declined; or nothing to do\n"
 			 "  1    conflicts, or you declined everything; nothing was changed\n"
 			 "  125  refused; the reason is printed, and nothing was changed\n" },
 	{ "EXAMPLES", "  ringfence apply --dry-run\n"
@@ -278,14 +278,16 @@ static int ask(const struct loops_options *opts, const struct op_apply_result *r
 	       char token[SHA256_HEX], struct op_answer *answer, struct error *err)
 {
 	bool history = asks_about_history(&result->question);
+	size_t count = result->question.count;
 	struct error unused;
 
 	if (opts->json || !confirm_possible("use --yes", &unused)) {
 		error_set(err,
-			  "this machine would execute %zu of the files unasked: review them "
-			  "(git %s HEAD..%sringfence/%s), then use --yes%s",
-			  result->question.count, history ? "log -p" : "diff", history ? "" : ".",
-			  result->loop.id, history ? " or --squash" : "");
+			  "%zu path%s a yes: review %s (git %s HEAD..%sringfence/%s), then use "
+			  "--yes%s",
+			  count, count == 1 ? " needs" : "s need", count == 1 ? "it" : "them",
+			  history ? "log -p" : "diff", history ? "" : ".", result->loop.id,
+			  history ? " or --squash" : "");
 		return cli_fail(err);
 	}
 	if (confirm_answer(&result->question, token, answer))

@@ -2,6 +2,7 @@
 #include "cli/checkpoints.h"
 
 #include "cli/drafts.h"
+#include "cli/view/notice.h"
 #include "draft/draft.h"
 #include "ops/op_draft.h"
 #include "snapshot/snapshot.h"
@@ -165,11 +166,29 @@ static int begin_draft(struct loops_options *opts, struct snapshot_work *work, c
 static int begin_loop(struct loops_options *opts, struct snapshot_work *work, struct error *err)
 {
 	const char *first = opts->rest[0];
+	size_t index;
+	const json_t *action;
 
 	if (first && drafts_exists(opts, first))
 		return error_set(err, "%s is a draft (see its changes: ringfence diff --draft %s)",
 				 first, first);
-	return checkpoints_begin(opts, "diff", work, err);
+	if (checkpoints_begin(opts, "diff", work, err) < 0)
+		return -1;
+	json_array_foreach(opts->loop.state.options.findings, index, action)
+	{
+		snapshot_tell(work, "action", json_string_value(action));
+	}
+	return 0;
+}
+
+static void notice_accepted(const struct loops_options *opts)
+{
+	size_t count = json_array_size(opts->loop.state.accepted);
+
+	if (opts->findings && !opts->json && count)
+		notice_format("%zu finding%s of this loop %s accepted, and no longer count%s",
+			      count, count == 1 ? "" : "s", count == 1 ? "was" : "were",
+			      count == 1 ? "s" : "");
 }
 
 /* Returns whether an agent may be changing the files that are compared. */
@@ -211,6 +230,7 @@ static int diff(struct loops_options *opts, struct error *err)
 	snapshot_tell_number(&work, "live", is_live(opts));
 	code = checkpoints_print(&work, !opts->json, err);
 	snapshot_release(&work);
+	notice_accepted(opts);
 	return code || check_paths(opts, result, err) == 0 ? code : cli_fail(err);
 }
 

@@ -27,9 +27,9 @@ char *changes_text_line(const struct apply_changes_item *item)
 	AUTO_FREE char *from = item->from ? text_escaped(item->from) : NULL;
 	AUTO_FREE char *size = size_text(item);
 
-	return mem_format("%c %s%s%s%s%s%s%s", apply_changes_letter(item->status), path,
-			  from ? ", from " : "", from ? from : "", item->why ? " (" : "",
-			  item->why ? item->why : "", item->why ? ")" : "", size);
+	return mem_format("%c %s%s%s%s%s%s", apply_changes_letter(item->status), path,
+			  from ? ", from " : "", from ? from : "", size, item->why ? ": " : "",
+			  item->why ? item->why : "");
 }
 
 static void print_paths(const struct apply_changes *changes, enum path_group group, size_t count,

@@ -1,4 +1,4 @@
-/* Changes that cross into a project, by group, as text. */
+/* Changes that apply makes in a project, by group, as text. */
 #ifndef CLI_VIEW_CHANGES_TEXT_H
 #define CLI_VIEW_CHANGES_TEXT_H
 

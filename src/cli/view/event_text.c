@@ -297,6 +297,16 @@ static void print_checkpointed(struct event_text *view, const json_t *data)
 			jsonget_text(first, "why"));
 }
 
+/* Line 0 stands for the whole file. */
+static void print_finding(struct event_text *view, const json_t *finding)
+{
+	long long line = (long long)jsonget_number(finding, "line");
+	AUTO_FREE char *place = line ? mem_format(":%lld", line) : mem_dup("");
+
+	event_text_print(view, "  %s%s: %s: %s", jsonget_text(finding, "path"), place,
+			 jsonget_text(finding, "says"), jsonget_text(finding, "evidence"));
+}
+
 static void print_examined(struct event_text *view, const json_t *data)
 {
 	enum { SHOWN = 5 };
@@ -311,9 +321,7 @@ static void print_examined(struct event_text *view, const json_t *data)
 	{
 		if (index == SHOWN)
 			break;
-		event_text_print(view, "  %s:%lld: %s: %s", jsonget_text(finding, "path"),
-				 (long long)jsonget_number(finding, "line"),
-				 jsonget_text(finding, "says"), jsonget_text(finding, "evidence"));
+		print_finding(view, finding);
 	}
 	if (json_array_size(findings) > SHOWN)
 		event_text_print(view, "  %lld findings in all (see: ringfence diff --findings)",

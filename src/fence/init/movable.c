@@ -33,6 +33,12 @@
 enum { MOST_ENTRIES = 20000, MOST_DEPTH = 64, MOST_MS = 60000, MOST_ROUNDS = 100 };
 static const uint64_t MOST_BYTES = 1ULL << 30;
 
+/* A folder before anything was copied. */
+struct seen {
+	ino_t inode;
+	struct timespec changed;
+};
+
 struct work {
 	int project;
 	int place; /* PROJECT/PLACE */
@@ -40,6 +46,8 @@ struct work {
 	uint64_t entries, bytes;
 	uint64_t deadline_ms;
 	unsigned int copiers, turn; /* they take turns; this one's */
+	struct seen *seen;
+	size_t seen_count;
 };
 
 /* A folder that is being replaced, as its note describes it. */
@@ -152,6 +160,8 @@ static int judge_folder(struct work *work, int folder, const char *name, int dep
 		return -1;
 	if (status.st_uid != geteuid())
 		return fail(EPERM);
+	work->seen = mem_extend(work->seen, work->seen_count, sizeof *work->seen);
+	work->seen[work->seen_count++] = (struct seen){ status.st_ino, status.st_mtim };
 	return each_entry(work, fd, judge, depth + 1);
 }
 
@@ -455,6 +465,16 @@ static int convert_inner(struct work *work, int fd, const char *path)
 	return result;
 }
 
+/* Returns when a folder was changed. Each copy of a file changes its folder, and overlayfs sets the
+ * time back to the one that it saw before; of two copies at once, that may be the wrong one. */
+static struct timespec changed_of(const struct work *work, const struct stat *status)
+{
+	for (size_t i = 0; i < work->seen_count; i++)
+		if (work->seen[i].inode == status->st_ino)
+			return work->seen[i].changed;
+	return status->st_mtim;
+}
+
 /* Replaces a folder, after those in it. */
 static int convert(struct work *work, int folder, const char *name, const char *path)
 {
@@ -464,7 +484,8 @@ static int convert(struct work *work, int folder, const char *name, const char *
 
 	if (fd < 0 || fstat(fd, &status) < 0 || convert_inner(work, fd, path) < 0)
 		return -1;
-	note = (struct note){ .mode = status.st_mode & 07777, .changed = status.st_mtim };
+	note = (struct note){ .mode = status.st_mode & 07777,
+			      .changed = changed_of(work, &status) };
 	if (snprintf(note.path, sizeof note.path, "%s", path) >= (int)sizeof note.path)
 		return fail(ENAMETOOLONG);
 	if (mkdirat(work->place, NEW, (note.mode & 0777) | 0700) < 0 || write_note(work, &note) < 0)
@@ -500,6 +521,7 @@ static void close_work(struct work *work)
 	}
 	fd_close(&work->place);
 	fd_close(&work->project);
+	free(work->seen);
 	errno = error;
 }
 

@@ -6,8 +6,8 @@
  * innermost folder outwards. Nobody sees a difference afterwards, except by inode numbers. While
  * the entries of one folder move, others may miss them.
  *
- * It runs in a process of its own behind the walls of the command, because it walks a tree that the
- * command controls: whatever it is deceived into, the command could do itself.
+ * It runs in a process of its own inside the fence of the command, because it walks a tree that the
+ * command controls: it can be deceived only into what the command could do itself.
  *
  *	PROJECT/.ringfence-rename/new	replaces the folder
  *	PROJECT/.ringfence-rename/note	a symlink: mode, time and path of the folder. A symlink

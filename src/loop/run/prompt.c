@@ -95,8 +95,12 @@ static void add_findings(const struct loop_state *state, struct buffer *out)
 		any = true;
 		buffer_add_text(out, "- `");
 		text_escape(out, jsonget_text(finding, "path"));
-		buffer_printf(out, "` line %lld: %s: `", (long long)jsonget_number(finding, "line"),
-			      jsonget_text(finding, "says"));
+		if (jsonget_number(finding, "line"))
+			buffer_printf(out, "` line %lld",
+				      (long long)jsonget_number(finding, "line"));
+		else
+			buffer_add_text(out, "`");
+		buffer_printf(out, ": %s: `", jsonget_text(finding, "says"));
 		text_escape(out, jsonget_text(finding, "evidence"));
 		buffer_add_text(out, "`\n");
 	}

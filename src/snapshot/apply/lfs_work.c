@@ -158,7 +158,7 @@ static int store(const struct user_repo *user, int fd, const char *bytes, size_t
 	if (lfs_store_begin(lfs, TEMPORARY, &entry, err) < 0)
 		return -1;
 	if (lfs_store_add(&entry, bytes, size, err) < 0 ||
-	    lfs_store_add_file(&entry, fd, err) < 0) {
+	    lfs_store_add_file(&entry, fd, UINT64_MAX, err) < 0) {
 		lfs_store_drop(&entry);
 		return -1;
 	}

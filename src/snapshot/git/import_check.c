@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { MOST_ENTRIES = 200000000, MOST_FILES = 4096, SHORT_ID = 10 };
+enum { MOST_ENTRIES = 200000000, MOST_FILES = 4096, SHORT_ID = 10, STEPS_OF_ENTRY = 100 };
 
 static const unsigned char empty_blob[FSCK_ID] = { 0xe6, 0x9d, 0xe2, 0x9b, 0xb2, 0xd1, 0xd6,
 						   0x43, 0x4b, 0x8b, 0x29, 0xae, 0x77, 0x5a,
@@ -101,6 +101,8 @@ static bool is_in_lfs(struct import_check *check)
 		answer = lfs_rules_match(scope->rules, path + scope->base + (scope->base > 0),
 					 &steps);
 	}
+	/* Many rules take as long as many entries. */
+	check->entries += (LFS_RULES_STEPS - steps) / STEPS_OF_ENTRY;
 	return answer == LFS_RULES_YES;
 }
 
@@ -115,7 +117,8 @@ static int copy_content(struct import_check *check, int from, const struct lfs_p
 		return error_set(err, "it is larger than --git-size allows");
 	if (lfs_store_begin(check->to, check->temporary, &entry, err) < 0)
 		return -1;
-	if (lfs_store_add_file(&entry, from, err) < 0) {
+	/* Whoever still writes to the object does not fill the disk. */
+	if (lfs_store_add_file(&entry, from, pointer->size, err) < 0) {
 		lfs_store_drop(&entry);
 		return -1;
 	}

@@ -63,28 +63,31 @@ static int read_files(struct checkpoint_repo *repo, const struct changes *change
 	return 0;
 }
 
-/* Writes the findings that the policy wants, at most `most` of them, and how many there are. */
+static void write_one(struct json *json, const struct detect_finding *finding,
+		      enum detect_action action)
+{
+	json_open(json, NULL, '{');
+	json_text(json, "kind", detect_kind_name(finding->kind));
+	json_text(json, "action", detect_action_name(action));
+	json_text(json, "path", finding->path);
+	json_number(json, "line", finding->line);
+	json_text(json, "says", detect_kind_says(finding->kind));
+	json_text(json, "evidence", finding->evidence);
+	json_close(json);
+}
+
+/* Writes the findings that the policy wants, at most `most` of them, and how many there are. The
+ * strictest action comes first: many notes must not hide a finding that stops the loop. */
 static void write_all(struct json *json, const struct detect_findings *findings,
 		      const struct detect_policy *policy, size_t most)
 {
 	size_t count = 0;
 
 	json_open(json, "findings", '[');
-	for (size_t i = 0; i < findings->count; i++) {
-		const struct detect_finding *finding = &findings->items[i];
-		enum detect_action action = policy->actions[finding->kind];
-
-		if (action == DETECT_OFF || ++count > most)
-			continue;
-		json_open(json, NULL, '{');
-		json_text(json, "kind", detect_kind_name(finding->kind));
-		json_text(json, "action", detect_action_name(action));
-		json_text(json, "path", finding->path);
-		json_number(json, "line", finding->line);
-		json_text(json, "says", detect_kind_says(finding->kind));
-		json_text(json, "evidence", finding->evidence);
-		json_close(json);
-	}
+	for (enum detect_action action = DETECT_STOP; action > DETECT_OFF; action--)
+		for (size_t i = 0; i < findings->count; i++)
+			if (policy->actions[findings->items[i].kind] == action && ++count <= most)
+				write_one(json, &findings->items[i], action);
 	json_close(json);
 	json_number(json, "count", count);
 }
@@ -115,19 +118,22 @@ static void print_json(const struct detect_findings *findings, const struct dete
 static void print_all(const struct detect_findings *findings, const struct detect_policy *policy,
 		      const struct differ_options *options, FILE *out)
 {
-	size_t count = 0;
+	size_t off = 0;
 
 	if (options->style == DIFFER_JSON) {
 		print_json(findings, policy, out);
 		return;
 	}
 	for (size_t i = 0; i < findings->count; i++)
-		if (policy->actions[findings->items[i].kind] != DETECT_OFF) {
+		if (policy->actions[findings->items[i].kind] == DETECT_OFF)
+			off++;
+		else
 			print_one(&findings->items[i], options->terminal, out);
-			count++;
-		}
-	if (!count)
+	if (!findings->count)
 		fputs("no sign that the changes weaken the checks\n", out);
+	if (off)
+		fprintf(out, "%zu finding%s not shown: %s kind is off (see: --findings)\n", off,
+			off == 1 ? " is" : "s are", off == 1 ? "its" : "their");
 }
 
 /* ---- finding ---- */
@@ -148,33 +154,41 @@ static int find(struct checkpoint_repo *repo, struct node *old, struct node *new
 	return result;
 }
 
+static int read_policy(const struct list *actions, struct detect_policy *ret_policy,
+		       struct error *err)
+{
+	detect_policy_init(ret_policy);
+	for (size_t i = 0; i < actions->count; i++)
+		if (!detect_policy_change(ret_policy, actions->items[i]))
+			return error_set(err, "malformed action of a finding: '%s'",
+					 actions->items[i]);
+	return 0;
+}
+
 int findings_print(struct checkpoint_repo *repo, struct node *old, struct node *new,
-		   const struct differ_options *options, FILE *out, struct error *err)
+		   const struct list *actions, const struct differ_options *options, FILE *out,
+		   struct error *err)
 {
 	struct detect_findings findings;
 	struct detect_policy policy;
 
-	if (find(repo, old, new, &options->paths, &findings, err) < 0)
+	if (read_policy(actions, &policy, err) < 0 ||
+	    find(repo, old, new, &options->paths, &findings, err) < 0)
 		return -1;
-	detect_policy_init(&policy);
 	print_all(&findings, &policy, options, out);
 	detect_findings_release(&findings);
 	return 0;
 }
 
 int findings_write(struct checkpoint_repo *repo, struct node *old, struct node *new,
-		   const struct list *changes, struct json *json, struct error *err)
+		   const struct list *actions, struct json *json, struct error *err)
 {
 	enum { MOST = 50 };
 	struct detect_findings findings;
 	struct detect_policy policy;
 
-	detect_policy_init(&policy);
-	for (size_t i = 0; i < changes->count; i++)
-		if (!detect_policy_change(&policy, changes->items[i]))
-			return error_set(err, "malformed action of a finding: '%s'",
-					 changes->items[i]);
-	if (find(repo, old, new, &(struct list){ 0 }, &findings, err) < 0)
+	if (read_policy(actions, &policy, err) < 0 ||
+	    find(repo, old, new, &(struct list){ 0 }, &findings, err) < 0)
 		return -1;
 	write_all(json, &findings, &policy, MOST);
 	detect_findings_release(&findings);

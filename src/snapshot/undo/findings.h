@@ -5,14 +5,16 @@
 #include "snapshot/undo/differ.h"
 #include "util/text/json.h"
 
-/* Prints the findings for users or, with style DIFFER_JSON, as JSON. Returns 0, or -1 with err
- * set. */
-int findings_print(struct checkpoint_repo *repo, struct node *old, struct node *new,
-		   const struct differ_options *options, FILE *out, struct error *err);
+/* `actions` are changes to the default actions (detect_policy_change()). Findings whose action is
+ * "off" are left out. Both functions return 0, or -1 with err set. */
 
-/* Writes the first findings to an answer, with their actions: the defaults, and changes to them
- * (detect_policy_change()). Returns 0, or -1 with err set. */
+/* Prints the findings for users or, with style DIFFER_JSON, as JSON. */
+int findings_print(struct checkpoint_repo *repo, struct node *old, struct node *new,
+		   const struct list *actions, const struct differ_options *options, FILE *out,
+		   struct error *err);
+
+/* Writes the first findings to an answer. */
 int findings_write(struct checkpoint_repo *repo, struct node *old, struct node *new,
-		   const struct list *changes, struct json *json, struct error *err);
+		   const struct list *actions, struct json *json, struct error *err);
 
 #endif

@@ -24,13 +24,15 @@ static bool is_change(const git_diff_line *line)
 
 /* ---- showing ---- */
 
+/* A line is shown to its end, also after a NUL byte. */
 static void write_text(struct json *json, const char *key, const char *before, const char *bytes,
 		       size_t size)
 {
-	size_t shown = size && bytes[size - 1] == '\n' ? size - 1 : size;
-	AUTO_FREE char *text = mem_format("%s%.*s", before, (int)shown, bytes);
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(SIZE_MAX / 2);
 
-	json_text(json, key, text);
+	buffer_add_text(&text, before);
+	buffer_add(&text, bytes, size && bytes[size - 1] == '\n' ? size - 1 : size);
+	json_bytes(json, key, buffer_text(&text), text.used);
 }
 
 static void write_line(struct json *json, const git_diff_line *line)

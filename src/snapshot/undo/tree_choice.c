@@ -1,11 +1,12 @@
 /* Leaves changes out: see tree_choice.h. */
 #include "snapshot/undo/tree_choice.h"
 
+#include "util/textset.h"
 
 #include <string.h>
 
 struct choosing {
-	const struct list *left_out;
+	struct textset left_out;
 	struct buffer path;
 };
 
@@ -50,7 +51,7 @@ static bool choose_folder(struct choosing *at, const struct node *old, const str
 static void choose(struct choosing *at, const struct node *old, const struct node *new,
 		   struct node *out)
 {
-	bool left_out = list_has(at->left_out, buffer_text(&at->path));
+	bool left_out = textset_has(&at->left_out, buffer_text(&at->path));
 
 	if (is_folder(old) && is_folder(new))
 		choose_folder(at, old, new, left_out, out);
@@ -85,10 +86,13 @@ static void choose_entries(struct choosing *at, const struct node *old, const st
 void tree_choice(const struct node *old, const struct node *new, const struct list *left_out,
 		 struct node *ret_result)
 {
-	struct choosing at = { .left_out = left_out, .path = BUFFER_INIT(NODE_PATH_MAX) };
+	struct choosing at = { .path = BUFFER_INIT(NODE_PATH_MAX) };
 
+	for (size_t i = 0; i < left_out->count; i++)
+		textset_add(&at.left_out, left_out->items[i]);
 	*ret_result = (struct node){ .name = "", .kind = NODE_FOLDER, .mode = new->mode };
 	choose_entries(&at, old, new, ret_result);
 	node_tidy_groups(ret_result);
+	textset_release(&at.left_out);
 	buffer_release(&at.path);
 }

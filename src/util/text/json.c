@@ -62,6 +62,12 @@ void json_text(struct json *json, const char *key, const char *text)
 		buffer_add_text(json->out, "null");
 }
 
+void json_bytes(struct json *json, const char *key, const char *bytes, size_t size)
+{
+	begin(json, key, false);
+	text_json_bytes(json->out, bytes, size);
+}
+
 void json_number(struct json *json, const char *key, uint64_t number)
 {
 	begin(json, key, false);

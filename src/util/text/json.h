@@ -34,6 +34,9 @@ void json_close(struct json *json);
 
 /* A NULL text is written as null. */
 void json_text(struct json *json, const char *key, const char *text);
+
+/* Adds bytes as a text; a NUL becomes U+FFFD, as everything that is not UTF-8. */
+void json_bytes(struct json *json, const char *key, const char *bytes, size_t size);
 void json_number(struct json *json, const char *key, uint64_t number);
 void json_flag(struct json *json, const char *key, bool flag);
 void json_list(struct json *json, const char *key, const struct list *list);

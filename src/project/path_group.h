@@ -1,11 +1,12 @@
 /*
- * The groups in which changed files are shown before they cross into a project.
+ * Groups of a project's files. The command apply shows the changes of a draft by group; src/detect
+ * finds tests and lockfiles by the same names.
  *
  * A path belongs to exactly one group, by its name and a few facts. Files that this machine
  * executes come first, then those that CI runs; a lockfile is a dependency even if it is large.
  */
-#ifndef OPS_PATH_GROUP_H
-#define OPS_PATH_GROUP_H
+#ifndef PROJECT_PATH_GROUP_H
+#define PROJECT_PATH_GROUP_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,8 +36,12 @@ struct path_group_facts {
 /* path: relative to the project. */
 enum path_group path_group_of(const char *path, const struct path_group_facts *facts);
 
-/* Returns the group that the name alone decides: dependencies, tests, configuration or source. */
-enum path_group path_group_of_name(const char *path);
+/* Returns whether the file holds tests or helps them. It may be in another group: a manifest in a
+ * folder of tests is in dependencies. */
+bool path_group_is_test(const char *path);
+
+/* Returns the name of the manifest that a lockfile belongs to, or NULL for any other file. */
+const char *path_group_manifest_of(const char *lockfile);
 
 /* The name of a group in JSON, and its title for people. */
 const char *path_group_name(enum path_group group);

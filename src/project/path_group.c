@@ -1,5 +1,7 @@
 /* Groups of changed files: see path_group.h. */
-#include "ops/path_group.h"
+#include "project/path_group.h"
+
+#include "util/file/path.h"
 
 #include <fnmatch.h>
 #include <string.h>
@@ -21,24 +23,30 @@ static const struct {
 
 _Static_assert(sizeof groups / sizeof *groups == PATH_GROUP_COUNT, "a group has no name");
 
-/* Names in any case of letters; the first row that matches decides. `*` stands for any characters.
- * `folder/` matches everything in such a folder, at any depth. */
+/* The first row that matches decides. A pattern in lower case matches any case of letters, one with
+ * a capital letter only its own. `*` stands for any characters. `folder/` matches everything in
+ * such a folder, at any depth. */
 static const struct row {
 	enum path_group group;
 	const char *pattern;
+	const char *manifest; /* the one that a lockfile belongs to */
 } rows[] = {
-#define ROW(group, pattern)                  \
-	{                                    \
-		PATH_GROUP_##group, pattern, \
+#define ROW(group, pattern)                       \
+	{                                         \
+		PATH_GROUP_##group, pattern, NULL \
+	}
+#define LOCKFILE(pattern, manifest)                        \
+	{                                                  \
+		PATH_GROUP_DEPENDENCIES, pattern, manifest \
 	}
 	/* JavaScript */
 	ROW(DEPENDENCIES, "package.json"),
-	ROW(DEPENDENCIES, "package-lock.json"),
-	ROW(DEPENDENCIES, "npm-shrinkwrap.json"),
-	ROW(DEPENDENCIES, "yarn.lock"),
-	ROW(DEPENDENCIES, "pnpm-lock.yaml"),
-	ROW(DEPENDENCIES, "bun.lock"),
-	ROW(DEPENDENCIES, "bun.lockb"),
+	LOCKFILE("package-lock.json", "package.json"),
+	LOCKFILE("npm-shrinkwrap.json", "package.json"),
+	LOCKFILE("yarn.lock", "package.json"),
+	LOCKFILE("pnpm-lock.yaml", "package.json"),
+	LOCKFILE("bun.lock", "package.json"),
+	LOCKFILE("bun.lockb", "package.json"),
 	ROW(DEPENDENCIES, "deno.lock"),
 	ROW(DEPENDENCIES, "bower.json"),
 	/* Python */
@@ -48,10 +56,10 @@ static const struct row {
 	ROW(DEPENDENCIES, "requirements/"),
 	ROW(DEPENDENCIES, "constraints*.txt"),
 	ROW(DEPENDENCIES, "pipfile"),
-	ROW(DEPENDENCIES, "pipfile.lock"),
-	ROW(DEPENDENCIES, "poetry.lock"),
-	ROW(DEPENDENCIES, "pdm.lock"),
-	ROW(DEPENDENCIES, "uv.lock"),
+	LOCKFILE("pipfile.lock", "Pipfile"),
+	LOCKFILE("poetry.lock", "pyproject.toml"),
+	LOCKFILE("pdm.lock", "pyproject.toml"),
+	LOCKFILE("uv.lock", "pyproject.toml"),
 	ROW(DEPENDENCIES, "pixi.toml"),
 	ROW(DEPENDENCIES, "pixi.lock"),
 	ROW(DEPENDENCIES, "environment.yml"),
@@ -59,19 +67,19 @@ static const struct row {
 	ROW(DEPENDENCIES, "conda-lock.yml"),
 	/* Rust, Go, Zig, Nim */
 	ROW(DEPENDENCIES, "cargo.toml"),
-	ROW(DEPENDENCIES, "cargo.lock"),
+	LOCKFILE("cargo.lock", "Cargo.toml"),
 	ROW(DEPENDENCIES, "go.mod"),
-	ROW(DEPENDENCIES, "go.sum"),
+	LOCKFILE("go.sum", "go.mod"),
 	ROW(DEPENDENCIES, "go.work"),
 	ROW(DEPENDENCIES, "go.work.sum"),
 	ROW(DEPENDENCIES, "build.zig.zon"),
 	ROW(DEPENDENCIES, "*.nimble"),
 	/* Ruby, PHP, Perl, Elixir, Erlang, Dart, Swift */
 	ROW(DEPENDENCIES, "gemfile"),
-	ROW(DEPENDENCIES, "gemfile.lock"),
+	LOCKFILE("gemfile.lock", "Gemfile"),
 	ROW(DEPENDENCIES, "*.gemspec"),
 	ROW(DEPENDENCIES, "composer.json"),
-	ROW(DEPENDENCIES, "composer.lock"),
+	LOCKFILE("composer.lock", "composer.json"),
 	ROW(DEPENDENCIES, "cpanfile"),
 	ROW(DEPENDENCIES, "cpanfile.snapshot"),
 	ROW(DEPENDENCIES, "mix.exs"),
@@ -152,9 +160,17 @@ static const struct row {
 	ROW(TESTS, "*.feature"),
 	ROW(TESTS, "*.snap"),
 	ROW(TESTS, "*.bats"),
-	ROW(TESTS, "tests.py"),
-	ROW(TESTS, "tests.rs"),
+	ROW(TESTS, "*.cy.*"),
+	ROW(TESTS, "*.e2e.*"),
 	ROW(TESTS, "test.*"),
+	ROW(TESTS, "tests.*"),
+	ROW(TESTS, "check_*.c"),
+	ROW(TESTS, "conftest.py"),
+	ROW(TESTS, "Test*.java"),
+	ROW(TESTS, "*Test.java"),
+	ROW(TESTS, "*Tests.java"),
+	ROW(TESTS, "*IT.java"),
+	ROW(TESTS, "*Test.kt"),
 
 	ROW(CONFIGURATION, ".config/"),
 	ROW(CONFIGURATION, "*.toml"),
@@ -216,6 +232,7 @@ static const struct row {
 	ROW(CONFIGURATION, "setup.py"),
 	ROW(CONFIGURATION, "manifest.in"),
 #undef ROW
+#undef LOCKFILE
 };
 
 /* Returns whether one of the folders of a path has the name `folder/`. */
@@ -229,21 +246,49 @@ static bool is_in(const char *path, const char *folder)
 	return false;
 }
 
+static bool has_capital(const char *pattern)
+{
+	return strpbrk(pattern, "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+}
+
 static bool matches(const char *path, const char *pattern)
 {
-	const char *slash = strrchr(path, '/');
+	int folding = has_capital(pattern) ? 0 : FNM_CASEFOLD;
 
 	if (pattern[strlen(pattern) - 1] == '/')
 		return is_in(path, pattern);
-	return fnmatch(pattern, slash ? slash + 1 : path, FNM_CASEFOLD | FNM_NOESCAPE) == 0;
+	return fnmatch(pattern, path_name(path), folding | FNM_NOESCAPE) == 0;
 }
 
-enum path_group path_group_of_name(const char *path)
+static const struct row *find_row(const char *path)
 {
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
 		if (matches(path, rows[i].pattern))
-			return rows[i].group;
-	return PATH_GROUP_SOURCE;
+			return &rows[i];
+	return NULL;
+}
+
+/* Returns the group that the name alone decides: dependencies, tests, configuration or source. */
+static enum path_group group_of_name(const char *path)
+{
+	const struct row *row = find_row(path);
+
+	return row ? row->group : PATH_GROUP_SOURCE;
+}
+
+bool path_group_is_test(const char *path)
+{
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		if (rows[i].group == PATH_GROUP_TESTS && matches(path, rows[i].pattern))
+			return true;
+	return false;
+}
+
+const char *path_group_manifest_of(const char *lockfile)
+{
+	const struct row *row = find_row(lockfile);
+
+	return row ? row->manifest : NULL;
 }
 
 enum path_group path_group_of(const char *path, const struct path_group_facts *facts)
@@ -254,7 +299,7 @@ enum path_group path_group_of(const char *path, const struct path_group_facts *f
 		return PATH_GROUP_EXECUTED;
 	if (facts->ci)
 		return PATH_GROUP_CI;
-	by_name = path_group_of_name(path);
+	by_name = group_of_name(path);
 	if (by_name == PATH_GROUP_DEPENDENCIES)
 		return by_name;
 	if (facts->bytes >= PATH_GROUP_LARGE_BYTES)
