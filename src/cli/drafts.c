@@ -3,24 +3,102 @@
 
 #include "cli/view/changes_text.h"
 #include "cli/view/notice.h"
+#include "fence/fence_plan.h"
 #include "fenced/fenced.h"
 #include "ops/op_draft.h"
+#include "util/clock.h"
 #include "util/mem.h"
 #include "util/text/text.h"
 
 #include <string.h>
 
-enum { SHOWN = 10 };
+enum { SHOWN = 10, PROGRESS_MS = 3000 };
 
-int drafts_begin(const char *id, const struct fence_spec *spec, struct draft_record *ret_record,
+/* Prints how far a copy is, not more often than every few seconds. */
+static void notice_progress(void *context, uint64_t done_bytes, uint64_t all_bytes)
+{
+	int64_t *next_ms = context;
+	int64_t now_ms = (int64_t)clock_steady_ms();
+
+	if (now_ms < *next_ms)
+		return;
+	*next_ms = now_ms + PROGRESS_MS;
+
+	AUTO_FREE char *done = text_size(done_bytes);
+	AUTO_FREE char *all = text_size(all_bytes);
+
+	notice_format("copying the project to the draft: %s of %s", done, all);
+}
+
+static void notice_made(const struct draft_made *made)
+{
+	if (made->why.text[0])
+		notice_format("the draft is a copy of the project, because an overlay does not "
+			      "work: %s",
+			      made->why.text);
+	if (made->left_out)
+		notice_format(
+			"%llu file%s of the project cannot be read, and are empty in the draft",
+			(unsigned long long)made->left_out, made->left_out == 1 ? "" : "s");
+}
+
+/* The rules of the project itself hide as much as those in the draft. */
+static bool is_hidden(void *context, const char *path, bool is_folder)
+{
+	const struct fence_rule *rule = fence_plan_decide(context, path);
+
+	return rule &&
+	       (rule->access == WIRE_HIDE || (rule->access == WIRE_HIDE_AROUND && !is_folder));
+}
+
+static int begin(const char *id, const struct effective *effective, struct fence_plan *before,
+		 struct draft_record *ret_record, struct error *err)
+{
+	const struct config *config = &effective->config;
+	const struct fence_place *place = effective->spec.place;
+	int64_t next_ms = (int64_t)clock_steady_ms() + PROGRESS_MS;
+	const struct op_draft_begin_request request = {
+		.state = place->state,
+		.id = id,
+		.command = effective->spec.command,
+		.draft = { .view = fenced_view(place, NULL),
+			   .kind = config_get(config, SETTING_DRAFT_KIND)->text,
+			   .most_bytes = config_get(config, SETTING_DRAFT_SIZE)->number,
+			   .progress = notice_progress,
+			   .progress_context = &next_ms,
+			   .hides = is_hidden,
+			   .hides_context = before }
+	};
+	struct draft_made made = { 0 };
+
+	if (op_failed(op_draft_begin(&request, ret_record, &made, err)))
+		return -1;
+	notice_made(&made);
+	return 0;
+}
+
+/* A plan for the project says what a copy leaves out. */
+static int begin_new(const struct effective *effective, struct draft_record *ret_record,
+		     struct error *err)
+{
+	struct fence_spec spec = effective->spec;
+	struct fence_plan before;
+	int result;
+
+	spec.draft = true;
+	if (fence_plan_make(&spec, &before, err) < 0)
+		return -1;
+	notice_found(&before.recovered, before.project);
+	result = begin(NULL, effective, &before, ret_record, err);
+	fence_plan_release(&before);
+	return result;
+}
+
+int drafts_begin(const char *id, const struct effective *effective, struct draft_record *ret_record,
 		 struct error *err)
 {
-	const struct op_draft_begin_request request = { .state = spec->place->state,
-							.project = spec->place->project,
-							.id = id,
-							.command = spec->command };
-
-	return op_failed(op_draft_begin(&request, ret_record, err)) ? -1 : 0;
+	return id ? begin(id, effective, NULL, ret_record, err)
+		  : begin_new(effective, ret_record, err);
 }
 
 void drafts_abandon(const char *state, struct draft_record *record)

@@ -4,14 +4,14 @@
 
 #include "cli/loops.h"
 #include "draft/draft_record.h"
-#include "fence/fence_spec.h"
+#include "settings/effective.h"
 #include "util/list.h"
 
 struct fence_result;
 
-/* Opens the draft with this id, or a new one if id is NULL, for the command of `spec`. Returns 0
- * with a record that the caller releases, or -1 with err set. */
-int drafts_begin(const char *id, const struct fence_spec *spec, struct draft_record *ret_record,
+/* Opens the draft with this id, or a new one if id is NULL, for the command of
+ * effective->spec. Returns 0 with a record that the caller releases, or -1 with err set. */
+int drafts_begin(const char *id, const struct effective *effective, struct draft_record *ret_record,
 		 struct error *err);
 
 /* How a command ended. */

@@ -1,6 +1,7 @@
 /* Settings of the fence: see setting.h. */
 #include "config/setting.h"
 
+#include "draft/draft_kinds.h"
 #include "fence/fence_mechanisms.h"
 
 #include <unistd.h>
@@ -8,8 +9,11 @@
 #define WORD(name)    #name,
 #define OR_WORD(name) "|" #name
 
+#define KIND_WORD(name, mark) #name,
+
 static const char *const net_choices[] = { "none", "list", "open", NULL };
 static const char *const fence_choices[] = { "auto", FENCE_MECHANISMS(WORD) NULL };
+static const char *const draft_choices[] = { "auto", DRAFT_KINDS(KIND_WORD) NULL };
 static const char *const weaker_choices[] = { "landlock",  "abstract-sockets", "memory",
 					      "cpus",      "processes",        "open-files",
 					      "file-size", "tmp-size",         "disk",
@@ -323,6 +327,34 @@ const struct setting setting_fence_rows[] = {
 		        "terminal.",
 		.example = "true",
 		.widens = "the command's output reaches your terminal unfiltered:",
+	},
+	[SETTING_DRAFT_KIND] = {
+		.id = SETTING_DRAFT_KIND,
+		.key = "draft-kind",
+		.type = SETTING_CHOICE,
+		.trust = SETTING_TRUSTED,
+		.fallback = "auto",
+		.value = "KIND",
+		.choices = draft_choices,
+		.help = "make new drafts of this kind: auto, overlay or copy",
+		.more = "`auto` takes an overlay if it works here (see `ringfence doctor`), and "
+		        "copies the project otherwise; see [drafts](drafts.md#where-it-works). The "
+		        "draft of a loop cannot be a copy.",
+		.example = "copy",
+		.widens = "new drafts are of this kind:",
+	},
+	[SETTING_DRAFT_SIZE] = {
+		.id = SETTING_DRAFT_SIZE,
+		.key = "draft-size",
+		.type = SETTING_SIZE,
+		.trust = SETTING_TIGHTER,
+		.fallback = "20G",
+		.value = "SIZE",
+		.help = "limit the size of a draft that is a copy",
+		.more = "A larger project is refused before anything is copied. Contents that the "
+		        "file system can share (btrfs, xfs) do not count.",
+		.example = "5G",
+		.widens = "a draft may be a copy of as much as",
 	},
 };
 

@@ -4,6 +4,7 @@
 #include "agent/adapter.h"
 #include "doctor/probe.h"
 #include "doctor/state_check.h"
+#include "draft/draft.h"
 #include "fence/fence_limit.h"
 #include "util/buffer.h"
 #include "util/env.h"
@@ -297,6 +298,28 @@ static void check_disk(struct doctor_check *check, const struct probe *probe)
 	}
 }
 
+/* Tries the kinds of drafts, the best first. */
+static void check_drafts(struct doctor_check *check, const struct probe *probe)
+{
+	AUTO_FREE char *state = NULL;
+	struct error why, err;
+
+	if (!probe->held || find_state(&state, &err) < 0) {
+		skip(check, "the fence does not work");
+		return;
+	}
+	text(&check->detail, "overlay: works; only changes take space");
+	if (draft_try("overlay", state, &why) == 0)
+		return;
+	check->state = DOCTOR_WARN;
+	text(&check->detail, "copy: works; a draft is a copy of the project");
+	text(&check->remedy, "an overlay does not work here: %s", why.text);
+	if (draft_try("copy", state, &err) == 0)
+		return;
+	text(&check->detail, "do not work");
+	text(&check->remedy, "%s; nor does a copy: %s", why.text, err.text);
+}
+
 static void check_time_zone(struct doctor_check *check, const struct probe *probe)
 {
 	const char *chosen = env_get("TZ");
@@ -397,6 +420,7 @@ static const struct {
 	{ "git", check_git },
 	{ "disk", check_disk },
 	{ "state", check_state },
+	{ "drafts", check_drafts },
 	{ "time zone", check_time_zone },
 	{ "/proc", check_proc },
 	{ "/tmp", check_tmp },

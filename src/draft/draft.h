@@ -5,32 +5,26 @@
  * and its children. Everybody else sees the project as it is. A view is a mount in namespaces of
  * that process and ends with it, so nothing has to be unmounted after a crash.
  *
- *	FOLDER/upper	changed and new files, and marks for deleted ones (overlayfs's upper layer)
+ * There are several kinds of drafts (draft_kind.h). The entries of its folder tell a draft's kind:
+ *
+ *	FOLDER/upper	overlay: changed and new files, and marks for deleted ones
  *	FOLDER/work	overlayfs's own
+ *
+ *	FOLDER/files	copy: a copy of the whole project, with the changes
+ *	FOLDER/copied	which of its files are as they were copied (copied.h)
  */
 #ifndef DRAFT_DRAFT_H
 #define DRAFT_DRAFT_H
 
+#include "draft/draft_view.h"
 #include "util/error.h"
 
-#include <stdbool.h>
-#include <sys/types.h>
+/* Creates an empty draft of a project, and proves that it can be shown. Its folder must not exist.
+ * Returns 0, or -1 with err set. */
+int draft_make(const struct draft_request *request, struct draft_made *ret_made, struct error *err);
 
-struct draft_view {
-	const char *project; /* a real path */
-	const char *folder;  /* of the draft */
-	bool writable;       /* changes go to the draft; only one view at a time may be writable */
-	bool root;           /* this process is real root and needs no user namespace */
-	bool foreign;        /* it was root, became this user, and still has root's secrets */
-	uid_t lent_uid; /* shows root's files as this user's, by idmapped layers; 0: as they are */
-	gid_t lent_gid;
-};
-
-/* Creates an empty draft of a project. Its folder must not exist. Returns 0, or -1 with err set. */
-int draft_create(const char *project, const char *folder, struct error *err);
-
-/* Finds out whether views of this draft work on this machine. Returns 0, or -1 with err set. */
-int draft_try(const struct draft_view *view, struct error *err);
+/* Returns the kind of a draft, or NULL with err set if its creation was interrupted. */
+const char *draft_kind_name(const char *folder, struct error *err);
 
 /* Moves this process, which must have one thread, to a view. Descriptors that it has opened still
  * refer to the project itself. Returns 0, or -1 with err set; this process has then not moved. */
@@ -43,7 +37,8 @@ int draft_open_file(const char *project, const char *folder, const char *path, i
 /* Reports whether a view of the draft shows anything at this path of the project. */
 bool draft_exists(const char *project, const char *folder, const char *path);
 
-/* Reports whether a folder of the upper layer hides the project's folder of that name. */
-bool draft_is_opaque(int folder);
+/* Tries whether a kind works, with layers in this folder, which must exist and is left as it was.
+ * Returns 0, or -1 with the reason and what to do in err. */
+int draft_try(const char *kind, const char *state, struct error *err);
 
 #endif

@@ -1,7 +1,6 @@
 /* Drafts in the state folder: see draft_record.h. */
 #include "draft/draft_record.h"
 
-#include "draft/draft.h"
 #include "util/buffer.h"
 #include "util/clock.h"
 #include "util/file/dirwalk.h"
@@ -236,8 +235,8 @@ int draft_record_create(const char *state, const char *project, const char *comm
 	record.layers = path_join(record.folder, "layers");
 	record.project = mem_dup(project);
 	record.command = mem_dup(command);
-	if (make_folder(record.folder, err) < 0 || draft_create(project, record.layers, err) < 0 ||
-	    draft_record_lock(&record, err) < 0 || draft_record_write(&record, err) < 0) {
+	if (make_folder(record.folder, err) < 0 || draft_record_lock(&record, err) < 0 ||
+	    draft_record_write(&record, err) < 0) {
 		draft_record_release(&record);
 		return -1;
 	}

@@ -3,7 +3,7 @@
  *
  *	record.json	what follows in struct draft_record
  *	lock		held by the process that uses the draft
- *	layers		the draft itself (draft.h)
+ *	layers		the draft itself (draft.h), of any kind
  *
  * The base and the result of a draft are checkpoints of its project, under the draft's id.
  */
@@ -36,7 +36,8 @@ struct draft_records {
 	size_t count;
 };
 
-/* Creates an empty draft of a project, and locks it. Returns 0, or -1 with err set. */
+/* Creates the record of a new draft, and locks it. The caller makes the draft (draft_make()) at
+ * record->layers. Returns 0, or -1 with err set. */
 int draft_record_create(const char *state, const char *project, const char *command,
 			struct draft_record *ret_record, struct error *err);
 

@@ -6,6 +6,7 @@
 #include "util/file/path.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* If the project keeps changing (an editor saves files, a log grows), give up after this many. */
 enum { MOST_TRIES = 8 };
@@ -51,10 +52,13 @@ static int find_place(struct fenced *run, struct error *err)
 /* Plans for the project itself, then moves this process to the view. */
 static int enter_draft(const struct fenced_request *request, struct fenced *run, struct error *err)
 {
+	const char *kind = request->draft ? draft_kind_name(request->draft, err) : NULL;
 	struct draft_view view;
 
 	if (!request->draft)
 		return 0;
+	if (!kind)
+		return -1;
 	run->spec.draft = true;
 	run->spec.read_only = run->spec.read_only || request->draft_read_only;
 	if (find_place(run, err) < 0 || fence_plan_make(&run->spec, &run->before, err) < 0)
@@ -67,7 +71,8 @@ static int enter_draft(const struct fenced_request *request, struct fenced *run,
 	if (draft_enter(&view, err) < 0)
 		return -1;
 	run->spec.before = &run->before;
-	run->spec.layers = request->draft;
+	/* Only an overlay needs help with renames of folders. */
+	run->spec.layers = strcmp(kind, "overlay") == 0 ? request->draft : NULL;
 	return 0;
 }
 

@@ -4,7 +4,6 @@
 #include "fence/fence_spec.h"
 #include "snapshot/snapshot.h"
 #include "util/buffer.h"
-#include "util/file/path.h"
 #include "util/mem.h"
 #include "util/text/jsonget.h"
 #include "util/text/shell.h"
@@ -116,7 +115,7 @@ static int open_existing(const struct op_draft_begin_request *request, const cha
 {
 	if (op_draft_find(request->state, request->id, record, err) < 0)
 		return -1;
-	if (strcmp(record->project, request->project) != 0)
+	if (strcmp(record->project, request->draft.view.project) != 0)
 		error_with(err, ERROR_INVALID, "draft %s is of another project: %s", record->id,
 			   record->project);
 	else if (record->of_loop && open_loop(request, record, err) == 0)
@@ -132,26 +131,43 @@ static int open_existing(const struct op_draft_begin_request *request, const cha
 	return -1;
 }
 
-static int open_new(const struct op_draft_begin_request *request, const char *line,
-		    struct draft_record *record, struct error *err)
+/* The base is saved before the draft is made: what the user changes in between may then be in the
+ * draft, but is not taken for something that the user has undone. */
+static int fill_new(const struct op_draft_begin_request *request, const struct draft_record *record,
+		    struct draft_made *ret_made, struct error *err)
 {
+	struct draft_request draft = request->draft;
 	int64_t base;
 
-	if (draft_record_create(request->state, request->project, line, record, err) < 0)
+	draft.view.folder = record->layers;
+	return save(request->state, record, false, &base, err) < 0
+		       ? -1
+		       : draft_make(&draft, ret_made, err);
+}
+
+static int open_new(const struct op_draft_begin_request *request, const char *line,
+		    struct draft_record *record, struct draft_made *ret_made, struct error *err)
+{
+	struct error ignored;
+	uint64_t bytes = 0;
+
+	if (draft_record_create(request->state, request->draft.view.project, line, record, err) < 0)
 		return -1;
-	if (save(request->state, record, false, &base, err) == 0)
+	if (fill_new(request, record, ret_made, err) == 0)
 		return 0;
-	draft_record_remove(record, NULL, &(struct error){ 0 });
+	op_drop_checkpoints(request->state, record->project, record->id, &bytes, &ignored);
+	draft_record_remove(record, NULL, &ignored);
 	draft_record_release(record);
 	return -1;
 }
 
 enum op_status op_draft_begin(const struct op_draft_begin_request *request,
-			      struct draft_record *ret_record, struct error *err)
+			      struct draft_record *ret_record, struct draft_made *ret_made,
+			      struct error *err)
 {
 	AUTO_FREE char *line = line_of(request->command);
 	int result = request->id ? open_existing(request, line, ret_record, err)
-				 : open_new(request, line, ret_record, err);
+				 : open_new(request, line, ret_record, ret_made, err);
 
 	return result < 0 ? op_status_of(err) : OP_DONE;
 }
@@ -171,11 +187,11 @@ static json_t *read_changes(const char *state, const struct draft_record *record
 	return changes;
 }
 
-/* Files are missing from a folder whose rename was interrupted: they are in another place. */
-static int refuse_interrupted(const struct draft_record *record, const char *upper,
-			      struct error *err)
+/* Files are missing from a folder whose rename was interrupted: they are in another place. A copy,
+ * where renames need no help, has no upper layer. */
+static int refuse_interrupted(const struct draft_record *record, struct error *err)
 {
-	AUTO_FREE char *place = path_join(upper, WIRE_MOVABLE_PLACE);
+	AUTO_FREE char *place = mem_format("%s/upper/%s", record->layers, WIRE_MOVABLE_PLACE);
 	struct stat status;
 
 	if (lstat(place, &status) < 0 || !S_ISDIR(status.st_mode))
@@ -190,11 +206,10 @@ static int refuse_interrupted(const struct draft_record *record, const char *upp
 enum op_status op_draft_end(const char *state, struct draft_record *record, int64_t code,
 			    struct apply_changes *ret_changes, struct error *err)
 {
-	AUTO_FREE char *upper = path_join(record->layers, "upper");
 	json_t *all;
 	int result;
 
-	if (refuse_interrupted(record, upper, err) < 0 ||
+	if (refuse_interrupted(record, err) < 0 ||
 	    save(state, record, true, &record->result, err) < 0)
 		return op_status_of(err);
 	record->code = code;

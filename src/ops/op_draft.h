@@ -1,13 +1,14 @@
 /*
  * Drafts: rehearse a command, take its changes over into the project, undo that, or discard them.
  *
- *	op_draft_begin()	saves the project as the draft's base
+ *	op_draft_begin()	saves the project as the draft's base, and makes the draft
  *	draft_enter()		(draft/draft.h) then run the command in the fence
  *	op_draft_end()		saves the result; still in the view
  */
 #ifndef OPS_OP_DRAFT_H
 #define OPS_OP_DRAFT_H
 
+#include "draft/draft.h"
 #include "draft/draft_record.h"
 #include "ops/apply_changes.h"
 #include "ops/op.h"
@@ -15,16 +16,18 @@
 
 struct op_draft_begin_request {
 	const char *state;
-	const char *project;
-	const char *id;       /* an existing draft, or NULL for a new one */
-	char *const *command; /* for the record */
+	const char *id;             /* an existing draft, or NULL for a new one */
+	char *const *command;       /* for the record */
+	struct draft_request draft; /* of the project; view.folder is set here */
 };
 
 /* Creates a draft, or continues an existing one, and locks it. That of a running loop is not
  * locked: the command may only read it. Returns OP_NOT_FOUND if there is no such draft, or
- * OP_RUNNING if another command runs in it. The caller releases the record. */
+ * OP_RUNNING if another command runs in it. The caller releases the record. *ret_made says how a
+ * new draft was made. */
 enum op_status op_draft_begin(const struct op_draft_begin_request *request,
-			      struct draft_record *ret_record, struct error *err);
+			      struct draft_record *ret_record, struct draft_made *ret_made,
+			      struct error *err);
 
 /* Saves the result of the command, with its exit status. *ret_changes is what the draft changes so
  * far; the caller releases it. */

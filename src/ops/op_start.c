@@ -25,20 +25,22 @@ static int check_free_space(const struct op_start_request *request, struct error
 	return error_with(err, ERROR_NO_SPACE, "%.1500s", here ? here : there);
 }
 
-/* Creates the draft, and finds out whether this machine can show it. */
+/* Creates the draft. It is an overlay: the secrets of the project would be in a copy, and a rename
+ * could expose them. */
 static int create_draft(const struct op_start_request *request, struct op_start_result *result,
 			struct error *err)
 {
 	const struct fence_place *place = request->place;
-	struct draft_view view;
+	struct draft_request draft = { .kind = "overlay" };
+	struct draft_made made;
 
 	result->draft_id = client_reserve(place->state, err);
 	if (!result->draft_id)
 		return -1;
 	result->draft = mem_format("%s/loops/%s/draft", place->state, result->draft_id);
-	view = fenced_view(place, result->draft);
+	draft.view = fenced_view(place, result->draft);
 	request->spec->draft = true;
-	return draft_create(place->project, result->draft, err) < 0 ? -1 : draft_try(&view, err);
+	return draft_make(&draft, &made, err);
 }
 
 static enum op_status make_draft(const struct op_start_request *request,

@@ -7,6 +7,8 @@
 /* In order of risk: the riskiest settings come last, next to the question. */
 static const enum setting_id by_risk[] = {
 	SETTING_RAW_TERMINAL,
+	SETTING_DRAFT_KIND,
+	SETTING_DRAFT_SIZE,
 	SETTING_SESSION,
 	SETTING_PROMISE,
 	SETTING_TASKS,

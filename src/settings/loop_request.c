@@ -75,12 +75,19 @@ static void fill(struct loop_request *request, const char *objective)
 
 static int check_workspace(const struct loop_request *request, struct error *err)
 {
-	if (request->start.workspace != OP_START_DRAFT ||
-	    effective_loop_number(&request->effective->config, SETTING_CHECKPOINTS))
+	const struct config *config = &request->effective->config;
+
+	if (request->start.workspace != OP_START_DRAFT)
 		return 0;
-	return error_set(err,
-			 "a draft needs checkpoints: leave them on, or use --workspace in-place "
-			 "or --workspace worktree");
+	if (!effective_loop_number(config, SETTING_CHECKPOINTS))
+		return error_set(err,
+				 "a draft needs checkpoints: leave them on, or use --workspace "
+				 "in-place or --workspace worktree");
+	if (strcmp(config_get(config, SETTING_DRAFT_KIND)->text, "copy") == 0)
+		return error_set(err,
+				 "the draft of a loop cannot be a copy: remove 'draft-kind: copy', "
+				 "or use --workspace in-place or --workspace worktree");
+	return 0;
 }
 
 int loop_request_choose(struct loop_request *request, const char *objective, struct error *err)

@@ -7,8 +7,9 @@ import subprocess
 
 from harness import cases, contains, equal, expect, lacks, root_only, user_only
 from harness import kernel
+from harness.drafts import on_overlay
 
-NAMES = ["kernel", "user namespaces", "landlock", "fence", "limits", "agents", "git", "disk", "state", "time zone", "/proc",
+NAMES = ["kernel", "user namespaces", "landlock", "fence", "limits", "agents", "git", "disk", "state", "drafts", "time zone", "/proc",
          "/tmp", "surroundings"]
 
 
@@ -47,6 +48,20 @@ def test_it_says_what_keeps_each_limit(t):
     _, found = checks(t)
     for name in ("memory", "processes", "open-files, file-size; ", "rlimit: ", "tmpfs: tmp-size", "timer: time"):
         contains(found["limits"]["detail"], name, "the limits")
+
+
+@user_only
+def test_it_tries_which_kind_of_drafts_works(t):
+    """The control: an overlay works, before the state is on an overlay itself."""
+    _, found = checks(t)
+    equal((found["drafts"]["state"], found["drafts"]["detail"]), ("ok", "overlay: works; only changes take space"), "the control")
+    t.own_mounts()
+    state = on_overlay(t, os.path.join(t.outside, "state"))
+    report, found = checks(t, env=t.env(RINGFENCE_STATE_DIR=state))
+    equal((report["ok"], found["drafts"]["state"]), (True, "warn"), "the drafts", report)
+    contains(found["drafts"]["detail"], "copy: works", "the detail")
+    contains(found["drafts"]["remedy"], "a state folder on ext4, xfs, btrfs", "the remedy")
+    equal([name for name in os.listdir(state) if "draft" in name], [], "what the trial left behind")
 
 
 def test_it_takes_less_than_a_second_of_cpu_time(t):

@@ -4,7 +4,8 @@ import json
 import os
 import subprocess
 
-from harness import contains, equal, expect, needs, timeout
+from harness import contains, equal, expect, needs, timeout, user_only
+from harness.drafts import on_overlay, use_copies
 from harness.edits import difference, listing
 from harness.gitrepo import Repository
 from harness.loop import Loop, until
@@ -330,6 +331,31 @@ def test_apply_is_refused_where_it_has_no_meaning(t):
         result = loop.run(*words)
         equal(result.code, 125, "exit status", result)
         contains(result.err, why, "the refusal")
+
+
+def refused_as_copy(loop, why, **options):
+    """A copy would hold the secrets of the project. The control: a loop works elsewhere."""
+    result = loop.run(*DRAFT, **options)
+    equal(result.code, 125, "exit status", result)
+    for part in (*why, "--workspace in-place", "--workspace worktree"):
+        contains(result.err, part, "the refusal")
+    equal(json.loads(loop.ringfence("status", "--json", **options).out)["loops"], [], "the loops")
+    result = loop.run("--workspace", "in-place", **options)
+    equal(result.code, 0, "exit status of a loop in place", result)
+
+
+def test_the_draft_of_a_loop_is_never_a_copy(t):
+    use_copies(t)
+    refused_as_copy(begin(t), ("cannot be a copy", "draft-kind"))
+
+
+@user_only
+def test_where_an_overlay_does_not_work_a_loop_on_a_draft_is_refused(t):
+    """A command in a draft gets a copy there."""
+    t.own_mounts()
+    state = on_overlay(t, os.path.join(t.outside, "state"))
+    refused_as_copy(begin(t), ("a draft of this project is not possible here", "overlay"), env=t.env(RINGFENCE_STATE_DIR=state))
+    equal(len([name for name in os.listdir(os.path.join(state, "loops")) if name[0] != "."]), 1, "folders of loops")
 
 
 # Crashes

@@ -6,7 +6,7 @@ import signal
 import subprocess
 
 from harness import cases, contains, equal, expect, lacks, needs, timeout
-from harness.drafts import cross_and_come_back, drafts, fill, merge_with_the_users
+from harness.drafts import cross_and_come_back, drafts, fill, in_copies, merge_with_the_users
 from harness.edits import difference, listing
 from harness.snapshots import Snapshots
 
@@ -108,14 +108,17 @@ def test_a_draft_of_another_project_or_none_is_refused(t):
         contains(result.err, "no draft", f"the error of {words}")
 
 
-def test_a_draft_of_a_project_with_another_file_system_in_it_is_refused(t):
+def test_a_project_with_another_file_system_in_it_is_copied_and_what_is_there_does_not_cross(t):
     """An overlay would show an empty folder instead."""
     t.own_mounts()
     t.tmpfs(t.path("data"))
-    result = t.sh("true", opts=("--draft",))
-    equal(result.code, 125, "exit status", result)
-    contains(result.err, "is mounted inside the project")
-    equal(drafts(t), [], "the drafts")
+    t.write("data/file", "1\n")
+    draft, result = rehearse(t, "cat data/file; echo 2 >data/file; echo 2 >data/new; echo x >x")
+    contains(result.err, "is mounted inside the project, and an overlay cannot include it", "the notice")
+    equal(result.out, "1\n", "what the command saw")
+    contains(result.err, "1 path changed", "the notices")
+    apply(t, draft)
+    equal((t.read("x"), t.read("data/file"), t.exists("data/new")), ("x\n", "1\n", False), "the project")
 
 
 # While a command runs
@@ -642,6 +645,7 @@ def make_older(t, draft, days):
 
 
 def test_the_list_shows_age_size_and_whether_a_draft_was_applied(t):
+    os.unlink(t.attack)  # a copy would include it
     first, _ = rehearse(t, "head -c 300000 /dev/zero >big; echo x >other")
     second, _ = rehearse(t, "echo y >y")
     make_older(t, first, 3)
@@ -939,3 +943,19 @@ def test_a_command_in_a_draft_does_not_finish_an_apply_there(t):
     equal(t.sh("true", opts=("--in", draft)).code, 0, "exit status of a command in the draft")
     apply(t, draft)
     equal((t.read("a"), t.read("b")), ("changed\n", "new\n"), "the project")
+
+
+def test_a_folder_that_the_command_closes_keeps_its_files(t):
+    t.write("folder/inner/file", "1\n")
+    draft, result = rehearse(t, "echo 2 >folder/new; chmod 000 folder/inner folder")
+    contains(result.err, "3 paths changed", "the notices")
+    apply(t, draft)
+    equal(os.stat(t.path("folder")).st_mode & 0o777, 0, "the mode")
+    os.chmod(t.path("folder"), 0o700)
+    os.chmod(t.path("folder/inner"), 0o700)
+    equal((t.read("folder/inner/file"), t.read("folder/new")), ("1\n", "2\n"), "the files")
+
+
+# Both kinds
+
+globals().update(in_copies(dict(globals()), test_a_project_with_another_file_system_in_it_is_copied_and_what_is_there_does_not_cross))

@@ -241,6 +241,10 @@ def test_killed_at_any_step_nothing_is_lost(t):
         t.all_gone()
         if len(drafts_of(t)) == known:
             continue
+        if not drafts_of(t)[-1]["kind"]:  # killed before the draft was complete, so no command ran
+            equal(t.run([t.ringfence, "discard", draft_of(t)]).code, 0, "exit status of discard")
+            equal(len(drafts_of(t)), known, "the drafts")
+            continue
         result = t.sh("ls -A | tr '\\n' ' '; cat [fm]*/* [fm]*/*/* [fm]*/*/*/* 2>/dev/null", opts=("--in", draft_of(t)))
         *names, text = result.out.split()
         equal("".join(sorted(text)), "000111222333", "the files", result)

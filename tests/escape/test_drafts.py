@@ -10,6 +10,7 @@ import subprocess
 import threading
 
 from harness import cases, contains, equal, expect, kernel, lacks, root_only
+from harness.drafts import in_copies
 from harness.edits import difference, listing
 
 IN_CHANGES = 0x2 | 0x4 | 0x8 | 0x40 | 0x80 | 0x100 | 0x200 | 0x400 | 0x800  # writes, modes, names, deletions
@@ -126,15 +127,20 @@ def test_a_secret_stays_hidden_whatever_is_moved(t):
     equal(t.read("conf/.env"), "very-secret\n", "the secret outside")
 
 
-def test_the_layers_cannot_be_reached_from_inside(t):
-    t.sh("true", opts=("--draft",))
+@cases("overlay", "copy")
+def test_the_layers_cannot_be_reached_from_inside(t, kind):
+    part = {"overlay": "upper", "copy": "files"}[kind]
+    t.sh("true", opts=("--draft", "--draft-kind", kind))
     layers = os.path.join(t.state, "drafts", draft_of(t), "layers")
-    expect(os.path.isdir(os.path.join(layers, "upper")), "the layers exist outside")
-    result = t.sh(f"echo ran; ls {layers}; echo x >{layers}/upper/x; ls /proc/self/fd; cat /proc/self/mountinfo", opts=("--in", draft_of(t)))
+    expect(os.path.isdir(os.path.join(layers, part)), "the layers exist outside")
+    before = sorted(os.listdir(os.path.join(layers, part)))
+    result = t.sh(f"echo ran; ls {layers}; echo x >{layers}/{part}/x; ls /proc/self/fd; cat /proc/self/mountinfo", opts=("--in", draft_of(t)))
     contains(result.out, "ran\n", "what the command prints")
-    lacks(result.out, "upper\n", "what the command lists")
-    lacks(result.out, layers, "the mounts that the command sees")
-    equal(os.listdir(os.path.join(layers, "upper")), [], "the upper layer")
+    lacks(result.out, f"{part}\n", "what the command lists")
+    # The mount of a copy names its source, as those of other folders do, but nothing leads there.
+    equal([line.split()[4] for line in result.out.splitlines() if layers in line], [t.project] if kind == "copy" else [],
+          "the mounts that name the layers")
+    equal(sorted(os.listdir(os.path.join(layers, part))), before, "the layer")
 
 
 def test_the_layers_follow_no_redirects_whatever_the_kernel_defaults_to(t):
@@ -142,6 +148,34 @@ def test_the_layers_follow_no_redirects_whatever_the_kernel_defaults_to(t):
     result = t.sh("grep ' overlay ' /proc/self/mountinfo", opts=("--draft",))
     contains(result.out, "redirect_dir=nofollow", "the overlay's options")
     lacks(result.out, "metacopy=on", "the overlay's options")
+
+
+def test_a_secret_that_only_its_path_hides_stays_hidden_when_its_folder_is_moved(t):
+    """A copy could be renamed as a whole, with the secret in it, and the next command would see it at another path."""
+    t.write("conf/real", "-----BEGIN PRIVATE KEY-----\nvery-secret\n")
+    t.write("conf/private/key", "very-secret\n")
+    t.write("conf/shown", "shown\n")
+    os.symlink("conf/real", t.path("server.pem"))
+    t.sh("mv conf moved", opts=("--draft", "--hide", "conf/private"))
+    result = t.sh("cat moved/shown moved/real moved/private/key; grep -r very . ",
+                  opts=("--in", draft_of(t), "--hide", "conf/private"))
+    contains(result.out, "shown\n", "what the command read")
+    lacks(result.out, "very-secret", "what the command read")
+    equal(t.read("conf/private/key"), "very-secret\n", "the secret outside")
+
+
+def test_a_secret_that_is_moved_with_its_folder_keeps_its_content_when_the_draft_is_applied(t):
+    """The command could not read it, and did not change it."""
+    t.write("conf/real", "-----BEGIN PRIVATE KEY-----\nvery-secret\n")
+    t.write("conf/private/key", "very-secret\n")
+    t.write("conf/shown", "shown\n")
+    os.symlink("conf/real", t.path("server.pem"))
+    t.works("python3", "-c", "import os; os.rename('conf', 'moved')", opts=("--draft", "--draft-kind", "copy", "--hide", "conf/private"))
+    equal(t.run([t.ringfence, "apply", draft_of(t), "--yes"]).code, 0, "exit status of apply")
+    folder = "moved"
+    equal((t.read(f"{folder}/real"), t.read(f"{folder}/private/key"), t.read(f"{folder}/shown")),
+          ("-----BEGIN PRIVATE KEY-----\nvery-secret\n", "very-secret\n", "shown\n"), "the files")
+    equal(t.exists("conf"), False, "the old folder")
 
 
 def test_two_drafts_do_not_see_each_other(t):
@@ -325,3 +359,7 @@ def test_the_owner_of_a_draft_that_root_rehearses_cannot_look_into_ringfence(t):
     for pid, command in kernel.descendants_of(process.pid):
         lacks(t.run(["cat", f"/proc/{pid}/environ"]).out, "the secret", f"the environment of {command}")
     process.communicate(b"\n", timeout=60)
+
+
+globals().update(in_copies(dict(globals()), test_the_layers_cannot_be_reached_from_inside,
+                           test_the_layers_follow_no_redirects_whatever_the_kernel_defaults_to))

@@ -1,6 +1,7 @@
 /* ringfence drafts and ringfence discard: list and remove drafts. */
 #include "cli/drafts.h"
 
+#include "draft/draft.h"
 #include "ops/op_draft.h"
 #include "util/clock.h"
 #include "util/file/disk_usage.h"
@@ -33,7 +34,8 @@ enum { COMMAND_BYTES = 100 };
 struct line {
 	const struct draft_record *record;
 	const char *state;
-	json_t *applied; /* true, false, or null if that cannot be found out */
+	const char *kind; /* NULL if its creation was interrupted */
+	json_t *applied;  /* true, false, or null if that cannot be found out */
 	uint64_t bytes;
 };
 
@@ -52,8 +54,10 @@ static json_t *find_applied(const char *state, const struct draft_record *record
 
 static struct line line_of(const char *state, const struct draft_record *record)
 {
+	struct error ignored;
 	struct line line = {
 		.record = record,
+		.kind = draft_kind_name(record->layers, &ignored),
 		.applied = find_applied(state, record),
 		.bytes = disk_usage_bytes(record->of_loop ? record->layers : record->folder, NULL)
 	};
@@ -68,9 +72,10 @@ static json_t *line_json(const struct line *line)
 {
 	const struct draft_record *record = line->record;
 
-	return json_pack("{s:s, s:b, s:s, s:s, s:I, s:s, s:o, s:O, s:I}", "id", record->id, "loop",
-			 record->of_loop, "project", record->project, "command", record->command,
-			 "began_ms", (json_int_t)record->began_ms, "state", line->state, "exit",
+	return json_pack("{s:s, s:b, s:s, s:s, s:s?, s:I, s:s, s:o, s:O, s:I}", "id", record->id,
+			 "loop", record->of_loop, "project", record->project, "command",
+			 record->command, "kind", line->kind, "began_ms",
+			 (json_int_t)record->began_ms, "state", line->state, "exit",
 			 record->code == DRAFT_RECORD_NONE ? json_null()
 							   : json_integer(record->code),
 			 "applied", line->applied, "bytes", (json_int_t)line->bytes);

@@ -44,12 +44,10 @@ static const struct cli_option options[] = {
 };
 
 static const struct cli_section sections[] = {
-	{ "EXIT STATUS", "  the command's own status, or\n"
+	{ "EXIT STATUS", "  the command's own status; 128+N  killed by signal N; or\n"
 			 "  123  failed at a limit, which is named; 124  ran out of time\n"
-			 "  125  refused, no fence, or the fence broke; the reason is printed\n"
-			 "  126, 127  not executable, or not found; 128+N  killed by signal N\n" },
+			 "  125  refused, or no fence; 126, 127  not executable, or not found\n" },
 	{ "EXAMPLES", "  ringfence exec -- make test\n"
-		      "  ringfence exec --draft -- npx some-codemod src\n"
 		      "  ringfence exec --read ~/.cargo/registry -- cargo test --offline\n" },
 	{ 0 },
 };
@@ -201,7 +199,7 @@ static int load_and_run(struct exec_options *opts, struct error *err)
 		return cli_fail(err);
 	notice_config(&effective->config, notice_is_general);
 	notice_part(effective);
-	if (in_draft && drafts_begin(opts->in, &effective->spec, &record, err) < 0)
+	if (in_draft && drafts_begin(opts->in, effective, &record, err) < 0)
 		return cli_fail(err);
 	if (in_draft && record.lock < 0)
 		notice_format("loop %s is running, so its draft can only be read", record.id);

@@ -58,10 +58,12 @@ static const struct cli_option options[] = {
 	{ 0 },
 };
 
-/* Every setting is an option of run, except that of the terminal, which a loop does not have. */
+/* Every setting is an option of run, except those of what a loop does not have: a terminal, and a
+ * draft of exec. */
 static bool has_setting(const struct setting *setting)
 {
-	return setting->id != SETTING_RAW_TERMINAL;
+	return setting->id != SETTING_RAW_TERMINAL && setting->id != SETTING_DRAFT_KIND &&
+	       setting->id != SETTING_DRAFT_SIZE;
 }
 
 static const struct cli_alias aliases[] = {

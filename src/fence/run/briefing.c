@@ -59,7 +59,7 @@ int briefing_write(struct buffer *order, const struct briefing *briefing, struct
 		.landlock = !(spec->accepted_weaker & FENCE_WEAKER_LANDLOCK),
 		.scopes = spec->net == FENCE_NET_OPEN &&
 			  !(spec->accepted_weaker & FENCE_WEAKER_ABSTRACT_SOCKETS),
-		.denials = spec->denials || spec->draft, /* see watch/held.h */
+		.denials = spec->denials || spec->layers, /* see watch/held.h */
 		.trace_reads = spec->trace_reads,
 		.terminal = briefing->terminal,
 	};
@@ -84,7 +84,7 @@ int briefing_write(struct buffer *order, const struct briefing *briefing, struct
 			 &(struct wire_listen){
 				 .family = 4, .port = OUTLET_PORT, .address = { 127, 0, 0, 1 } },
 			 sizeof(struct wire_listen));
-	if (spec->draft)
+	if (spec->layers)
 		wire_add_string(order, WIRE_DRAFT, plan->project);
 	wire_add_string(order, WIRE_CANARY, canary);
 	wire_add_string(order, WIRE_ABSTRACT, briefing->abstract);

@@ -53,7 +53,7 @@ enum wire_tag {
 	WIRE_ROOM,
 	WIRE_OTHER,
 	WIRE_SEEN,
-	WIRE_DRAFT, /* string: the project, if the command runs in a draft */
+	WIRE_DRAFT, /* string: the project, if the command runs in a draft that is an overlay */
 	WIRE_TAGS,
 };
 

@@ -43,8 +43,8 @@ static bool is_opaque(int upper, const char *folder)
 static bool is_movable(const char *layers, const char *folder)
 {
 	AUTO_FREE char *above = mem_dup(folder);
-	AUTO_FREE char *path = layers ? path_join(layers, "upper") : NULL;
-	AUTO_FD upper = path ? open(path, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+	AUTO_FREE char *path = path_join(layers, "upper");
+	AUTO_FD upper = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
 	for (char *end = above; upper >= 0 && end; end = strrchr(above, '/')) {
 		if (end != above)
@@ -93,7 +93,7 @@ bool held_take(struct held *held, struct attempt_context *context, const struct 
 	struct attempt_rename paths;
 	struct held_rename rename = { .id = call->id };
 
-	if (!plan->spec->draft || held->count == HELD_MOST ||
+	if (!plan->spec->layers || held->count == HELD_MOST ||
 	    !attempt_renames_folder(context, call, &paths) ||
 	    !below_project(plan, paths.from.path) || !below_project(plan, paths.to.path))
 		return false;

@@ -220,21 +220,16 @@ int look_set_tree(struct look *look, struct node *tree, struct error *err)
 /* ---- drafts ---- */
 
 static int scan_layer(struct checkpoint_repo *repo, const struct look_options *options,
-		      struct look *look, struct error *err)
+		      const struct draft_layer *layer, struct look *look, struct error *err)
 {
-	AUTO_FREE char *path = path_join(options->draft, "upper");
-	AUTO_FD upper = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-
-	if (upper < 0)
-		return error_sys(err, "open '%s'", path);
 	if (read_rules(repo, options, look, err) < 0)
 		return -1;
 	if (look->walk.collect || look->notice)
 		return error_set(err, "the ignore rules of the loop's first checkpoint are lost");
 	look->pack = pack_new(repo, false, NULL);
-	look->walk.project = upper;
+	look->walk.project = layer->folder;
 	look->walk.rules = look->rules;
-	look->walk.layer = true;
+	look->walk.layer = layer;
 	look->walk.content = (struct content){ .pack = look->pack, .live = options->live };
 	return look_walk_scan(&look->walk, err);
 }
@@ -258,6 +253,7 @@ static int scan_draft(struct checkpoint_repo *repo, const struct look_options *o
 		      struct look *look, struct error *err)
 {
 	struct checkpoint_repo_item first;
+	struct draft_layer_root layers;
 	struct node base, tree;
 	int result;
 
@@ -266,12 +262,15 @@ static int scan_draft(struct checkpoint_repo *repo, const struct look_options *o
 	    checkpoint_repo_load(repo, &first.tree, &base, err) < 0)
 		return -1;
 	node_each(&base, read_size, repo->odb);
-	result = scan_layer(repo, options, look, err);
+	result = draft_layer_open(options->draft, &layers, err);
+	if (result == 0)
+		result = scan_layer(repo, options, &layers.top, look, err);
 	if (result == 0) {
-		tree_layer(&base, &look->walk.root, &tree);
+		tree_layer(&base, &look->walk.root, &layers.top, &tree);
 		node_release(&look->walk.root);
 		result = look_set_tree(look, &tree, err);
 	}
+	draft_layer_release(&layers);
 	node_release(&base);
 	return result;
 }

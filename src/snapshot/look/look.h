@@ -14,7 +14,7 @@ struct look_options {
 	const char *project;
 	const char *loop; /* selects the ignore rules, and the base of a draft */
 	/* The folder of the loop's draft (draft/draft.h), or NULL. The scan is then of the draft:
-	 * the loop's first checkpoint with the upper layer over it. */
+	 * the loop's first checkpoint with the changes of the draft over it. */
 	const char *draft;
 	bool ignored; /* also save ignored files */
 	bool live;    /* an agent is working */

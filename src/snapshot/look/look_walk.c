@@ -5,7 +5,6 @@
  */
 #include "snapshot/look/look_walk.h"
 
-#include "draft/draft.h"
 #include "snapshot/look/ahead.h"
 #include "snapshot/store/stored_name.h"
 #include "util/file/fd.h"
@@ -28,7 +27,13 @@ struct looking {
 	struct error *err;
 };
 
-static int scan_folder(struct looking *at, int fd, struct node *folder, const struct node *known,
+/* The earlier states of a folder; each may be NULL. */
+struct before {
+	const struct node *known;        /* the last scan */
+	const struct draft_layer *layer; /* of a folder that the draft has not made or replaced */
+};
+
+static int scan_folder(struct looking *at, int fd, struct node *folder, struct before before,
 		       bool tracked_only, int depth);
 
 /* ---- reading a folder ---- */
@@ -42,8 +47,27 @@ static bool is_excluded(const char *name, int depth)
 		strncmp(name, "ringfence-quarantine-", strlen("ringfence-quarantine-")) == 0);
 }
 
+static void add_name(struct buffer *names, struct node *folder, const char *name,
+		     unsigned char type)
+{
+	buffer_add(names, name, strlen(name) + 1);
+	node_add(folder)->mode = type;
+}
+
+/* Adds the names that a draft removed without leaving a mark. */
+static void add_removed(const struct draft_layer *layer, int fd, struct buffer *names,
+			struct node *folder)
+{
+	struct stat status;
+	const char *name;
+
+	for (size_t i = 0; (name = draft_layer_copied(layer, i)); i++)
+		if (fstatat(fd, name, &status, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT)
+			add_name(names, folder, name, DT_WHT);
+}
+
 /* Reads the names; `mode` holds the d_type for now. Takes ownership of the descriptor. */
-static bool read_names(int fd, struct node *folder, int depth)
+static bool read_names(int fd, struct node *folder, const struct draft_layer *layer, int depth)
 {
 	AUTO_BUFFER struct buffer names = BUFFER_INIT((size_t)1 << 31);
 	DIR *dir = fdopendir(fd);
@@ -56,9 +80,10 @@ static bool read_names(int fd, struct node *folder, int depth)
 	for (struct dirent *entry; (entry = readdir(dir));) {
 		if (is_excluded(entry->d_name, depth))
 			continue;
-		buffer_add(&names, entry->d_name, strlen(entry->d_name) + 1);
-		node_add(folder)->mode = entry->d_type;
+		add_name(&names, folder, entry->d_name, entry->d_type);
 	}
+	if (layer)
+		add_removed(layer, fd, &names, folder);
 	closedir(dir);
 	folder->names = names.data;
 	names.data = NULL;
@@ -129,7 +154,23 @@ static void skip(struct node *node, enum node_why why)
 	node->why = why;
 }
 
-static int scan_subfolder(struct looking *at, int fd, struct node *node, const struct node *known,
+/* Scans the entries of an open folder, `fd`, which is in `above`. */
+static int scan_inner(struct looking *at, int fd, struct node *node, struct before above,
+		      bool tracked_only, int depth)
+{
+	struct draft_layer layer = { .folder = -1 };
+	struct before before = { .known = above.known };
+	int result;
+
+	if (above.layer && draft_layer_enter(above.layer, node->name, &layer) == DRAFT_LAYER_FOLDER)
+		before.layer = &layer;
+	node->opaque = at->walk->layer && !before.layer;
+	result = scan_folder(at, fd, node, before, tracked_only, depth);
+	fd_close(&layer.folder);
+	return result;
+}
+
+static int scan_subfolder(struct looking *at, int fd, struct node *node, struct before before,
 			  bool tracked_only, int depth)
 {
 	AUTO_FD inner = -1;
@@ -157,8 +198,9 @@ static int scan_subfolder(struct looking *at, int fd, struct node *node, const s
 		skip(node, errno == EACCES ? NODE_WHY_PERMISSION : NODE_WHY_UNREADABLE);
 		return 0;
 	}
-	result = scan_folder(at, inner, node, known && known->kind == NODE_FOLDER ? known : NULL,
-			     tracked_only, depth + 1);
+	if (before.known && before.known->kind != NODE_FOLDER)
+		before.known = NULL;
+	result = scan_inner(at, inner, node, before, tracked_only, depth + 1);
 	if (lent)
 		content_restore_mode(inner, node);
 	return result;
@@ -184,9 +226,23 @@ static bool is_deleted(const struct looking *at, const struct stat *status)
 	return at->walk->layer && S_ISCHR(status->st_mode) && status->st_rdev == 0;
 }
 
-static int scan_kind(struct looking *at, int fd, struct node *node, const struct stat *status,
-		     const struct node *known, bool tracked_only, int depth)
+/* Reports whether the draft has a file of the project as it was. */
+static bool is_unchanged(const struct draft_layer *layer, const struct node *node,
+			 const struct stat *status)
 {
+	struct draft_layer inner = { .folder = -1 };
+	bool same = layer && !S_ISDIR(status->st_mode) &&
+		    draft_layer_enter(layer, node->name, &inner) == DRAFT_LAYER_SAME;
+
+	fd_close(&inner.folder);
+	return same;
+}
+
+static int scan_kind(struct looking *at, int fd, struct node *node, const struct stat *status,
+		     struct before before, bool tracked_only, int depth)
+{
+	const struct node *known = before.known;
+
 	if (is_deleted(at, status)) {
 		skip(node, NODE_WHY_DELETED);
 		return 0;
@@ -194,7 +250,7 @@ static int scan_kind(struct looking *at, int fd, struct node *node, const struct
 	switch (status->st_mode & S_IFMT) {
 	case S_IFDIR:
 		node->kind = NODE_FOLDER;
-		return scan_subfolder(at, fd, node, known, tracked_only, depth);
+		return scan_subfolder(at, fd, node, before, tracked_only, depth);
 	case S_IFREG:
 		node->kind = NODE_FILE;
 		return scan_content(at, fd, node, known);
@@ -247,9 +303,10 @@ static bool reuse_seen(struct node *node, const struct node *known, unsigned cha
 }
 
 /* Scans the entry whose path is set. */
-static int scan_entry(struct looking *at, int fd, struct node *node, const struct node *known,
+static int scan_entry(struct looking *at, int fd, struct node *node, struct before before,
 		      bool tracked_only, int depth)
 {
+	const struct node *known = before.known;
 	unsigned char type = (unsigned char)node->mode;
 	struct stat status = { 0 };
 	bool only;
@@ -269,12 +326,17 @@ static int scan_entry(struct looking *at, int fd, struct node *node, const struc
 	}
 	if (reuse_seen(node, known, type))
 		return count_entry(at, node);
-	if (!status.st_mode && fstatat(fd, node->name, &status, AT_SYMLINK_NOFOLLOW) < 0) {
+	if (type == DT_WHT) {
+		skip(node, NODE_WHY_DELETED);
+		return count_entry(at, node);
+	}
+	if ((!status.st_mode && fstatat(fd, node->name, &status, AT_SYMLINK_NOFOLLOW) < 0) ||
+	    is_unchanged(before.layer, node, &status)) {
 		node->kind = NODE_KINDS;
 		return 0;
 	}
 	content_set_stat(&status, node);
-	if (scan_kind(at, fd, node, &status, known, only, depth) < 0)
+	if (scan_kind(at, fd, node, &status, before, only, depth) < 0)
 		return -1;
 	return count_entry(at, node);
 }
@@ -365,29 +427,30 @@ static const struct node *next_known(const struct node *folder, size_t *at, cons
 	return NULL;
 }
 
-static int scan_folder(struct looking *at, int fd, struct node *folder, const struct node *known,
+static int scan_folder(struct looking *at, int fd, struct node *folder, struct before before,
 		       bool tracked_only, int depth)
 {
+	const struct node *known = before.known;
 	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	size_t used = at->path.used;
-	size_t before = 0;
+	size_t next = 0;
 	bool changed;
 
-	if (copy < 0 || !read_names(copy, folder, depth)) {
+	if (copy < 0 || !read_names(copy, folder, before.layer, depth)) {
 		skip(folder, NODE_WHY_UNREADABLE);
 		return 0;
 	}
 	if (at->walk->collect)
 		collect_rules(at, fd);
-	folder->opaque = at->walk->layer && draft_is_opaque(fd);
 	changed = !known || known->count != folder->count;
 	for (size_t i = 0; i < folder->count; i++) {
 		struct node *node = &folder->inner[i];
-		const struct node *was = next_known(known, &before, node->name);
+		const struct node *was = next_known(known, &next, node->name);
 		int result;
 
 		node_path_add(&at->path, node->name);
-		result = scan_entry(at, fd, node, was, tracked_only, depth);
+		result = scan_entry(at, fd, node, (struct before){ was, before.layer },
+				    tracked_only, depth);
 		node_path_cut(&at->path, used);
 		if (result < 0)
 			return -1;
@@ -416,7 +479,8 @@ int look_walk_scan(struct look_walk *walk, struct error *err)
 	walk->root = (struct node){ .kind = NODE_FOLDER };
 	content_set_stat(&status, &walk->root);
 	at.device = walk->root.device;
-	result = scan_folder(&at, fd, &walk->root, walk->known, false, 0);
+	result = scan_folder(&at, fd, &walk->root, (struct before){ walk->known, walk->layer },
+			     false, 0);
 	buffer_release(&at.path);
 	if (result == 0 && walk->root.kind != NODE_FOLDER)
 		result = error_set(err, "the project's folder cannot be read");

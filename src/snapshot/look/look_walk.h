@@ -8,6 +8,7 @@
 #ifndef SNAPSHOT_LOOK_LOOK_WALK_H
 #define SNAPSHOT_LOOK_LOOK_WALK_H
 
+#include "draft/draft_layer.h"
 #include "snapshot/look/content.h"
 #include "snapshot/look/ignore_rules.h"
 #include "snapshot/store/node.h"
@@ -24,8 +25,9 @@ struct look_walk {
 	bool collect;               /* add the .gitignore files that are found to the rules */
 	const struct node *known;   /* the last scan, or NULL */
 	bool same_rules;            /* the last scan had the same rules */
-	bool layer; /* this is an upper layer (tree_layer.h): no trees are written, and marks for
-		       deleted files become NODE_WHY_DELETED */
+	/* The changes of a draft, or NULL. Only these are scanned then (tree_layer.h): no trees are
+	 * written, and deleted files become NODE_WHY_DELETED. */
+	const struct draft_layer *layer;
 	struct content content;
 
 	struct node root;      /* from here on: the result */

@@ -20,13 +20,27 @@ static void take(struct node *out, const struct node *from)
 	taken->name = from->name;
 }
 
+/* Reports whether an entry was another file system in the project. A draft may have a copy,
+ * but no checkpoint has one. */
+static bool is_foreign(const struct node *base)
+{
+	return base && base->kind == NODE_SKIPPED && base->why == NODE_WHY_FILE_SYSTEM;
+}
+
 /* Puts a folder of the layer over an entry of the base, which may be NULL. */
 static void put_folder(const struct node *base, const struct node *layer, struct node *out)
 {
 	bool merges = base && base->kind == NODE_FOLDER && !layer->opaque;
-	struct node *merged = node_add(out);
+	struct node *merged;
 
-	*merged = (struct node){ .name = layer->name, .kind = NODE_FOLDER, .mode = layer->mode };
+	if (is_foreign(base) && !layer->opaque) {
+		take(out, base);
+		return;
+	}
+	merged = node_add(out);
+	*merged = (struct node){
+		.name = layer->name, .kind = NODE_FOLDER, .mode = layer->mode, .inode = layer->inode
+	};
 	put_entries(merges ? base : &nothing, layer, merged);
 }
 
@@ -73,10 +87,40 @@ static void put_entries(const struct node *base, const struct node *layer, struc
 	own_names(out);
 }
 
-void tree_layer(const struct node *base, struct node *layer, struct node *ret_result)
+struct refill {
+	const struct node *base;
+	const struct draft_layer *draft;
+};
+
+/* Gives an empty file or folder of the draft, wherever it was moved to, the content that was left
+ * out. */
+static int refill(void *context, struct node *node, const char *path)
+{
+	const struct refill *at = context;
+	bool empty = (node->kind == NODE_FILE && node->size == 0) ||
+		     (node->kind == NODE_FOLDER && node->count == 0);
+	const char *from = empty && node->inode ? draft_layer_emptied(at->draft, node->inode)
+						: NULL;
+	const struct node *content = from ? node_at((struct node *)at->base, from) : NULL;
+	const char *name = node->name;
+	mode_t mode = node->mode;
+
+	(void)path;
+	if (!content || content->kind != node->kind)
+		return 0;
+	node_release(node);
+	node_copy(content, node);
+	node->name = name;
+	node->mode = mode;
+	return 0;
+}
+
+void tree_layer(const struct node *base, struct node *layer, const struct draft_layer *draft,
+		struct node *ret_result)
 {
 	node_part_groups(layer, base);
 	*ret_result = (struct node){ .name = "", .kind = NODE_FOLDER, .mode = layer->mode };
 	put_entries(base, layer, ret_result);
+	node_each(ret_result, refill, &(struct refill){ base, draft });
 	node_tidy_groups(ret_result);
 }

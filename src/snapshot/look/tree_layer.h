@@ -1,17 +1,20 @@
 /*
- * Puts the upper layer of a draft (draft/draft.h) over the tree that the draft began with.
+ * Puts the changes of a draft (draft/draft_layer.h) over the tree that the draft began with.
  *
  * The result is what a view of the draft shows, without what others changed in the project
- * meanwhile: the base's version of everything that the layer does not have.
+ * meanwhile: the base's version of everything that the layer does not have, and the base's content
+ * of what is empty in the draft only because it was not copied.
  */
 #ifndef SNAPSHOT_LOOK_TREE_LAYER_H
 #define SNAPSHOT_LOOK_TREE_LAYER_H
 
+#include "draft/draft_layer.h"
 #include "snapshot/store/node.h"
 
-/* layer: a scan of the upper layer (struct look_walk, `layer`), whose groups of hard links are
- * renumbered here. Folders that the layer has get no id. The caller releases the result, which owns
- * everything that it holds. */
-void tree_layer(const struct node *base, struct node *layer, struct node *ret_result);
+/* layer: a scan of the changes of this draft (struct look_walk, `layer`), whose groups of hard
+ * links are renumbered here. Folders that the layer has get no id. The caller releases the
+ * result, which owns everything that it holds. */
+void tree_layer(const struct node *base, struct node *layer, const struct draft_layer *draft,
+		struct node *ret_result);
 
 #endif

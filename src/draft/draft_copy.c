@@ -1,0 +1,208 @@
+/*
+ * Drafts that are copies of the project: they work wherever a folder can be mounted on another.
+ *
+ * The copy is made under another name and renamed when it is on the disk, so a copy that was
+ * interrupted, also by a power cut, is never used.
+ */
+#include "draft/copied.h"
+#include "draft/draft_kind.h"
+#include "draft/tree_copy.h"
+#include "util/file/durable.h"
+#include "util/file/fd.h"
+#include "util/file/path.h"
+#include "util/mem.h"
+#include "util/text/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/mount.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define FILES   "files"
+#define PARTIAL "files.partial"
+#define RECORD  "copied"
+
+/* ---- making a copy ---- */
+
+/* Refuses a copy that is too large, before it begins. */
+static int check_size(const struct draft_request *request, const struct tree_copy *copy,
+		      struct error *err)
+{
+	AUTO_FREE char *size = text_size(copy->all_bytes);
+	struct statvfs disk;
+
+	if (request->most_bytes && copy->all_bytes > request->most_bytes) {
+		AUTO_FREE char *most = text_size(request->most_bytes);
+
+		return error_with(err, ERROR_REFUSED,
+				  "a draft of '%s' is a copy of %s here, and the limit is %s (see: "
+				  "ringfence doctor; or set --draft-size)",
+				  request->view.project, size, most);
+	}
+	if (fstatvfs(copy->to, &disk) < 0)
+		return error_sys(err, "examine '%s'", request->view.folder);
+	/* Some file systems report no sizes. */
+	if (disk.f_blocks && copy->all_bytes / disk.f_frsize >= disk.f_bavail) {
+		AUTO_FREE char *left = text_size((uint64_t)disk.f_bavail * disk.f_frsize);
+
+		return error_with(err, ERROR_NO_SPACE,
+				  "a draft of '%s' is a copy of %s here, and '%s' has only %s free",
+				  request->view.project, size, request->view.folder, left);
+	}
+	return 0;
+}
+
+static bool is_hidden(void *context, const char *path, bool is_folder)
+{
+	const struct draft_request *request = context;
+	AUTO_FREE char *whole = path_join(request->view.project, path);
+
+	return request->hides && request->hides(request->hides_context, whole, is_folder);
+}
+
+static int copy_project(const struct draft_request *request, int folder, int to,
+			struct tree_copy *ret_copy, struct error *err)
+{
+	AUTO_FD from = open(request->view.project, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct tree_copy copy = { .from = from,
+				  .to = to,
+				  .progress = request->progress,
+				  .progress_context = request->progress_context,
+				  .empties = is_hidden,
+				  .empties_context = (void *)request };
+	struct stat own;
+	int result;
+
+	if (from < 0 || fstat(folder, &own) < 0)
+		return error_sys(err, "open '%s'", request->view.project);
+	copy.omitted_device = own.st_dev;
+	copy.omitted_inode = own.st_ino;
+	result = tree_copy_measure(&copy, err) < 0 || check_size(request, &copy, err) < 0
+			 ? -1
+			 : tree_copy_run(&copy, err);
+	*ret_copy = copy;
+	return result;
+}
+
+static int record_copy(const struct tree_copy *copy, int folder, struct error *err)
+{
+	const struct copied_request request = { .tree = copy->to,
+						.emptied = copy->emptied,
+						.emptied_count = copy->emptied_count };
+
+	return copied_write(&request, folder, RECORD, err);
+}
+
+/* Waits until a change of a file gets another time than its copy has. */
+static void pass_tick(void)
+{
+	const struct timespec tick = { .tv_nsec = 20 * 1000 * 1000 };
+
+	nanosleep(&tick, NULL);
+}
+
+int draft_copy_prepare(const struct draft_request *request, struct draft_made *made,
+		       struct error *err)
+{
+	AUTO_FD folder = open(request->view.folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	AUTO_FD to = -1;
+	struct tree_copy copy = { 0 };
+	int result;
+
+	if (folder >= 0 && mkdirat(folder, PARTIAL, 0700) == 0)
+		to = openat(folder, PARTIAL, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (to < 0)
+		return error_sys(err, "create the draft '%s'", request->view.folder);
+	result = copy_project(request, folder, to, &copy, err);
+	if (result == 0)
+		result = record_copy(&copy, folder, err);
+	free(copy.emptied);
+	if (result < 0)
+		return -1;
+	made->left_out = copy.left_out;
+	pass_tick();
+	if (durable_name_folder(folder, PARTIAL, FILES) < 0)
+		return error_sys(err, "complete the draft '%s'", request->view.folder);
+	return 0;
+}
+
+/* ---- showing it ---- */
+
+int draft_copy_show(const struct draft_view *view, struct error *err)
+{
+	AUTO_FREE char *path = path_join(view->folder, FILES);
+
+	if (view->lent_uid && draft_kind_lend(view, view->folder, err) < 0)
+		return -1;
+
+	AUTO_FD project = draft_kind_open_folder(view->project, err);
+	AUTO_FD files = project < 0 ? -1 : draft_kind_open_folder(path, err);
+	struct mount_attr attributes = { .attr_set = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV |
+						     (view->writable ? 0 : MOUNT_ATTR_RDONLY) };
+
+	if (files < 0)
+		return -1;
+
+	AUTO_FD tree = (int)syscall(SYS_open_tree, files, "",
+				    OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH);
+
+	if (tree < 0 ||
+	    syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH, &attributes, sizeof attributes) <
+		    0 ||
+	    syscall(SYS_move_mount, tree, "", project, "",
+		    MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)
+		return error_sys(err, "mount a draft over '%s'", view->project);
+	return 0;
+}
+
+/* ---- its changes ---- */
+
+int draft_copy_open(const char *folder, struct draft_layer_root *root, struct error *err)
+{
+	AUTO_FD fd = draft_kind_open_folder(folder, err);
+	AUTO_FD readable = fd < 0 ? -1 : openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (readable < 0)
+		return error_sys(err, "open '%s'", folder);
+	if (copied_read(readable, RECORD, &root->copied, err) < 0)
+		return -1;
+	root->top.copied = &root->copied.top;
+	return 0;
+}
+
+static bool is_as_copied(const struct draft_layer *at, const struct copied_entry *copied,
+			 const struct stat *status)
+{
+	int64_t changed_ns = (int64_t)status->st_ctim.tv_sec * 1000000000 + status->st_ctim.tv_nsec;
+
+	if (copied->inode != status->st_ino || copied->is_folder != S_ISDIR(status->st_mode))
+		return false;
+	if (copied->emptied && status->st_size == 0)
+		return true;
+	return copied->is_folder || (copied->changed_ns == changed_ns &&
+				     (at->root->copied.timed || !S_ISREG(status->st_mode)));
+}
+
+enum draft_layer_state draft_copy_look(const struct draft_layer *at, const char *name,
+				       struct draft_layer *ret_inner)
+{
+	const struct copied_entry *copied = copied_find(at->copied, name);
+	struct stat status;
+
+	if (fstatat(at->folder, name, &status, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT)
+		return copied ? DRAFT_LAYER_OWN : DRAFT_LAYER_SAME;
+	if (!copied || !is_as_copied(at, copied, &status))
+		return DRAFT_LAYER_OWN;
+	if (!copied->is_folder)
+		return DRAFT_LAYER_SAME;
+	ret_inner->copied = copied;
+	ret_inner->folder = openat(at->folder, name,
+				   O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return ret_inner->folder < 0 ? DRAFT_LAYER_OWN : DRAFT_LAYER_FOLDER;
+}

@@ -1,0 +1,211 @@
+/* Drafts that are layers of overlayfs: the changes are files in an upper layer. */
+#include "draft/draft_kind.h"
+#include "util/file/fd.h"
+#include "util/file/mounts.h"
+#include "util/file/path.h"
+#include "util/mem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <linux/mount.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/fsuid.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#define NEEDS                                                                                 \
+	"it needs Linux 5.11, a state folder on ext4, xfs, btrfs, or tmpfs since Linux 6.6, " \
+	"and a project that is not on an overlay; to move the state folder: "                 \
+	"RINGFENCE_STATE_DIR"
+
+int draft_overlay_prepare(const struct draft_request *request, struct draft_made *made,
+			  struct error *err)
+{
+	AUTO_FREE char *upper = path_join(request->view.folder, "upper");
+	AUTO_FREE char *work = path_join(request->view.folder, "work");
+	struct stat status;
+
+	(void)made;
+	if (stat(request->view.project, &status) < 0)
+		return error_sys(err, "stat '%s'", request->view.project);
+	/* In the namespace there are no others: overlayfs could not change their files (EOVERFLOW).
+	 */
+	if (status.st_uid != geteuid() || status.st_gid != getegid())
+		return error_with(err, ERROR_REFUSED,
+				  "'%s' is of another user or group than you, and an overlay "
+				  "cannot change such files",
+				  request->view.project);
+	if (mkdir(work, 0700) < 0 || mkdir(upper, 0700) < 0 ||
+	    chmod(upper, status.st_mode & 07777) < 0) /* the project's folder inside has its mode */
+		return error_sys(err, "create the draft '%s'", request->view.folder);
+	return 0;
+}
+
+/* ---- showing it ---- */
+
+static int set_layer(int context, const char *key, const char *value, struct error *err)
+{
+	if (syscall(SYS_fsconfig, context, value ? FSCONFIG_SET_STRING : FSCONFIG_SET_FLAG, key,
+		    value, 0) < 0)
+		return error_sys(err, "use overlayfs: %s (" NEEDS ")", key);
+	return 0;
+}
+
+/* Names the layers by descriptors, so that they are the folders that were opened, and that no
+ * character in a path matters. */
+static int set_layers(int context, int project, int folder, bool writable, struct error *err)
+{
+	char lower[80];
+	char upper[40];
+	char work[40];
+
+	snprintf(upper, sizeof upper, "/proc/self/fd/%d/upper", folder);
+	snprintf(work, sizeof work, "/proc/self/fd/%d/work", folder);
+	snprintf(lower, sizeof lower, "%s%s/proc/self/fd/%d", writable ? "" : upper,
+		 writable ? "" : ":", project);
+	if (set_layer(context, "lowerdir", lower, err) < 0)
+		return -1;
+	return !writable ? 0
+	       : set_layer(context, "upperdir", upper, err) < 0
+		       ? -1
+		       : set_layer(context, "workdir", work, err);
+}
+
+/* Sets how changes are marked. A rename of a folder must not be a mark, as it may be by default for
+ * root: the files below would be at a new path without being in the upper layer. Without
+ * privileges, overlayfs refuses such marks by itself. */
+static int set_marks(int context, bool root, struct error *err)
+{
+	if (!root)
+		return set_layer(context, "userxattr", NULL, err);
+	return set_layer(context, "redirect_dir", "nofollow", err) < 0
+		       ? -1
+		       : set_layer(context, "metacopy", "off", err);
+}
+
+/* Returns a new overlay of the layers that is not mounted yet, or -1 with err set. */
+static int make_overlay(const struct draft_view *view, int project, struct error *err)
+{
+	AUTO_FD folder = draft_kind_open_folder(view->folder, err);
+	AUTO_FD context = folder < 0 ? -1 : (int)syscall(SYS_fsopen, "overlay", FSOPEN_CLOEXEC);
+	unsigned int attributes = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV |
+				  (view->writable ? 0 : MOUNT_ATTR_RDONLY);
+
+	if (folder < 0)
+		return -1;
+	if (context < 0)
+		return error_sys(err, "use overlayfs (to load it: sudo modprobe overlay)");
+	if (set_layers(context, project, folder, view->writable, err) < 0 ||
+	    set_marks(context, view->root, err) < 0)
+		return -1;
+
+	AUTO_FD overlay = syscall(SYS_fsconfig, context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0
+				  ? -1
+				  : (int)syscall(SYS_fsmount, context, FSMOUNT_CLOEXEC, attributes);
+	struct statvfs status;
+
+	if (overlay < 0 || fstatvfs(overlay, &status) < 0)
+		return error_sys(err,
+				 "mount an overlay of '%s' with the layers in '%s' (" NEEDS ")",
+				 view->project, view->folder);
+	/* Overlayfs does this on its own if it cannot write to the layers. */
+	if (view->writable && (status.f_flag & ST_RDONLY))
+		return error_with(err, ERROR_DENIED,
+				  "overlayfs cannot write to the layers in '%s' (see: dmesg)",
+				  view->folder);
+	return fd_steal(&overlay);
+}
+
+/* An overlay does not include what is mounted below the project, and would show empty folders. */
+static int refuse_nested(void *context, uint64_t device, const char *path, struct error *err)
+{
+	const struct draft_view *view = context;
+
+	(void)device;
+	if (!path_within(path, view->project) || strcmp(path, view->project) == 0)
+		return 0;
+	return error_with(err, ERROR_REFUSED,
+			  "'%s' is mounted inside the project, and an overlay cannot include it",
+			  path);
+}
+
+/* Mounts the layers over the project. */
+static int mount_layers(const struct draft_view *view, struct error *err)
+{
+	AUTO_FD project = draft_kind_open_folder(view->project, err);
+	AUTO_FD overlay = project < 0 ? -1 : make_overlay(view, project, err);
+
+	if (overlay < 0)
+		return -1;
+	if (syscall(SYS_move_mount, overlay, "", project, "",
+		    MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)
+		return error_sys(err, "mount a draft over '%s'", view->project);
+	return 0;
+}
+
+/* Overlayfs writes to the upper layer as the user who mounts it, and the idmapped layer knows no
+ * root. Keeps the capabilities, which a change of this id removes. */
+static int write_as(const struct draft_view *view, struct error *err)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2];
+
+	if (syscall(SYS_capget, &header, data) < 0)
+		return error_sys(err, "read the capabilities");
+	setfsgid(view->lent_gid);
+	setfsuid(view->lent_uid);
+	return syscall(SYS_capset, &header, data) < 0 ? error_sys(err, "keep the capabilities") : 0;
+}
+
+int draft_overlay_show(const struct draft_view *view, struct error *err)
+{
+	if (mounts_each(refuse_nested, (void *)view, err) < 0)
+		return -1;
+	if (view->lent_uid &&
+	    (draft_kind_lend(view, view->project, err) < 0 ||
+	     draft_kind_lend(view, view->folder, err) < 0 || write_as(view, err) < 0))
+		return -1;
+	return mount_layers(view, err);
+}
+
+/* ---- its changes ---- */
+
+int draft_overlay_open(const char *folder, struct draft_layer_root *root, struct error *err)
+{
+	(void)folder;
+	(void)root;
+	(void)err;
+	return 0;
+}
+
+/* Returns whether a folder of the upper layer hides the one below. */
+static bool is_opaque(int folder)
+{
+	static const char *const names[] = { "user.overlay.opaque", "trusted.overlay.opaque" };
+	char value;
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (fgetxattr(folder, names[i], &value, 1) == 1 && value == 'y')
+			return true;
+	return false;
+}
+
+/* An entry of the upper layer is a changed file, a mark for a deleted one, or a folder. One that
+ * cannot be opened hides what is below, if in doubt. */
+enum draft_layer_state draft_overlay_look(const struct draft_layer *at, const char *name,
+					  struct draft_layer *ret_inner)
+{
+	AUTO_FD folder = openat(at->folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (folder < 0)
+		return errno == ENOENT ? DRAFT_LAYER_SAME : DRAFT_LAYER_OWN;
+	if (is_opaque(folder))
+		return DRAFT_LAYER_OWN;
+	ret_inner->folder = fd_steal(&folder);
+	return DRAFT_LAYER_FOLDER;
+}
