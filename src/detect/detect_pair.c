@@ -33,6 +33,7 @@ static int by_text(const void *a, const void *b)
 	return order ? order : (one->order > other->order) - (one->order < other->order);
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): mark_group() sets the marks */
 static void collect(struct entries *entries, const struct detect_lines *lines, bool *marks,
 		    bool old)
 {

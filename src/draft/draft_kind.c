@@ -15,7 +15,7 @@
 static const struct draft_kind kinds[] = {
 #define KIND(id, entry)                    \
 	{ .name = #id,                     \
-	  .mark = entry,                   \
+	  .mark = (entry),                 \
 	  .prepare = draft_##id##_prepare, \
 	  .show = draft_##id##_show,       \
 	  .open = draft_##id##_open,       \

@@ -109,13 +109,14 @@ static int open_above(const struct work *work, const char *path, const char **re
 /* Lists the names in a folder. Returns 0, or -1 with errno. */
 static int list_names(int folder, struct list *ret_names)
 {
-	AUTO_FD copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *stream = copy < 0 ? NULL : fdopendir(copy);
+	int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *stream = copy < 0 ? NULL : fdopendir(copy); /* owns the descriptor */
 	int error;
 
-	if (!stream)
+	if (!stream) {
+		fd_close(&copy);
 		return -1;
-	copy = -1; /* the stream's */
+	}
 	for (struct dirent *entry; errno = 0, (entry = readdir(stream));)
 		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
 			list_add(ret_names, entry->d_name);
@@ -366,18 +367,21 @@ static int read_note(const struct work *work, struct note *ret_note)
 {
 	char text[PATH_MAX];
 	ssize_t size = readlinkat(work->place, NOTE, text, sizeof text - 1);
-	long long seconds;
-	int at = 0;
+	char *at = text;
 
 	if (size < 0)
 		return -1;
 	text[size] = '\0';
-	if (sscanf(text, "%o %lld.%ld %n", &ret_note->mode, &seconds, &ret_note->changed.tv_nsec,
-		   &at) != 3 ||
-	    !text[at])
+	ret_note->mode = (mode_t)strtoul(at, &at, 8);
+	if (*at != ' ')
 		return fail(EINVAL);
-	ret_note->changed.tv_sec = seconds;
-	snprintf(ret_note->path, sizeof ret_note->path, "%s", text + at);
+	ret_note->changed.tv_sec = strtoll(at, &at, 10);
+	if (*at != '.')
+		return fail(EINVAL);
+	ret_note->changed.tv_nsec = strtol(at + 1, &at, 10);
+	if (*at != ' ' || !at[1])
+		return fail(EINVAL);
+	snprintf(ret_note->path, sizeof ret_note->path, "%s", at + 1);
 	return 0;
 }
 

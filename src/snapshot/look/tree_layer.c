@@ -77,7 +77,7 @@ static void put_entries(const struct node *base, const struct node *layer, struc
 
 		i += order <= 0;
 		j += order >= 0;
-		if (order < 0)
+		if (order < 0 || !above)
 			take(out, below);
 		else if (above->kind == NODE_FOLDER)
 			put_folder(order == 0 ? below : NULL, above, out);

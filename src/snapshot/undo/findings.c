@@ -15,14 +15,18 @@
 /* All files that differ, with their contents. */
 struct files {
 	struct detect_change *items;
-	git_blob **blobs; /* two of each file */
+	struct blobs {
+		git_blob *before, *after;
+	} * blobs;
 	size_t count;
 };
 
 static void files_release(struct files *files)
 {
-	for (size_t i = 0; i < files->count * 2; i++)
-		git_blob_free(files->blobs[i]);
+	for (size_t i = 0; i < files->count; i++) {
+		git_blob_free(files->blobs[i].before);
+		git_blob_free(files->blobs[i].after);
+	}
 	free(files->blobs);
 	free(files->items);
 }
@@ -48,16 +52,16 @@ static int read_files(struct checkpoint_repo *repo, const struct changes *change
 		      struct files *files, struct error *err)
 {
 	files->items = mem_zero((changes->count + 1) * sizeof *files->items);
-	files->blobs = mem_zero((changes->count + 1) * 2 * sizeof *files->blobs);
+	files->blobs = mem_zero((changes->count + 1) * sizeof *files->blobs);
 	for (size_t i = 0; i < changes->count; i++) {
 		const struct changes_item *item = &changes->items[i];
 		struct detect_change *file = &files->items[files->count];
-		git_blob **blobs = &files->blobs[files->count++ * 2];
+		struct blobs *blobs = &files->blobs[files->count++];
 
 		file->path = item->path;
 		file->old_path = item->from ? item->from : item->path;
-		if (read_text(repo, item->old, &blobs[0], &file->before, err) < 0 ||
-		    read_text(repo, item->new, &blobs[1], &file->after, err) < 0)
+		if (read_text(repo, item->old, &blobs->before, &file->before, err) < 0 ||
+		    read_text(repo, item->new, &blobs->after, &file->after, err) < 0)
 			return -1;
 	}
 	return 0;

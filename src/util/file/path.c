@@ -30,14 +30,14 @@ int path_compare(const char *a, const char *b)
 char *path_join(const char *dir, const char *name)
 {
 	size_t size = strlen(dir);
-	size_t rest = strlen(name) + 1;
-	char *path = mem_alloc(size + 1 + rest);
-	char *end = path + size;
+	size_t rest = strlen(name);
+	char *path = mem_alloc(size + 1 + rest + 1);
+	char *end = mempcpy(path, dir, size);
 
-	memcpy(path, dir, size);
 	if (size && dir[size - 1] != '/')
 		*end++ = '/';
-	memcpy(end, name, rest);
+	end = mempcpy(end, name, rest);
+	*end = '\0';
 	return path;
 }
 
