@@ -281,6 +281,7 @@ static _Noreturn void become_command(const struct order *order, int terminal, in
 	struct canary_count outside = { 0 };
 	struct canary_count inside = { 0 };
 	bool landlock = false;
+	bool held;
 	struct error err;
 	sigset_t none;
 
@@ -293,10 +294,11 @@ static _Noreturn void become_command(const struct order *order, int terminal, in
 		fail(&err, false);
 	if (order->flags.confined && confine_self(order, &landlock, &err) < 0)
 		fail(&err, false);
-	if (order->flags.confined && canary_inside(order, landlock, &inside, &err) < 0)
-		fail(&err, true);
+	held = !order->flags.confined || canary_inside(order, landlock, &inside, &err) == 0;
 	if (read(gate, &outside, sizeof outside) != sizeof outside)
 		_exit(EXIT_NOT_SET_UP); /* init has reported why */
+	if (!held) /* only now: of two reports about one hole, that of init is the one */
+		fail(&err, true);
 	if (order->draft && movable_interrupted(order->draft) && finish_rename(order, &err) < 0)
 		fail(&err, false);
 	message.a = (int)(outside.held + inside.held);
