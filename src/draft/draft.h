@@ -37,8 +37,8 @@ int draft_open_file(const char *project, const char *folder, const char *path, i
 /* Reports whether a view of the draft shows anything at this path of the project. */
 bool draft_exists(const char *project, const char *folder, const char *path);
 
-/* Tries whether the kind with this name works, with layers in this folder, which must exist and is left as it was.
- * Returns 0, or -1 with the reason and what to do in err. */
+/* Tries whether the kind with this name works, with layers in this folder, which must exist and is
+ * left as it was. Returns 0, or -1 with the reason and what to do in err. */
 int draft_try(const char *name, const char *state, struct error *err);
 
 #endif
