@@ -206,11 +206,10 @@ static void ask(struct end *end, const char *token, long events)
 {
 	char text[1024];
 	char body[256];
-	int size = snprintf(
-		body, sizeof body,
-		"{\"model\":\"claude-opus-5-5\",\"max_tokens\":1000,\"stream\":true,"
-		"\"messages\":[{\"role\":\"user\",\"content\":\"events: %ld\"}]}",
-		events);
+	int size = snprintf(body, sizeof body,
+			    "{\"model\":\"claude-opus-5-5\",\"max_tokens\":1000,\"stream\":true,"
+			    "\"messages\":[{\"role\":\"user\",\"content\":\"events: %ld\"}]}",
+			    events);
 
 	size = snprintf(
 		text, sizeof text,
