@@ -29,6 +29,7 @@ struct loops_options {
 	bool follow;
 	bool checks;
 	bool raw;
+	bool sizes;
 	const char *iteration;
 	const char *limit;
 	const char *loop_id; /* for commands whose arguments are not loops */

@@ -3,7 +3,6 @@
 
 #include "loop/resume.h"
 #include "loop/run/leftovers.h"
-#include "loop/run/prompt.h"
 #include "loop/run/room.h"
 #include "loop/state/loop_folder.h"
 #include "loop/state/loop_index.h"
@@ -387,7 +386,7 @@ int client_ask(struct client_loop *loop, const char *wish, bool now, struct erro
 	return 0;
 }
 
-int client_preview(json_t *config, bool private_git, struct buffer *ret_prompt, struct error *err)
+int client_preview(json_t *config, bool private_git, struct prompt *ret_prompt, struct error *err)
 {
 	json_t *data = json_pack("{s:O}", "config", config);
 	AUTO_FREE char *text = data ? json_dumps(data, JSON_COMPACT) : NULL;
@@ -406,6 +405,11 @@ int client_preview(json_t *config, bool private_git, struct buffer *ret_prompt, 
 	}
 	loop_state_release(&state);
 	return result;
+}
+
+void client_prompt(const struct client_loop *loop, struct prompt *ret_prompt)
+{
+	prompt_write(&loop->state, clock_wall_ms(), ret_prompt);
 }
 
 int client_hold(const struct client_loop *loop, struct error *err)

@@ -6,6 +6,7 @@
 #ifndef LOOP_CLIENT_H
 #define LOOP_CLIENT_H
 
+#include "loop/run/prompt.h"
 #include "loop/state/loop_state.h"
 #include "loop/state/spec_json.h"
 #include "util/buffer.h"
@@ -166,7 +167,10 @@ bool client_wait_gone(const struct client_loop *loop, int64_t most_ms);
  * Writes the first prompt of a loop with this configuration. The caller decides whether it has a
  * private git directory, which a real loop decides when it starts. Returns 0, or -1 with err set.
  */
-int client_preview(json_t *config, bool private_git, struct buffer *ret_prompt, struct error *err);
+int client_preview(json_t *config, bool private_git, struct prompt *ret_prompt, struct error *err);
+
+/* Writes the next prompt of a loop whose journal could be read. The caller releases it. */
+void client_prompt(const struct client_loop *loop, struct prompt *ret_prompt);
 
 /* Returns untrusted text as JSON, with invalid UTF-8 replaced. The caller owns it. */
 json_t *client_text(const char *text);

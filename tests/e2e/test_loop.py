@@ -49,6 +49,13 @@ def test_the_prompt_tells_the_task_the_limits_and_what_the_check_printed(t, work
     for part in ("make it", "iteration 2 of at most 7", "the bridge is broken", "learnt: it is hard",
                  "in a sandbox"):
         contains(prompt, part, "the prompt")
+    following = json.loads(loop.ringfence("prompt", "--json").out)
+    contains(following["prompt"], "iteration 3 of at most 7", "the prompt of an iteration that has not begun")
+    equal(sum(part["bytes"] for part in following["parts"]), len(following["prompt"].encode()), "the sizes of its parts")
+    equal([part["tokens"] for part in following["parts"] if part["part"] == "task"], [4], "tokens of the task")
+    sizes = loop.ringfence("prompt", "--sizes").out
+    contains(sizes, f"  all        {following['bytes']:7}  {following['tokens']:7}\n", "the table")
+    lacks(sizes, "make it", "the table")
 
 
 @cases(*WORKSPACES)
@@ -371,7 +378,7 @@ def test_dry_run_shows_prompt_and_policy_and_starts_nothing(t):
     loop = Loop(t, scripts=STEPS)
     result = loop.run("--dry-run")
     equal(result.code, 0, "exit status", result)
-    for part in ("make it", "iteration 1 of at most 20", "network", "limit"):
+    for part in ("make it", "iteration 1 of at most 20", "network", "limit", "  rules  "):
         contains(result.out, part, "what is shown")
     equal(json.loads(loop.ringfence("status", "--json").out), {"loops": []}, "the loops")
 
@@ -390,7 +397,7 @@ def test_a_prompt_file_is_the_objective(t):
        (["run", "x", "--agent-command", "true", "--tasks", "/etc/passwd"], "not in the project"),
        (["run", "x", "--agent-command", "true", "--max-cost", "cheap"], "an amount"),
        (["status", "--jsn"], "--json"), (["pause"], "no loop"), (["resume", "nobody"], "nobody"),
-       (["abort"], "no loop"), (["circuit"], "no loop"), (["logs"], "no loop"), (["history"], "no loop"),
+       (["abort"], "no loop"), (["circuit"], "no loop"), (["logs"], "no loop"), (["history"], "no loop"), (["prompt"], "no loop"),
        (["exec", "--max-cost", "3", "--", "true"], "--max-cost"))
 def test_what_cannot_be_meant_is_refused(t, words, part):
     loop = Loop(t)

@@ -436,13 +436,28 @@ static void malformed(void)
 static void prompts(void)
 {
 	struct script script = begin();
-	AUTO_BUFFER struct buffer text = BUFFER_INIT(1 << 20);
+	AUTO_PROMPT struct prompt prompt = PROMPT_INIT;
+	const char *text;
+	size_t sum = 0;
 
-	prompt_write(&script.state, 10000, &text);
+	prompt_write(&script.state, 10000, &prompt);
+	text = buffer_text(&prompt.text);
 	CHECK("a prompt has the task, the limits, the check's output and the rules",
-	      strstr(buffer_text(&text), "make it") &&
-		      strstr(buffer_text(&text), "iteration 1 of at most 4") &&
-		      strstr(buffer_text(&text), "> broken") && strstr(buffer_text(&text), "DONE"));
+	      strstr(text, "make it") && strstr(text, "iteration 1 of at most 4") &&
+		      strstr(text, "> broken") && strstr(text, "DONE"));
+	CHECK("everything that decides is in one list, after what checks printed",
+	      strstr(text, "# Done when") > strstr(text, "> broken") &&
+		      strstr(strstr(text, "# Done when"), "- `make test` exits 0") &&
+		      strstr(strstr(text, "# Done when"), "exactly this text"));
+	for (int i = 0; i < PROMPT_PARTS; i++)
+		sum += prompt.bytes[i];
+	CHECK("the sizes of the parts add up", sum == strlen(text) && sum == prompt.text.used);
+	CHECK("each part is measured alone",
+	      prompt.bytes[PROMPT_TASK] == strlen("# Task\n\nmake it\n") &&
+		      prompt.bytes[PROMPT_FINDINGS] == 0 &&
+		      prompt.bytes[PROMPT_RULES] == strlen(strstr(text, "\n# Rules\n")));
+	CHECK("tokens are rounded up", prompt_tokens(0) == 0 && prompt_tokens(1) == 1 &&
+					       prompt_tokens(4) == 1 && prompt_tokens(5) == 2);
 	loop_state_release(&script.state);
 }
 

@@ -6,6 +6,7 @@
 #include "cli/view/notice.h"
 #include "cli/view/page.h"
 #include "cli/view/policy_text.h"
+#include "cli/view/prompt_text.h"
 #include "fence/fence.h"
 #include "loop/client.h"
 #include "ops/op_draft.h"
@@ -151,19 +152,21 @@ static int plan(struct run_options *opts, struct error *err)
 static int show(const struct run_options *opts, struct error *err)
 {
 	const struct fence_plan *made = &opts->start.plan;
-	AUTO_BUFFER struct buffer prompt = BUFFER_INIT(1 << 20);
+	AUTO_PROMPT struct prompt prompt = PROMPT_INIT;
 
 	if (client_preview(opts->start.config, policy_text_private_git(&opts->effective, made),
 			   &prompt, err) < 0)
 		return cli_fail(err);
 	if (opts->json) {
-		loops_print_line(json_pack("{s:o, s:O}", "prompt",
-					   client_text(buffer_text(&prompt)), "config",
+		loops_print_line(json_pack("{s:o, s:o, s:O}", "prompt",
+					   client_text(buffer_text(&prompt.text)), "parts",
+					   prompt_text_sizes(&prompt), "config",
 					   opts->start.config));
 		return cli_flush();
 	}
-	printf("# The first prompt, on the agent's stdin\n\n%s\n", buffer_text(&prompt));
-	printf("# The agent: %s, started with sh -c\n\n%s\n\n# The policy\n\n",
+	printf("# The first prompt, on the agent's stdin\n\n%s\n", buffer_text(&prompt.text));
+	prompt_text_print_sizes(&prompt);
+	printf("\n# The agent: %s, started with sh -c\n\n%s\n\n# The policy\n\n",
 	       opts->request.choice.agent->title, opts->request.choice.command);
 	policy_text_print(&opts->effective, made, true);
 	return cli_flush();

@@ -15,12 +15,17 @@
 /* Only the first hosts of a long list are named. */
 enum { MOST_HOSTS = 20 };
 
-static void add_limits(const struct loop_state *state, int64_t now_ms, struct buffer *out)
+static void add_task(const struct loop_state *state, struct buffer *out)
+{
+	buffer_printf(out, "# Task\n\n%s\n", state->options.objective);
+}
+
+static void add_status(const struct loop_state *state, int64_t now_ms, struct buffer *out)
 {
 	const struct decision_limits *limits = &state->options.limits;
 	int64_t active_ms = now_ms - state->created_ms - state->rested_ms;
 
-	buffer_printf(out, "This is iteration %u", state->used + 1);
+	buffer_printf(out, "\n# Status\n\nThis is iteration %u", state->used + 1);
 	if (limits->iterations)
 		buffer_printf(out, " of at most %u", limits->iterations);
 	buffer_add_text(out, ".");
@@ -118,7 +123,7 @@ static void add_trouble(const struct loop_state *state, struct buffer *out)
 			     "cause (git commit --amend, git rebase).\n");
 }
 
-static void add_reflections(const struct loop_state *state, struct buffer *out)
+static void add_messages(const struct loop_state *state, struct buffer *out)
 {
 	if (!state->reflections[0])
 		return;
@@ -221,6 +226,31 @@ static void add_fence(const struct loop_state *state, struct buffer *out)
 	add_network(options, out);
 }
 
+/* Lists everything that decides, and nothing else. */
+static void add_goal(const struct loop_state *state, struct buffer *out)
+{
+	const struct loop_options *options = &state->options;
+
+	if (!options->checks.count && !options->tasks && !options->promise)
+		return;
+	buffer_add_text(out,
+			"\n# Done when\n\nAll of this is judged after you finish. Until all of "
+			"it holds, another iteration follows.\n\n");
+	for (size_t i = 0; i < options->checks.count; i++)
+		buffer_printf(out, "- `%s` exits 0, and not because it ran no tests.\n",
+			      options->checks.items[i]);
+	if (options->tasks)
+		buffer_printf(out,
+			      "- Every box in `%s` is ticked (`- [x]`), and there is at least one. "
+			      "Tick a box when its item is done and tested.\n",
+			      options->tasks);
+	if (options->promise)
+		buffer_printf(out,
+			      "- Your final message ends with exactly this text; write it when "
+			      "everything else is done, not before:\n  %s\n",
+			      options->promise);
+}
+
 static void add_rules(const struct loop_state *state, struct buffer *out)
 {
 	const struct loop_options *options = &state->options;
@@ -230,34 +260,67 @@ static void add_rules(const struct loop_state *state, struct buffer *out)
 	buffer_add_text(
 		out, "- Nobody answers questions. Make the decisions yourself, and state them.\n");
 	if (options->checks.count)
-		buffer_add_text(
-			out,
-			"- The checks run after you finish. The work is done when they pass. Do not weaken, skip or remove "
-			"tests.\n");
-	if (options->tasks)
-		buffer_printf(
-			out,
-			"- In `%s`, tick the box (`- [x]`) of each item that is done and tested.\n",
-			options->tasks);
-	if (options->promise)
-		buffer_printf(
-			out,
-			"- When everything is done, and only then, end your last message with exactly this:\n  "
-			"%s\n",
-			options->promise);
-	buffer_add_text(
-		out,
-		"- Before that, summarize in a few lines what you tried and what you learned: the next iteration "
-		"starts with nothing else.\n");
+		buffer_add_text(out, "- Do not weaken, skip or remove tests or checks.\n");
+	buffer_printf(out,
+		      "- Finish with a message of a few lines: what you changed, what you tried, "
+		      "and what you learned.%s\n",
+		      options->keep_session ? ""
+					    : " The next iteration is a new conversation: it sees "
+					      "only this message and the files.");
 }
 
-void prompt_write(const struct loop_state *state, int64_t now_ms, struct buffer *out)
+/* Counts everything since the last part as this part. */
+static void end_part(struct prompt *prompt, enum prompt_part part)
 {
-	buffer_printf(out, "# Task\n\n%s\n\n# Status\n\n", state->options.objective);
-	add_limits(state, now_ms, out);
-	add_checks(state, out);
-	add_findings(state, out);
-	add_trouble(state, out);
-	add_reflections(state, out);
-	add_rules(state, out);
+	prompt->bytes[part] = prompt->text.used;
+	for (int i = 0; i < (int)part; i++)
+		prompt->bytes[part] -= prompt->bytes[i];
+}
+
+void prompt_write(const struct loop_state *state, int64_t now_ms, struct prompt *ret_prompt)
+{
+	struct prompt prompt = PROMPT_INIT;
+
+	add_task(state, &prompt.text);
+	end_part(&prompt, PROMPT_TASK);
+	add_status(state, now_ms, &prompt.text);
+	end_part(&prompt, PROMPT_STATUS);
+	add_checks(state, &prompt.text);
+	end_part(&prompt, PROMPT_CHECKS);
+	add_findings(state, &prompt.text);
+	end_part(&prompt, PROMPT_FINDINGS);
+	add_trouble(state, &prompt.text);
+	end_part(&prompt, PROMPT_GIT);
+	add_messages(state, &prompt.text);
+	end_part(&prompt, PROMPT_MESSAGES);
+	add_goal(state, &prompt.text);
+	end_part(&prompt, PROMPT_GOAL);
+	add_rules(state, &prompt.text);
+	end_part(&prompt, PROMPT_RULES);
+	*ret_prompt = prompt;
+}
+
+void prompt_release(struct prompt *prompt)
+{
+	buffer_release(&prompt->text);
+}
+
+const char *prompt_part_name(enum prompt_part part)
+{
+	static const char *const names[] = {
+		[PROMPT_TASK] = "task",      [PROMPT_STATUS] = "status",
+		[PROMPT_CHECKS] = "checks",  [PROMPT_FINDINGS] = "findings",
+		[PROMPT_GIT] = "git",        [PROMPT_MESSAGES] = "messages",
+		[PROMPT_GOAL] = "done when", [PROMPT_RULES] = "rules",
+	};
+
+	_Static_assert(sizeof names / sizeof *names == PROMPT_PARTS, "every part has a name");
+	return names[part];
+}
+
+size_t prompt_tokens(size_t bytes)
+{
+	enum { BYTES_PER_TOKEN = 4 }; /* of English and code, roughly, for every model */
+
+	return (bytes + BYTES_PER_TOKEN - 1) / BYTES_PER_TOKEN;
 }

@@ -455,7 +455,7 @@ int phase_agent(struct supervisor *sup, struct error *err)
 	const struct loop_options *options = &sup->state.options;
 	AUTO_FREE char *folder = iteration_folder(sup, sup->state.iteration, sup->state.attempt,
 						  err);
-	AUTO_BUFFER struct buffer prompt = BUFFER_INIT(1 << 20);
+	AUTO_PROMPT struct prompt prompt = PROMPT_INIT;
 	struct work work = { .command = options->agent_command,
 			     .folder = folder,
 			     .name = "",
@@ -476,9 +476,9 @@ int phase_agent(struct supervisor *sup, struct error *err)
 	if (options->keep_session && (!keep || agent_sessions_has(keep)))
 		work.session = sup->state.session;
 	prompt_write(&sup->state, clock_wall_ms(), &prompt);
-	work.input = buffer_text(&prompt);
-	work.size = prompt.used;
-	if (loop_folder_write(folder, "prompt.md", prompt.data, prompt.used, err) < 0 ||
+	work.input = buffer_text(&prompt.text);
+	work.size = prompt.text.used;
+	if (loop_folder_write(folder, "prompt.md", work.input, work.size, err) < 0 ||
 	    loop_report_survey(folder, "before.json", &sup->survey.before, err) < 0 ||
 	    work_run(sup, &work, &result, err) < 0)
 		return -1;
