@@ -97,6 +97,10 @@ enum setting_id {
 	SETTING_MAX_SAME_ERROR,
 	SETTING_MAX_NO_PROGRESS,
 	SETTING_MAX_INTERRUPTED,
+	SETTING_PROMPT_HISTORY,
+	SETTING_PROMPT_MESSAGES,
+	SETTING_PROMPT_MESSAGE_SIZE,
+	SETTING_PROMPT_OUTPUT_SIZE,
 	SETTING_CHECKPOINTS,
 	SETTING_CHECKPOINT_EVERY,
 	SETTING_CHECKPOINT_IGNORED,
@@ -123,6 +127,7 @@ struct setting {
 	const char *help;           /* one line */
 	const char *more;           /* for the reference */
 	const char *example;        /* as in a file, after the key */
+	uint64_t most;              /* the largest number that is accepted; 0: any */
 	uint64_t (*unset)(void);    /* the limit that applies if none is set; NULL: no limit */
 	const char *widens;         /* the effect of a widening value, which is appended */
 };

@@ -47,6 +47,14 @@ bool setting_is_list(const struct setting *setting)
 	return setting->type == SETTING_PATHS || setting->type == SETTING_WORDS;
 }
 
+/* Adds the largest value to what is allowed. */
+static char *up_to(const struct setting *setting, const char *allowed)
+{
+	return setting->most ? mem_format("%s; the maximum is %llu", allowed,
+					  (unsigned long long)setting->most)
+			     : mem_dup(allowed);
+}
+
 char *setting_allowed(const struct setting *setting)
 {
 	struct buffer text = BUFFER_INIT(4096);
@@ -55,10 +63,11 @@ char *setting_allowed(const struct setting *setting)
 	case SETTING_SWITCH:
 		return mem_dup("true or false");
 	case SETTING_SIZE:
-		return mem_dup(
+		return up_to(
+			setting,
 			"a size such as 512M or 4G (K, M, G or T; a bare number is bytes), or none");
 	case SETTING_COUNT:
-		return mem_dup("a whole number above 0, or none");
+		return up_to(setting, "a whole number above 0, or none");
 	case SETTING_CPUS:
 		return mem_dup("a number such as 2 or 1.5 (up to 1024), or none");
 	case SETTING_TIME:
@@ -207,7 +216,9 @@ int setting_parse(const struct setting *setting, const char *text, uint64_t *ret
 		result = parse_limit(setting, text, ret_number);
 		break;
 	}
-	return result < 0 ? refuse_value(setting, text, err) : 0;
+	return result < 0 || (setting->most && *ret_number > setting->most)
+		       ? refuse_value(setting, text, err)
+		       : 0;
 }
 
 bool setting_widens(const struct setting *setting, uint64_t number, uint64_t before)

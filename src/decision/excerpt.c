@@ -254,6 +254,31 @@ static size_t last_line(const char *output, size_t size, bool makes, char *out, 
 	return 0;
 }
 
+/* Is there a letter, of any script? */
+static bool has_word(const char *line)
+{
+	while (*line && !lines_letter(*line) && !((unsigned char)*line & 0x80))
+		line++;
+	return *line;
+}
+
+size_t excerpt_first_line(const char *excerpt, char *out, size_t room)
+{
+	const char *end = excerpt + strlen(excerpt);
+	struct lines_line line;
+
+	while (lines_next(&excerpt, end, &line)) {
+		if (line.size < 2 || strncmp(line.text, "> ", 2) != 0)
+			continue; /* our own line about a gap */
+		line.text += 2;
+		line.size -= 2;
+		if (lines_clean(&line, out, room, NULL) && has_word(out))
+			return strlen(out);
+	}
+	out[0] = '\0';
+	return 0;
+}
+
 size_t excerpt_last_line(const char *output, size_t size, char *out, size_t room)
 {
 	size_t used = last_line(output, size, false, out, room);

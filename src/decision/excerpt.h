@@ -32,6 +32,12 @@ void excerpt_make(struct buffer *out, const char *output, size_t size, size_t ma
  */
 size_t excerpt_last_line(const char *output, size_t size, char *out, size_t room);
 
+/*
+ * Copies the first line of an excerpt that has a word to out, without the quote and cut to the
+ * room. Returns the size, or 0 if there is no such line.
+ */
+size_t excerpt_first_line(const char *excerpt, char *out, size_t room);
+
 /* Does a cleaned line look like a failure? "0 errors" and a test that passed do not. */
 bool excerpt_looks_failed(const char *line);
 

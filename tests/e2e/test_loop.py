@@ -380,6 +380,8 @@ def test_dry_run_shows_prompt_and_policy_and_starts_nothing(t):
     equal(result.code, 0, "exit status", result)
     for part in ("make it", "iteration 1 of at most 20", "network", "limit", "  rules  "):
         contains(result.out, part, "what is shown")
+    config = json.loads(loop.run("--dry-run", "--json", "--prompt-messages", "5", "--prompt-output-size", "none").out)["config"]
+    equal([config[f"prompt_{key}"] for key in ("history", "messages", "message_bytes", "output_bytes")], [10, 5, 1500, 0], "limits")
     equal(json.loads(loop.ringfence("status", "--json").out), {"loops": []}, "the loops")
 
 
@@ -396,6 +398,7 @@ def test_a_prompt_file_is_the_objective(t):
        (["run", "x", "--prompt-file", "agent.sh", "--agent-command", "true"], "not both"),
        (["run", "x", "--agent-command", "true", "--tasks", "/etc/passwd"], "not in the project"),
        (["run", "x", "--agent-command", "true", "--max-cost", "cheap"], "an amount"),
+       (["run", "x", "--agent-command", "true", "--prompt-messages", "21"], "the maximum is 20"),
        (["status", "--jsn"], "--json"), (["pause"], "no loop"), (["resume", "nobody"], "nobody"),
        (["abort"], "no loop"), (["circuit"], "no loop"), (["logs"], "no loop"), (["history"], "no loop"), (["prompt"], "no loop"),
        (["exec", "--max-cost", "3", "--", "true"], "--max-cost"))

@@ -27,11 +27,8 @@ static void check_excerpt(const char *text, size_t size)
 }
 
 /* One line within its limit, without terminal controls. */
-static void check_line(const char *text, size_t size, size_t room)
+static void check_line(const char *line, size_t used, size_t room)
 {
-	AUTO_FREE char *line = mem_zero(room);
-	size_t used = excerpt_last_line(text, size, line, room);
-
 	if (used >= room || strlen(line) != used)
 		abort();
 	for (size_t i = 0; i < used; i++)
@@ -43,6 +40,8 @@ void fuzz_check_output(const uint8_t *data, size_t size)
 {
 	const char *text = (const char *)data;
 	size_t max = size % 2 ? size % 700 : EXCERPT_MAX;
+	size_t room = 1 + max % 300;
+	AUTO_FREE char *line = mem_zero(room);
 	AUTO_BUFFER struct buffer out = BUFFER_INIT(1 << 20);
 	struct check_output check;
 
@@ -54,7 +53,8 @@ void fuzz_check_output(const uint8_t *data, size_t size)
 	if (out.used > max)
 		abort();
 	check_excerpt(buffer_text(&out), out.used);
-	check_line(text, size, 1 + max % 300);
+	check_line(line, excerpt_first_line(buffer_text(&out), line, room), room);
+	check_line(line, excerpt_last_line(text, size, line, room), room);
 	if (excerpt_signature(text, size) != excerpt_signature(text, size))
 		abort();
 }

@@ -218,7 +218,7 @@ static void folding(void)
 	      strcmp(loop_state_status(state, false), "interrupted") == 0);
 	iterate(&script, "continued", "{\"used\": 1, \"reason\": \"r\", \"reflection\": \"hard\"}");
 	CHECK("a decision counts the iteration and keeps the reflection",
-	      !script.refused && state->used == 1 && strcmp(state->reflections[0], "hard") == 0 &&
+	      !script.refused && state->used == 1 && strcmp(state->past[0].message, "hard") == 0 &&
 		      strcmp(state->mechanism, "bwrap") == 0);
 	happens(&script, "asked", "{\"wish\": \"pause\"}");
 	happens(&script, "begun", "{\"iteration\": 2, \"attempt\": 1}");
@@ -431,6 +431,75 @@ static void malformed(void)
 		loop_state_release(&script.state);
 	}
 	CHECK("malformed events are refused and change nothing", all);
+}
+
+/* Counts the lines that begin like this. */
+static int lines_with(const char *text, const char *begin)
+{
+	int count = 0;
+
+	for (; text; text = strchr(text, '\n'))
+		count += strncmp(++text, begin, strlen(begin)) == 0;
+	return count;
+}
+
+/* Makes many iterations, of which each later prompt tells a little. */
+static void many(struct script *script, int count)
+{
+	for (int i = 1; i <= count; i++) {
+		AUTO_FREE char *data = mem_format(
+			"{\"used\": %d, \"counts\": true, \"progressed\": %s, "
+			"\"failure\": \"%s\", \"snapshot\": {\"files_changed\": %d, "
+			"\"tests_passing\": %d}, \"reflection\": \"[... 2 lines left out "
+			"...]\\n> \\n> tried %d\\n> and more\\n\"}",
+			i, i % 2 ? "true" : "false", i == 7 ? "timeout" : "none", i % 2, i, i);
+		AUTO_FREE char *begun = mem_format("{\"iteration\": %d, \"attempt\": 1}", i);
+
+		happens(script, "begun", begun);
+		happens(script, "ended", "{\"code\": 0}");
+		happens(script, "checked", "{\"index\": 0, \"code\": 0, \"passed\": true}");
+		happens(script, "continued", data);
+	}
+}
+
+static void memory(void)
+{
+	struct script script = begin();
+	AUTO_PROMPT struct prompt early = PROMPT_INIT;
+	AUTO_PROMPT struct prompt late = PROMPT_INIT;
+	AUTO_PROMPT struct prompt none = PROMPT_INIT;
+	const char *text;
+
+	many(&script, 12);
+	prompt_write(&script.state, 10000, &early);
+	many(&script, 1000);
+	prompt_write(&script.state, 10000, &late);
+	text = buffer_text(&late.text);
+	CHECK("a prompt stays small however many iterations there were",
+	      !script.refused && late.bytes[PROMPT_HISTORY] < early.bytes[PROMPT_HISTORY] + 99);
+	CHECK("old iterations are summed up, with the best that they reached",
+	      strstr(text,
+		     "- 1 to 990: 501 with progress, 2 ended with an error; at best, 990 tests "
+		     "passed.\n") &&
+		      strstr(buffer_text(&early.text),
+			     "- 1 to 2: 1 with progress; at best, 2 tests "
+			     "passed.\n"));
+	CHECK("later ones have a line each, and the first line of their message",
+	      lines_with(text, "- 99") == 9 && lines_with(text, "- 1000: ") == 1 &&
+		      strstr(text, "- 997: progress, 1 file changed, 997 tests passed.\n  > tried "
+				   "997\n- 998: no progress, 998 tests passed. Its"));
+	CHECK("the latest have their messages", lines_with(text, "> and more") == 3);
+	CHECK("an error is named", strstr(buffer_text(&early.text),
+					  "- 7: progress, 1 file changed, 7 tests passed; ended "
+					  "with: timeout.\n  > tried 7\n"));
+	happens(&script, "paused", "{}");
+	happens(&script, "changed", "{\"prompt_history\": 0, \"prompt_messages\": 0}");
+	prompt_write(&script.state, 10000, &none);
+	text = buffer_text(&none.text);
+	CHECK("a user can leave all that out but for the sum",
+	      !script.refused && lines_with(text, "- 1 to 1000: ") == 1 &&
+		      strstr(text, "> tried") == NULL);
+	loop_state_release(&script.state);
 }
 
 static void prompts(void)
@@ -998,6 +1067,7 @@ int main(void)
 	money();
 	malformed();
 	prompts();
+	memory();
 	journal();
 	still_journal();
 	indexes();

@@ -8,16 +8,16 @@
 #include "loop/state/loop_state.h"
 #include "util/buffer.h"
 
-enum { PROMPT_MAX = 1 << 20 };
+enum { PROMPT_MAX = 8 << 20 };
 
 /* In the order of the prompt. A part may be empty. */
 enum prompt_part {
 	PROMPT_TASK,
 	PROMPT_STATUS,
+	PROMPT_HISTORY,
 	PROMPT_CHECKS,
 	PROMPT_FINDINGS,
 	PROMPT_GIT,
-	PROMPT_MESSAGES,
 	PROMPT_GOAL,
 	PROMPT_RULES,
 	PROMPT_PARTS

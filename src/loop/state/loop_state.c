@@ -55,8 +55,8 @@ void loop_state_release(struct loop_state *state)
 	free(state->uncommitted);
 	free(state->not_recorded);
 	free(state->session);
-	for (int i = 0; i < LOOP_REFLECTIONS; i++)
-		free(state->reflections[i]);
+	for (size_t i = 0; i < state->past_count; i++)
+		free(state->past[i].message);
 	*state = (struct loop_state){ 0 };
 }
 
@@ -267,11 +267,66 @@ static void read_snapshot(struct loop_state *state, const json_t *data)
 		state->earlier_count++;
 }
 
+static uint32_t larger(uint32_t a, uint32_t b)
+{
+	return a > b ? a : b;
+}
+
+void loop_state_sum_add(struct loop_state_sum *sum, const struct loop_state_past *past)
+{
+	sum->first = sum->count && sum->first < past->iteration ? sum->first : past->iteration;
+	sum->last = larger(sum->last, past->iteration);
+	sum->count++;
+	sum->progressed += past->progressed;
+	sum->failed += past->failure != FAILURE_NONE && past->failure != FAILURE_CHECK_FAILED;
+	sum->boxes_ticked = larger(sum->boxes_ticked, past->boxes_ticked);
+	sum->checks_passing = larger(sum->checks_passing, past->checks_passing);
+	if (past->tests_passing > sum->tests_passing)
+		sum->tests_passing = past->tests_passing;
+}
+
+/* Makes room for the latest iteration: the oldest one is only summed up. */
+static struct loop_state_past *add_past(struct loop_state *state)
+{
+	if (state->past_count == LOOP_PAST) {
+		struct loop_state_past *oldest = &state->past[--state->past_count];
+
+		loop_state_sum_add(&state->older, oldest);
+		free(oldest->message);
+	}
+	memmove(state->past + 1, state->past, state->past_count * sizeof *state->past);
+	state->past_count++;
+	return state->past;
+}
+
+/* Remembers an iteration for later prompts. A wait without a message has nothing to tell. */
+static void read_past(struct loop_state *state, const json_t *data)
+{
+	const char *message = jsonget_string(data, "reflection");
+	const json_t *snapshot = json_object_get(data, "snapshot");
+	enum failure failure = FAILURE_NONE;
+	struct loop_state_past *past;
+
+	if (!jsonget_flag(data, "counts") && (!message || !*message))
+		return;
+	if (jsonget_string(data, "failure"))
+		failure_find(jsonget_string(data, "failure"), &failure);
+	past = add_past(state);
+	*past = (struct loop_state_past){
+		.iteration = state->iteration,
+		.progressed = jsonget_flag(data, "progressed"),
+		.failure = failure,
+		.files_changed = (uint32_t)jsonget_number(snapshot, "files_changed"),
+		.boxes_ticked = (uint32_t)jsonget_number(snapshot, "boxes_ticked"),
+		.checks_passing = (uint32_t)jsonget_number(snapshot, "checks_passing"),
+		.tests_passing = jsonget_number(snapshot, "tests_passing"),
+		.message = message && *message ? mem_dup(message) : NULL,
+	};
+}
+
 /* Reads the values that every decision carries. */
 static void read_verdict(struct loop_state *state, const json_t *data)
 {
-	const char *reflection = jsonget_string(data, "reflection");
-
 	read_breakers(state, json_object_get(data, "breakers"));
 	if (json_object_get(data, "warned"))
 		state->warned = jsonget_flag(data, "warned");
@@ -284,12 +339,7 @@ static void read_verdict(struct loop_state *state, const json_t *data)
 	state->completion = (uint32_t)jsonget_number(data, "completion");
 	state->confidence = (uint32_t)jsonget_number(data, "confidence");
 	read_snapshot(state, json_object_get(data, "snapshot"));
-	if (!reflection || !*reflection)
-		return;
-	free(state->reflections[LOOP_REFLECTIONS - 1]);
-	memmove(state->reflections + 1, state->reflections,
-		(LOOP_REFLECTIONS - 1) * sizeof *state->reflections);
-	state->reflections[0] = mem_dup(reflection);
+	read_past(state, data);
 }
 
 static void reset_breakers(struct loop_state *state)

@@ -13,7 +13,21 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum { LOOP_EARLIER = 8, LOOP_REFLECTIONS = 3, LOOP_SESSION_BYTES = 200 };
+enum { LOOP_EARLIER = 8, LOOP_PAST = 100, LOOP_SESSION_BYTES = 200 };
+
+/* How much of the past a prompt tells. */
+struct loop_prompt_limits {
+	uint32_t history;      /* iterations with a line of their own */
+	uint32_t messages;     /* iterations whose final message is quoted */
+	int64_t message_bytes; /* of such a message */
+	int64_t output_bytes;  /* of a failed check's output */
+};
+
+#define LOOP_PROMPT_LIMITS_DEFAULT                           \
+	((struct loop_prompt_limits){ .history = 10,         \
+				      .messages = 3,         \
+				      .message_bytes = 1500, \
+				      .output_bytes = EXCERPT_MAX })
 
 /* The configuration of a loop. The texts belong to the JSON they were read from. */
 struct loop_options {
@@ -42,6 +56,7 @@ struct loop_options {
 	int64_t budget_nusd; /* per iteration; 0: unlimited */
 	int64_t daily_nusd;  /* for all runs of the user in a day; 0: unlimited */
 	struct decision_limits limits;
+	struct loop_prompt_limits prompt;
 	bool checkpoints_off;
 	bool checkpoint_ignored; /* also save ignored files */
 	int64_t checkpoint_ms;   /* interval within an iteration; 0: off */
@@ -69,6 +84,25 @@ struct loop_state_check {
 	bool again; /* it has run since */
 	bool held_before;
 	uint64_t signature_before;
+};
+
+/* An earlier iteration, as later prompts tell it. */
+struct loop_state_past {
+	uint32_t iteration;
+	bool progressed;
+	enum failure failure;
+	uint32_t files_changed, boxes_ticked, checks_passing;
+	int64_t tests_passing;
+	char *message; /* the agent's final one, quoted; or NULL */
+};
+
+/* Iterations before those, summed up. */
+struct loop_state_sum {
+	uint32_t count;
+	uint32_t first, last; /* their numbers */
+	uint32_t progressed, failed;
+	uint32_t boxes_ticked, checks_passing; /* at most */
+	int64_t tests_passing;
 };
 
 enum loop_wish { LOOP_WISH_NONE, LOOP_WISH_PAUSE, LOOP_WISH_ABORT };
@@ -130,8 +164,10 @@ struct loop_state {
 	struct breaker breakers[BREAKER_COUNT];
 	struct progress_snapshot earlier[LOOP_EARLIER]; /* latest first */
 	size_t earlier_count;
-	uint32_t completion, confidence;     /* per mille */
-	char *reflections[LOOP_REFLECTIONS]; /* latest first */
+	uint32_t completion, confidence;        /* per mille */
+	struct loop_state_past past[LOOP_PAST]; /* latest first */
+	size_t past_count;
+	struct loop_state_sum older; /* the iterations before them */
 };
 
 /*
@@ -175,6 +211,9 @@ int loop_state_follow(struct journal *store, struct journal_mark *mark, struct l
 		      struct error *err);
 
 const char *loop_state_status(const struct loop_state *state, bool alive);
+
+/* Adds an iteration to a sum. */
+void loop_state_sum_add(struct loop_state_sum *sum, const struct loop_state_past *past);
 
 /* Breakers and snapshots as JSON, for events. */
 json_t *loop_state_breakers_json(const struct breaker *breakers);

@@ -61,6 +61,10 @@ void loop_options_change(const json_t *config, struct loop_state *state)
 	read_number(config, "max_cost_nusd", &limits->cost_nusd);
 	read_number(config, "warn_cost_nusd", &limits->cost_warning_nusd);
 	read_flag(config, "pause_on_warning", &limits->pause_on_warning);
+	read_count(config, "prompt_history", &options->prompt.history);
+	read_count(config, "prompt_messages", &options->prompt.messages);
+	read_number(config, "prompt_message_bytes", &options->prompt.message_bytes);
+	read_number(config, "prompt_output_bytes", &options->prompt.output_bytes);
 	read_number(config, "budget_nusd", &options->budget_nusd);
 	read_number(config, "daily_nusd", &options->daily_nusd);
 	read_number(config, "timeout_ms", &options->timeout_ms);
@@ -113,6 +117,7 @@ int loop_options_read(json_t *config, struct loop_state *state, struct error *er
 	options->findings = json_object_get(config, "findings");
 	options->checkpoints_off = true; /* for journals from before checkpoints */
 	options->limits = DECISION_LIMITS_DEFAULT;
+	options->prompt = LOOP_PROMPT_LIMITS_DEFAULT;
 	loop_options_change(config, state);
 	json_array_foreach(json_object_get(config, "checks"), index,
 			   check) if (json_is_string(check))

@@ -21,7 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { REFLECTION_BYTES = 1500, TASKS_BYTES = 10 << 20, LINE_BYTES = 300 };
+enum { TASKS_BYTES = 10 << 20, LINE_BYTES = 300 };
 
 static json_t *signature_text(uint64_t signature)
 {
@@ -41,15 +41,15 @@ static json_t *with_fence(json_t *data, const struct runner_result *result)
 }
 
 json_t *judge_check(size_t index, const char *command, const struct runner_result *result,
-		    const char *output, size_t size)
+		    const char *output, size_t size, size_t most)
 {
-	AUTO_BUFFER struct buffer excerpt = BUFFER_INIT(2 * EXCERPT_MAX);
+	AUTO_BUFFER struct buffer excerpt = BUFFER_INIT(most);
 	struct check_output check;
 	bool passed = result->kind == FENCE_OK;
 
 	check_output_read(output, size, &check);
 	if (!passed)
-		excerpt_make(&excerpt, output, size, EXCERPT_MAX);
+		excerpt_make(&excerpt, output, size, most);
 
 	json_t *data = json_pack("{s:i, s:o, s:i, s:s, s:b, s:b, s:b, s:I, s:I, s:o, s:I, s:o}",
 				 "index", (int)index, "command", loop_report_text(command), "code",
@@ -350,14 +350,15 @@ static const char *status_of(enum decision_action action)
 static json_t *decision_json(const struct loop_state *state, const struct decision *decision,
 			     const struct progress_snapshot *snapshot)
 {
-	AUTO_BUFFER struct buffer reflection = BUFFER_INIT(2 * REFLECTION_BYTES);
+	size_t most = (size_t)state->options.prompt.message_bytes;
+	AUTO_BUFFER struct buffer reflection = BUFFER_INIT(most);
 	const char *status = status_of(decision->action);
 	json_t *reasons = json_array();
 
 	for (uint32_t i = 0; i < decision->reason_count; i++)
 		json_array_append_new(reasons, loop_report_text(decision->reasons[i]));
 	if (state->final && *state->final)
-		excerpt_make(&reflection, state->final, strlen(state->final), REFLECTION_BYTES);
+		excerpt_make(&reflection, state->final, strlen(state->final), most);
 
 	json_t *data = json_pack(
 		"{s:i, s:s, s:b, s:s, s:o, s:o, s:i, s:i, s:b, s:b, s:I, s:i, s:i, s:b, s:o, s:o, s:o}",

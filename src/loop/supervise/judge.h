@@ -19,9 +19,10 @@ struct judge_end_facts {
 	const struct agent_summary *heard;
 };
 
-/* Return the data of an event, which the caller owns. */
+/* Return the data of an event, which the caller owns. Of a check's output, `most` bytes are kept
+ * for the prompt. */
 json_t *judge_check(size_t index, const char *command, const struct runner_result *result,
-		    const char *output, size_t size);
+		    const char *output, size_t size, size_t most);
 json_t *judge_end(const struct runner_result *result, const struct judge_end_facts *facts,
 		  const char *final, size_t size, int64_t now_ms);
 

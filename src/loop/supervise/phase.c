@@ -234,7 +234,8 @@ static int run_check(struct supervisor *sup, size_t index, const char *folder, s
 	work_forget(sup);
 	if (ended)
 		return ended_with;
-	data = judge_check(index, command, &result, buffer_text(&text), text.used);
+	data = judge_check(index, command, &result, buffer_text(&text), text.used,
+			   (size_t)sup->state.options.prompt.output_bytes);
 	json_object_set_new(data, "new",
 			    json_boolean(sup->state.phase == LOOP_PHASE_checks &&
 					 result.kind != FENCE_OK &&
