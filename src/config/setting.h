@@ -19,6 +19,7 @@ enum setting_type {
 	SETTING_SIZE,   /* bytes: 512M, 4G; none */
 	SETTING_COUNT,  /* a number; none */
 	SETTING_CPUS,   /* 1.5, stored in thousandths; none */
+	SETTING_SHARE,  /* above 0, at most 1: 0.95, stored in thousandths; none */
 	SETTING_TIME,   /* 30s, 10m, 2h, stored in milliseconds; none */
 	SETTING_MONEY,  /* US$ 2 or 2.50, stored in nano-dollars; none */
 	SETTING_TEXT,   /* any text, stored as a hash; none */
@@ -97,6 +98,9 @@ enum setting_id {
 	SETTING_MAX_SAME_ERROR,
 	SETTING_MAX_NO_PROGRESS,
 	SETTING_MAX_INTERRUPTED,
+	SETTING_PROGRESS,
+	SETTING_EARLY_STOP,
+	SETTING_EARLY_STOP_AFTER,
 	SETTING_PROMPT_HISTORY,
 	SETTING_PROMPT_MESSAGES,
 	SETTING_PROMPT_MESSAGE_SIZE,

@@ -3,6 +3,7 @@
 
 static const char *const git_choices[] = { "read-only", "private", NULL };
 static const char *const workspace_choices[] = { "draft", "worktree", "in-place", NULL };
+static const char *const progress_choices[] = { "results", "files", NULL };
 static const char *const session_choices[] = { "fresh", "continue", NULL };
 
 #define ROW(id) ((id)-SETTING_SESSION)
@@ -233,6 +234,50 @@ const struct setting setting_loop_rows[] = {
 		.help = "stop after this many interruptions in a row",
 		.example = "3",
 		.widens = "this many interruptions in a row are allowed:",
+	},
+	[ROW(SETTING_PROGRESS)] = {
+		.id = SETTING_PROGRESS,
+		.key = "progress",
+		.loop_only = true,
+		.type = SETTING_CHOICE,
+		.trust = SETTING_TIGHTER,
+		.fallback = "files",
+		.value = "results|files",
+		.choices = progress_choices,
+		.help = "count only more results as progress, or also new states of the files",
+		.more = "With `results`, only more ticked boxes, passing checks or passing tests "
+			"than ever before count, so an agent that changes files in vain is "
+			"stopped. With `files`, a state of the files that was not there before "
+			"counts as well.",
+		.example = "results",
+		.widens = "this counts as progress:",
+	},
+	[ROW(SETTING_EARLY_STOP)] = {
+		.id = SETTING_EARLY_STOP,
+		.key = "early-stop",
+		.loop_only = true,
+		.type = SETTING_SHARE,
+		.trust = SETTING_TIGHTER,
+		.fallback = "0.95",
+		.value = "SHARE",
+		.help = "stop at this confidence if there is no more progress",
+		.more = "Every check must pass. The loop ends with the status `limit`, because "
+			"not every rule holds; [loop.md](loop.md#early-stop) has the formula.",
+		.example = "0.85",
+		.widens = "a loop without progress stops only at the confidence",
+	},
+	[ROW(SETTING_EARLY_STOP_AFTER)] = {
+		.id = SETTING_EARLY_STOP_AFTER,
+		.key = "early-stop-after",
+		.loop_only = true,
+		.type = SETTING_COUNT,
+		.trust = SETTING_TIGHTER,
+		.fallback = "2",
+		.value = "COUNT",
+		.help = "stop early after this many iterations without progress in a row",
+		.more = "`none` switches the early stop off, and so does `max-no-progress: none`.",
+		.example = "3",
+		.widens = "a loop stops early only after this many iterations without progress:",
 	},
 	[ROW(SETTING_PROMPT_HISTORY)] = {
 		.id = SETTING_PROMPT_HISTORY,

@@ -70,6 +70,8 @@ char *setting_allowed(const struct setting *setting)
 		return up_to(setting, "a whole number above 0, or none");
 	case SETTING_CPUS:
 		return mem_dup("a number such as 2 or 1.5 (up to 1024), or none");
+	case SETTING_SHARE:
+		return mem_dup("a number above 0, at most 1, such as 0.95, or none");
 	case SETTING_TIME:
 		return mem_dup(
 			"a time such as 30s, 10m, 2h or 1h30m (a bare number is minutes), or none");
@@ -134,6 +136,8 @@ static int parse_limit(const struct setting *setting, const char *text, uint64_t
 		return text_count(text, ret_number);
 	case SETTING_CPUS:
 		return text_thousandths(text, ret_number) < 0 || *ret_number > 1024000 ? -1 : 0;
+	case SETTING_SHARE:
+		return text_thousandths(text, ret_number) < 0 || *ret_number > 1000 ? -1 : 0;
 	case SETTING_MONEY:
 		if (text_thousandths(text, ret_number) < 0)
 			return -1;

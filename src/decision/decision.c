@@ -241,6 +241,31 @@ static bool limit_reached(const struct decision_input *in, struct decision *d)
 	return true;
 }
 
+/*
+ * Does more work promise nothing? Everything that a program can verify holds, and the agent neither
+ * fails nor gets any further with the rest.
+ */
+static bool stops_early(const struct decision_input *in, struct decision *d)
+{
+	const struct decision_limits *l = &in->limits;
+	uint32_t idle = d->breakers[BREAKER_NO_PROGRESS].count;
+
+	if (!l->early_stop || !l->early_stop_after || d->confidence < l->early_stop ||
+	    idle < l->early_stop_after || d->failure != FAILURE_NONE || in->findings_stop ||
+	    in->facts.interrupted || failure_checks_held(&in->facts) < in->facts.checks)
+		return false;
+	d->action = DECISION_LIMIT;
+	d->limit = DECISION_LIMIT_EARLY;
+	reason(d,
+	       "stopped early, although not every rule holds: the confidence is %.2f, and %" PRIu32
+	       " iterations brought no progress (early stop at %.2f after %" PRIu32
+	       "; change it with --early-stop and --early-stop-after)",
+	       d->confidence / 1000.0, idle, l->early_stop / 1000.0, l->early_stop_after);
+	if (only_unpromised(in))
+		add_to_reason(d, choose_check(in).text);
+	return true;
+}
+
 /* Returns what the user can do about an open breaker. */
 static struct remark advice(const struct decision_input *in, const struct decision *d,
 			    enum breaker_kind kind)
@@ -432,10 +457,24 @@ static void weigh_evidence(const struct decision_input *in, struct decision *d)
 	d->completion = confidence_completion(&evidence);
 }
 
+/* Do more boxes, checks or tests hold than ever before? */
+static bool has_results(const struct decision *d)
+{
+	return d->progress.boxes || d->progress.checks || d->progress.tests;
+}
+
+static void measure_progress(const struct decision_input *in, struct decision *d)
+{
+	if (in->facts.interrupted)
+		return;
+	d->progressed = progress_made(&in->snapshot, in->earlier, in->earlier_count, &d->progress);
+	if (in->limits.results_only)
+		d->progressed = has_results(d);
+}
+
 /* Feeds the breakers and counts the iteration. */
 static void count_iteration(const struct decision_input *in, struct decision *d)
 {
-	bool measured = d->progress.boxes || d->progress.checks || d->progress.tests;
 	bool error = response(d->failure) == FAILURE_COUNT_ERROR;
 	bool failed = error || d->failure == FAILURE_CHECK_FAILED;
 	const struct breaker_outcome outcome = {
@@ -443,7 +482,7 @@ static void count_iteration(const struct decision_input *in, struct decision *d)
 		.progress = d->progressed,
 		.interrupted = in->facts.interrupted,
 		/* A check may keep failing while more and more of its tests pass. */
-		.signature = failed && !measured ? in->signature : 0,
+		.signature = failed && !has_results(d) ? in->signature : 0,
 	};
 
 	if (was_kept_from_work(d->failure))
@@ -514,9 +553,7 @@ void decision_make(const struct decision_input *input, struct decision *ret_deci
 
 	init_decision(input, d);
 	d->failure = input->facts.interrupted ? FAILURE_NONE : failure_of(&input->facts);
-	if (!input->facts.interrupted)
-		d->progressed = progress_made(&input->snapshot, input->earlier,
-					      input->earlier_count, &d->progress);
+	measure_progress(input, d);
 	count_iteration(input, d);
 	bool done = !input->facts.interrupted && worked(input, d->failure) &&
 		    rules_hold(input, &proof);
@@ -531,7 +568,7 @@ void decision_make(const struct decision_input *input, struct decision *ret_deci
 		return;
 	}
 	d->completion = d->completion < 999 ? d->completion : 999;
-	if (!findings_pause(input, d, done) && !limit_reached(input, d) &&
+	if (!findings_pause(input, d, done) && !limit_reached(input, d) && !stops_early(input, d) &&
 	    !breaker_open(input, d) && !needs_person(input, d) && !must_wait(input, d) &&
 	    !cost_pauses(input, d) && d->reason_count == 0)
 		reason(d, "%s", unfinished(input));

@@ -10,6 +10,9 @@
  *   pause    every rule holds, but signs that the changes weaken the checks need a review; or signs
  *            that stop a loop are still there after the agent was told to take them back
  *   limit    iterations, total time or total cost are used up, or a wait would exceed the time
+ *   limit    an early stop: every check passes, the confidence is high, the agent did not fail, and
+ *            several iterations in a row brought no progress. The rules do not hold, so this is
+ *            never "done".
  *   failed   a breaker is open
  *   pause    a person is needed: a failure whose response is FAILURE_PAUSE, or a model server that
  *            is still unreachable after six waits in a row, which is half an hour
@@ -56,6 +59,7 @@ enum decision_limit {
 	DECISION_LIMIT_ITERATIONS,
 	DECISION_LIMIT_TIME,
 	DECISION_LIMIT_COST,
+	DECISION_LIMIT_EARLY,
 };
 
 /* 0 turns a limit off. Costs are in nano-dollars: 1,000,000,000 is US$ 1. */
@@ -65,15 +69,20 @@ struct decision_limits {
 	int64_t cost_nusd;         /* --max-cost */
 	int64_t cost_warning_nusd; /* --warn-cost */
 	bool pause_on_warning;     /* --pause-on-warning */
+	uint32_t early_stop;       /* --early-stop: confidence in per mille */
+	uint32_t early_stop_after; /* --early-stop-after: iterations without progress */
+	bool results_only;         /* --progress results: new files alone are not progress */
 };
 
-/* 20 iterations, 8 h, US$ 25, pause at US$ 15. */
+/* 20 iterations, 8 h, US$ 25, pause at US$ 15, early stop at 0.95 after 2 iterations. */
 #define DECISION_LIMITS_DEFAULT                                               \
 	((struct decision_limits){ .iterations = 20,                          \
 				   .total_s = 8 * 3600,                       \
 				   .cost_nusd = INT64_C(25000000000),         \
 				   .cost_warning_nusd = INT64_C(15000000000), \
-				   .pause_on_warning = true })
+				   .pause_on_warning = true,                  \
+				   .early_stop = 950,                         \
+				   .early_stop_after = 2 })
 
 /* The rules for when the work is done. All that are set must hold. */
 struct decision_rules {

@@ -77,6 +77,18 @@ def test_old_failures_are_told_from_new_ones(t, workspace):
     contains(prompts[2], "It also failed before the first iteration, but differently.", "the third prompt")
 
 
+def test_a_loop_that_gets_no_further_stops_early_and_is_not_done(t):
+    """The check passes and nine of ten boxes are ticked. Continued, it has the same number of attempts again."""
+    loop = Loop(t, scripts={"all": "say the last one is not possible"})
+    loop.write("TASKS.md", "- [x] one\n" * 9 + "- [ ] ten\n")
+    result = loop.run("--tasks", "TASKS.md", check="true")
+    equal(result.code, 2, "exit status", result)
+    contains(result.out, "stopped early, although not every rule holds: the confidence is 0.97", "the reason")
+    equal([entry["verdict"] for entry in loop.history()], ["go on", "limit"], "the verdicts")
+    equal(loop.ringfence("resume", "--follow", "--early-stop-after", "3").code, 2, "exit status of resume")
+    equal([entry["verdict"] for entry in loop.history()], ["go on", "limit", "go on", "go on", "limit"], "the verdicts")
+
+
 def test_a_promise_is_the_last_word_of_the_agent(t):
     loop = Loop(t, scripts={"1": "say DONE; say but not yet", "2": "say all is well; say DONE"})
     result = loop.run("--promise", "DONE", check=None)

@@ -149,6 +149,14 @@ static void table(void)
 	CHECK("invalid numbers of processors",
 	      wrong("cpus", "0") && wrong("cpus", "1.") && wrong("cpus", ".5") &&
 		      wrong("cpus", "1.0001") && wrong("cpus", "1024.1") && wrong("cpus", "0.000"));
+	CHECK("shares of a whole",
+	      means("early-stop", "0.95", 950) && means("early-stop", "1", 1000) &&
+		      means("early-stop", "none", 0) && wrong("early-stop", "1.001") &&
+		      wrong("early-stop", "0") && wrong("early-stop", "95%"));
+	CHECK("numbers up to a maximum",
+	      means("prompt-messages", "20", 20) && means("prompt-messages", "none", 0) &&
+		      wrong("prompt-messages", "21") && means("prompt-output-size", "64K", 65536) &&
+		      wrong("prompt-output-size", "65537"));
 	CHECK("counts", means("processes", "500", 500) && wrong("processes", "0") &&
 				wrong("processes", "5k") && wrong("processes", "2147483648"));
 	CHECK("times", means("timeout", "30s", 30000) && means("timeout", "10", 600000) &&

@@ -776,6 +776,94 @@ static void unruled(void)
 		      d.completion < 1000);
 }
 
+/* The same input again and again, as in a loop that gets no further. */
+static struct decision repeated(struct decision_input *in, int count)
+{
+	struct decision d = { 0 };
+
+	for (int i = 0; i < BREAKER_COUNT; i++)
+		breaker_reset(&in->breakers[i]);
+	for (int i = 0; i < count; i++) {
+		d = decided(in);
+		memcpy(in->breakers, d.breakers, sizeof in->breakers);
+	}
+	return d;
+}
+
+/* Two checks pass, nine of ten boxes are ticked, and the agent changes nothing. */
+static struct decision_input stuck(void)
+{
+	static const struct progress_snapshot nothing;
+	struct decision_input in = usual();
+
+	in.facts.checks_passed = 2;
+	in.facts.files_changed = 0;
+	in.snapshot = nothing;
+	in.earlier = &nothing;
+	in.earlier_count = 1;
+	in.rules = (struct decision_rules){ .checks = true, .boxes = true };
+	in.boxes = (struct boxes){ .open = 1, .ticked = 9 };
+	return in;
+}
+
+static void early(void)
+{
+	struct decision_input in = stuck();
+	struct decision d;
+
+	d = repeated(&in, 1);
+	CHECK("one iteration without progress stops nothing",
+	      d.action == DECISION_GO_ON && d.confidence == 966 && !d.progressed);
+	d = repeated(&in, 2);
+	CHECK("two do if only what no check can verify is missing, and this is not a success",
+	      d.action == DECISION_LIMIT && d.limit == DECISION_LIMIT_EARLY && !d.should_continue &&
+		      d.completion < 1000 &&
+		      says(&d, "stopped early, although not every rule holds: the confidence is "
+			       "0.97, and 2 iterations brought no progress (early stop at 0.95 "
+			       "after 2; change it with --early-stop and --early-stop-after)") &&
+		      says(&d, "1 box is open"));
+	in.limits.early_stop_after = 3;
+	CHECK("after as many as are set", repeated(&in, 2).action == DECISION_GO_ON &&
+						  repeated(&in, 3).limit == DECISION_LIMIT_EARLY);
+	in.limits.early_stop_after = 0;
+	CHECK("or never", repeated(&in, 4).action == DECISION_GO_ON);
+	in = stuck();
+	in.limits.early_stop = 967;
+	CHECK("not below the confidence that is set", repeated(&in, 4).action == DECISION_GO_ON);
+	in.limits.early_stop = 966;
+	CHECK("but at it", repeated(&in, 2).limit == DECISION_LIMIT_EARLY);
+	in.limits.early_stop = 0;
+	CHECK("nor without one", repeated(&in, 4).action == DECISION_GO_ON);
+	in = stuck();
+	in.limits.early_stop = 1;
+	in.facts.checks_passed = 1;
+	CHECK("never while a check fails", repeated(&in, 4).action == DECISION_GO_ON);
+	in.facts.checks_passed = 2;
+	in.facts.has_result = false;
+	in.facts.timed_out = true;
+	CHECK("nor if the agent fails", repeated(&in, 4).action == DECISION_GO_ON);
+	in.facts.timed_out = false;
+	in.findings_stop = 1;
+	CHECK("nor while the changes weaken the checks", repeated(&in, 2).action == DECISION_GO_ON);
+	in.findings_stop = 0;
+	CHECK("the control: it stops", repeated(&in, 2).limit == DECISION_LIMIT_EARLY);
+	in.boxes = (struct boxes){ .ticked = 10 };
+	CHECK("and a loop that is done is done", repeated(&in, 2).action == DECISION_DONE);
+}
+
+static void results(void)
+{
+	struct decision_input in = stuck();
+
+	in.snapshot.files_changed = 1;
+	in.snapshot.tree[0] ^= 1;
+	CHECK("a new state of the files is progress", decided(&in).progressed);
+	in.limits.results_only = true;
+	CHECK("unless only results count", !decided(&in).progressed);
+	in.snapshot.tests_passing++;
+	CHECK("such as another test that passes", decided(&in).progressed);
+}
+
 static void before(void)
 {
 	struct decision_input in = usual();
@@ -856,6 +944,8 @@ int main(void)
 	poor();
 	tripping();
 	unruled();
+	early();
+	results();
 	before();
 	findings();
 	return unit_failures > 0;

@@ -44,6 +44,7 @@ void loop_options_change(const json_t *config, struct loop_state *state)
 	bool checkpoints = !options->checkpoints_off;
 	int64_t total_ms = limits->total_s * 1000;
 	int64_t git = options->git;
+	int64_t progress = !limits->results_only;
 
 	for (int i = 0; i < BREAKER_COUNT; i++)
 		read_count(config, breakers[i], &state->breakers[i].open_at);
@@ -61,6 +62,9 @@ void loop_options_change(const json_t *config, struct loop_state *state)
 	read_number(config, "max_cost_nusd", &limits->cost_nusd);
 	read_number(config, "warn_cost_nusd", &limits->cost_warning_nusd);
 	read_flag(config, "pause_on_warning", &limits->pause_on_warning);
+	read_count(config, "early_stop", &limits->early_stop);
+	read_count(config, "early_stop_after", &limits->early_stop_after);
+	read_number(config, "progress", &progress);
 	read_count(config, "prompt_history", &options->prompt.history);
 	read_count(config, "prompt_messages", &options->prompt.messages);
 	read_number(config, "prompt_message_bytes", &options->prompt.message_bytes);
@@ -72,6 +76,7 @@ void loop_options_change(const json_t *config, struct loop_state *state)
 	read_number(config, "idle_ms", &options->idle_ms);
 	options->checkpoints_off = !checkpoints;
 	options->git = git > 0;
+	limits->results_only = progress == 0;
 	limits->total_s = total_ms / 1000;
 	json_object_update_existing(json_object_get(options->fence, "models"),
 				    json_object_get(config, "models"));
