@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -246,9 +247,69 @@ static int act_log_calls(int n, char **args)
 	exit(status);
 }
 
+/* Waits until the process begins to write this many bytes, and holds it there until a line comes on
+ * standard input. */
+static void hold_write(pid_t process, size_t size)
+{
+	struct __ptrace_syscall_info info = { 0 };
+	int status;
+
+	ptrace(PTRACE_INTERRUPT, process, 0, 0);
+	while (waitpid(process, &status, __WALL) > 0 && WIFSTOPPED(status)) {
+		ptrace(PTRACE_GET_SYSCALL_INFO, process, sizeof info, &info);
+		if (info.op == PTRACE_SYSCALL_INFO_ENTRY && info.entry.nr == SYS_write &&
+		    info.entry.args[2] == size) {
+			await_line(NULL);
+			break;
+		}
+		ptrace(PTRACE_SYSCALL, process, 0, signal_of(status));
+	}
+	ptrace(PTRACE_DETACH, process, 0, 0);
+}
+
+/* In a process that is nobody's child: becomes the tracer of the one that made it. */
+static void trace_writer(pid_t process, size_t size, int traced)
+{
+	bool seized = ptrace(PTRACE_SEIZE, process, 0, PTRACE_O_TRACESYSGOOD) == 0;
+
+	dup2(traced, STDERR_FILENO + 1);
+	syscall(SYS_close_range, STDERR_FILENO + 2, ~0U, 0);
+	close(STDERR_FILENO + 1); /* the end of this pipe starts the command */
+	if (seized)
+		hold_write(process, size);
+	_exit(0);
+}
+
+/* Becomes the command, and prints `paused` when that begins to write so many bytes. The command
+ * goes on after a line on standard input. Its parent stays the same. */
+static int act_hold_write(int n, char **args)
+{
+	size_t size = strtoul(args[0], NULL, 10);
+	pid_t self = getpid();
+	int traced[2];
+	char byte;
+
+	(void)n;
+	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+	if (pipe2(traced, O_CLOEXEC) < 0)
+		return errno;
+	if (fork() == 0) {
+		if (fork() == 0)
+			trace_writer(self, size, traced[1]);
+		_exit(0);
+	}
+	wait(NULL);
+	close(traced[1]);
+	if (read(traced[0], &byte, 1) < 0)
+		return errno;
+	execv(args[1], args + 1);
+	return errno;
+}
+
 const struct attack attack_step[] = {
 	{ "swap-at", "A B FIRST SECOND COMMAND...", 5, act_swap_at },
 	{ "pause-at", "STEP COMMAND...", 2, act_pause_at },
+	{ "hold-write", "SIZE COMMAND...", 2, act_hold_write },
 	{ "log-calls", "FILE COMMAND...", 2, act_log_calls },
 	{ 0 },
 };

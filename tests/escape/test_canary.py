@@ -3,6 +3,7 @@
 import importlib.util
 import os
 import re
+import subprocess
 import time
 
 from harness import (Skip, cases, contains, equal, expect, lacks, refused_before_start,
@@ -219,20 +220,18 @@ def test_78_canaries_of_a_good_run_are_counted(t):
     equal((canaries["passed"], canaries["total"]), (23, 23), "canaries that held, and all", report)
 
 
-def test_78_dying_together_does_not_depend_on_bwrap(t):
-    """Without --die-with-parent the lifeline alone ends everything."""
-    source = weak(t, "nothing")
-    with open(source, encoding="utf-8") as file:
-        text = file.read().replace("options_of(sys.argv[1:])\n    if name",
-                                   "options_of(sys.argv[1:])\n    options = "
-                                   "drop('--die-with-parent')(options, world)\n    if name")
-    contains(text, "drop('--die-with-parent')(options", "the program")
-    path = t.script("bwrap2", text)
+@user_only
+def test_78_a_fence_whose_owner_is_killed_while_bwrap_waits_leaves_nothing(t):
+    """Bwrap's child waits for eight bytes of its parent. A parent that dies before it writes them,
+    as --die-with-parent would have it, leaves a child that waits for ever."""
+    path = t.script("bwrap", f'#!/bin/sh\nexec {t.attack_source} hold-write 8 /usr/bin/bwrap "$@"\n')
     t.leftover_runs = True
-    process = t.fence_start("sh", "-c", "echo ready; sleep 600", env=with_bwrap(t, path))
-    equal(process.stdout.readline(), b"ready\n", "the command")
+    process = t.fence_start("true", env=with_bwrap(t, path), stdin=subprocess.PIPE)
+    equal(process.stdout.readline(), b"paused\n", "bwrap")
     process.kill()
-    process.communicate()
+    process.wait()
+    process.stdin.write(b"\n")
+    process.stdin.close()
     t.all_gone()
 
 

@@ -12,7 +12,7 @@ BWRAP = "/usr/bin/bwrap"
 # How many words follow an option of bwrap.
 TWO = ("--bind", "--ro-bind", "--dev-bind", "--bind-try", "--ro-bind-try", "--dev-bind-try", "--symlink",
        "--file", "--bind-data", "--ro-bind-data", "--setenv", "--chmod", "--bind-fd", "--ro-bind-fd")
-NONE = ("--new-session", "--die-with-parent", "--as-pid-1", "--disable-userns", "--clearenv",
+NONE = ("--new-session", "--as-pid-1", "--disable-userns", "--clearenv",
         "--assert-userns-disabled")
 
 

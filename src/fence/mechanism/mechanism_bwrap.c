@@ -106,7 +106,6 @@ static int become_bwrap(const struct mechanism_start *start, struct error *err)
 						  : "--unshare-cgroup",
 					  "--disable-userns",
 					  "--new-session",
-					  "--die-with-parent",
 					  "--as-pid-1",
 					  "--hostname",
 					  "ringfence",
@@ -125,7 +124,8 @@ static int become_bwrap(const struct mechanism_start *start, struct error *err)
 	char *const environment[] = { NULL };
 
 	/* If bwrap's outer process is killed at the wrong moment, its child waits for it forever.
-	 * So no parent death signal: the gate, and later init's lifeline, ends both anyway. */
+	 * So no parent death signal, and no --die-with-parent: the gate, and later init's lifeline,
+	 * ends both anyway. */
 	mechanism_stand_alone();
 	execve(start->program, (char *const *)arguments, environment);
 	return error_sys(err, "start '%s'", start->program);
