@@ -131,10 +131,16 @@ static void notice_hosts(const struct list *hosts)
 		notice_format("  and to %zu more", hosts->count - SHOWN);
 }
 
-static void notice_end(const struct draft_record *record, const struct apply_changes *changes)
+static void notice_end(const struct draft_record *record, const struct op_draft_summary *summary)
 {
+	const struct apply_changes *changes = &summary->changes;
 	size_t asked = 0;
 
+	if (!changes->count && summary->ignored) {
+		notice_format("draft %s: only ignored files changed; your project is as it was",
+			      record->id);
+		return;
+	}
 	if (!changes->count) {
 		notice_format("draft %s: nothing changed (to remove it: ringfence discard %s)",
 			      record->id, record->id);
@@ -149,23 +155,35 @@ static void notice_end(const struct draft_record *record, const struct apply_cha
 	if (asked)
 		notice_format("%zu of them need%s a yes when you apply the draft", asked,
 			      asked == 1 ? "s" : "");
+	if (summary->ignored)
+		notice("ignored files changed as well");
+}
+
+static void notice_next(const struct draft_record *record, const struct op_draft_summary *summary)
+{
+	if (summary->changes.count) {
+		notice_format("see the changes: ringfence diff --draft %s", record->id);
+		notice_format("take them over:  ringfence apply %s", record->id);
+	}
+	if (summary->ignored)
+		notice_format("%-16s ringfence apply --with-ignored %s",
+			      summary->changes.count ? "with ignored:" : "take them over:",
+			      record->id);
+	if (summary->changes.count || summary->ignored)
+		notice_format("drop them:       ringfence %s %s",
+			      record->of_loop ? "rollback --loop" : "discard", record->id);
 }
 
 int drafts_leave(const char *state, struct draft_record *record, const struct drafts_run *run,
 		 struct error *err)
 {
-	struct apply_changes changes;
+	struct op_draft_summary summary;
 
-	if (op_failed(op_draft_end(state, record, run->code, &changes, err)))
+	if (op_failed(op_draft_end(state, record, run->code, &summary, err)))
 		return cli_fail(err);
-	notice_end(record, &changes);
+	notice_end(record, &summary);
 	notice_hosts(&run->refused);
-	if (changes.count) {
-		notice_format("see the changes: ringfence diff --draft %s", record->id);
-		notice_format("take them over:  ringfence apply %s", record->id);
-		notice_format("drop them:       ringfence %s %s",
-			      record->of_loop ? "rollback --loop" : "discard", record->id);
-	}
-	apply_changes_release(&changes);
+	notice_next(record, &summary);
+	apply_changes_release(&summary.changes);
 	return run->code;
 }

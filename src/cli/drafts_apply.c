@@ -183,10 +183,11 @@ static int refuse(const struct op_draft_apply_request *request,
 		buffer_printf(&wanted, "%s%s", wanted.used ? " " : "", options[i]);
 	}
 	error_set(err,
-		  "%zu path%s a yes: review %s (ringfence diff --draft %s), then use %s, or --yes "
-		  "for everything",
+		  "%zu path%s a yes: review %s (ringfence %s%s%s), then use %s, or --yes for "
+		  "everything",
 		  count, count == 1 ? " needs" : "s need", count == 1 ? "it" : "them",
-		  result->record.id, buffer_text(&wanted));
+		  request->ignored ? "exec --in " : "diff --draft ", result->record.id,
+		  request->ignored ? " -- cat PATH" : "", buffer_text(&wanted));
 	return cli_fail(err);
 }
 
@@ -267,8 +268,9 @@ static int apply_hunks(const struct loops_options *opts, struct op_draft_apply_r
 	enum op_status status;
 	int code;
 
-	if (opts->json || opts->dry) {
-		error_set(err, "--hunks asks about each part: use it without --json and --dry-run");
+	if (opts->json || opts->dry || opts->with_ignored) {
+		error_set(err, "--hunks asks about each part: use it without --json, --dry-run and "
+			       "--with-ignored");
 		return cli_fail(err);
 	}
 	if (!confirm_possible("give the paths to apply instead", err))
@@ -313,6 +315,12 @@ static int read_paths(const struct loops_options *opts, struct list *paths, stru
 	return result;
 }
 
+/* For steps that take long, such as applying thousands of ignored files. */
+static void notice_progress(const char *what)
+{
+	notice_format("%s ...", what);
+}
+
 static int apply_paths(const struct loops_options *opts, const struct list *paths,
 		       struct error *err)
 {
@@ -322,6 +330,8 @@ static int apply_paths(const struct loops_options *opts, const struct list *path
 		.paths = paths,
 		.undo = opts->undo,
 		.dry = opts->dry,
+		.ignored = opts->with_ignored,
+		.progress = notice_progress,
 		.answer.to_all = opts->yes,
 		.answers = { [PATH_GROUP_EXECUTED].to_all = opts->yes_executed,
 			     [PATH_GROUP_CI].to_all = opts->yes_ci },

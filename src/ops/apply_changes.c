@@ -52,11 +52,12 @@ static void read_item(const json_t *change, const struct apply_targets *targets,
 		.bytes = (uint64_t)jsonget_number(change, "bytes"),
 		.hunks = json_incref(json_object_get(change, "hunks")),
 	};
-	item->group = path_group_of(item->path,
-				    &(struct path_group_facts){ .executed = item->why && !ci,
-								.ci = item->why && ci,
-								.binary = item->binary,
-								.bytes = item->bytes });
+	item->group = path_group_of(item->path, &(struct path_group_facts){
+							.executed = item->why && !ci,
+							.ci = item->why && ci,
+							.ignored = jsonget_flag(change, "ignored"),
+							.binary = item->binary,
+							.bytes = item->bytes });
 }
 
 int apply_changes_read(const json_t *answer, struct apply_changes *ret_changes, struct error *err)
@@ -106,6 +107,7 @@ struct apply_changes_sum apply_changes_sum(const struct apply_changes *changes,
 		sum.paths++;
 		sum.added += item->added;
 		sum.removed += item->removed;
+		sum.bytes += item->bytes;
 	}
 	return sum;
 }
@@ -159,11 +161,12 @@ json_t *apply_changes_groups_json(const struct apply_changes *changes)
 
 		if (!sum.paths)
 			continue;
-		json_array_append_new(list, json_pack("{s:s, s:I, s:I, s:I, s:b}", "group",
+		json_array_append_new(list, json_pack("{s:s, s:I, s:I, s:I, s:I, s:b}", "group",
 						      path_group_name((enum path_group)i), "paths",
 						      (json_int_t)sum.paths, "added",
 						      (json_int_t)sum.added, "removed",
-						      (json_int_t)sum.removed, "needs_yes",
+						      (json_int_t)sum.removed, "bytes",
+						      (json_int_t)sum.bytes, "needs_yes",
 						      path_group_asks((enum path_group)i)));
 	}
 	return list;

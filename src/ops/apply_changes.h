@@ -37,6 +37,7 @@ struct apply_changes {
 struct apply_changes_sum {
 	size_t paths;
 	uint64_t added, removed;
+	uint64_t bytes; /* of the new contents */
 };
 
 /* Reads the list `changes` of an answer of ringfence-snapshot. With work_tree, tree and obeyed, the

@@ -8,15 +8,13 @@
 #include "util/text/jsonget.h"
 #include "util/text/shell.h"
 
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define APPLY   "apply"
-#define UNAPPLY "unapply"
-
-enum { MOST_COMMAND = 1 << 16, EXIT_MS = 10000 };
+enum { MOST_COMMAND = 1 << 16, EXIT_MS = 10000, PROGRESS_MS = 5000 };
 
 /* ---- drafts of loops ---- */
 
@@ -72,7 +70,7 @@ static int hold_loop(const char *state, struct draft_record *record, struct erro
 
 /* Saves a checkpoint: the base, or the result. */
 static int save(const char *state, const struct draft_record *record, bool ended,
-		int64_t *ret_number, struct error *err)
+		int64_t *ret_number, bool *ret_ignored, struct error *err)
 {
 	struct snapshot_work work;
 	json_t *answer = NULL;
@@ -84,8 +82,10 @@ static int save(const char *state, const struct draft_record *record, bool ended
 		snapshot_tell(&work, "draft", record->layers);
 	result = snapshot_run(&work, -1, &answer, err);
 	snapshot_release(&work);
-	if (result == 0)
+	if (result == 0) {
 		*ret_number = jsonget_number(answer, "number");
+		*ret_ignored = jsonget_flag(answer, "ignored_changed");
+	}
 	json_decref(answer);
 	return result;
 }
@@ -138,9 +138,10 @@ static int fill_new(const struct op_draft_begin_request *request, const struct d
 {
 	struct draft_request draft = request->draft;
 	int64_t base;
+	bool ignored;
 
 	draft.view.folder = record->layers;
-	return save(request->state, record, false, &base, err) < 0
+	return save(request->state, record, false, &base, &ignored, err) < 0
 		       ? -1
 		       : draft_make(&draft, ret_made, err);
 }
@@ -172,19 +173,24 @@ enum op_status op_draft_begin(const struct op_draft_begin_request *request,
 	return result < 0 ? op_status_of(err) : OP_DONE;
 }
 
-/* Reads what a draft changes. Returns NULL with err set on failure. */
-static json_t *read_changes(const char *state, const struct draft_record *record, struct error *err)
+/* Reads what a draft changes, as apply does. This process is in the view, so it cannot compare with
+ * the project as it is now. */
+static int read_changes(const char *state, const struct draft_record *record,
+			struct apply_changes *ret_changes, struct error *err)
 {
 	struct snapshot_work work;
-	json_t *changes;
+	json_t *answer = NULL;
+	int result;
 
-	snapshot_begin(&work, "diff", state, record->project, record->id);
+	snapshot_begin(&work, "describe", state, record->project, record->id);
 	snapshot_tell_number(&work, "from", 0);
 	snapshot_tell_number(&work, "to", record->result);
-	snapshot_tell(&work, "style", "json");
-	changes = snapshot_read(&work, err);
+	result = snapshot_run(&work, -1, &answer, err);
 	snapshot_release(&work);
-	return changes;
+	if (result == 0)
+		result = apply_changes_read(answer, ret_changes, err);
+	json_decref(answer);
+	return result;
 }
 
 /* Files are missing from a folder whose rename was interrupted: they are in another place. A copy,
@@ -204,29 +210,24 @@ static int refuse_interrupted(const struct draft_record *record, struct error *e
 }
 
 enum op_status op_draft_end(const char *state, struct draft_record *record, int64_t code,
-			    struct apply_changes *ret_changes, struct error *err)
+			    struct op_draft_summary *ret_summary, struct error *err)
 {
-	json_t *all;
-	int result;
-
 	if (refuse_interrupted(record, err) < 0 ||
-	    save(state, record, true, &record->result, err) < 0)
+	    save(state, record, true, &record->result, &ret_summary->ignored, err) < 0)
 		return op_status_of(err);
 	record->code = code;
-	if (!record->of_loop && draft_record_write(record, err) < 0)
+	if ((!record->of_loop && draft_record_write(record, err) < 0) ||
+	    read_changes(state, record, &ret_summary->changes, err) < 0)
 		return op_status_of(err);
-	all = read_changes(state, record, err);
-	if (!all)
-		return op_status_of(err);
-	result = apply_changes_read(all, ret_changes, err);
-	json_decref(all);
-	return result < 0 ? op_status_of(err) : OP_DONE;
+	return OP_DONE;
 }
 
 /* Locks a draft. That of a loop gets a checkpoint, because a loop that was killed, or rolled back,
  * has none of its last state. */
 static int lock_draft(const char *state, struct draft_record *record, struct error *err)
 {
+	bool ignored;
+
 	if (!record->of_loop)
 		return draft_record_lock(record, err);
 	if (hold_loop(state, record, err) < 0)
@@ -236,7 +237,7 @@ static int lock_draft(const char *state, struct draft_record *record, struct err
 					    "loop %s is running: wait until it ends, or run "
 					    "ringfence pause %s",
 					    record->id, record->id);
-	return save(state, record, true, &record->result, err);
+	return save(state, record, true, &record->result, &ignored, err);
 }
 
 /* ---- the gate ---- */
@@ -251,9 +252,9 @@ static int64_t last_apply(const json_t *checkpoints)
 		const json_t *item = json_array_get(checkpoints, i);
 		const char *kind = jsonget_text(item, "kind");
 
-		if (strcmp(kind, UNAPPLY) == 0)
+		if (strcmp(kind, SNAPSHOT_UNAPPLY) == 0)
 			undone++;
-		else if (strcmp(kind, APPLY) == 0 && undone-- == 0)
+		else if (strcmp(kind, SNAPSHOT_APPLY) == 0 && undone-- == 0)
 			return jsonget_number(item, "number");
 	}
 	return 0;
@@ -322,8 +323,8 @@ static int find_way(const struct op_draft_apply_request *request,
 static const char *kind_of(const struct op_draft_apply_request *request, bool in_part)
 {
 	if (!request->undo)
-		return APPLY;
-	return request->paths->count || in_part ? "undo" : UNAPPLY;
+		return SNAPSHOT_APPLY;
+	return request->paths->count || in_part ? "undo" : SNAPSHOT_UNAPPLY;
 }
 
 /* Changes that are not applied, or only in part. */
@@ -355,6 +356,8 @@ static void begin_crossing(const struct op_draft_apply_request *request,
 	snapshot_tell(work, "kind", kind_of(request, parts->count > 0));
 	snapshot_tell_number(work, "from", result->from);
 	snapshot_tell_number(work, "to", result->to);
+	if (request->ignored && !request->undo)
+		snapshot_tell(work, "layers", result->record.layers);
 	for (size_t i = 0; i < request->paths->count; i++)
 		snapshot_tell(work, "only", request->paths->items[i]);
 	for (size_t i = 0; i < parts->count; i++) {
@@ -428,6 +431,21 @@ static int check_project(const struct draft_record *record, struct error *err)
 			  record->project, record->id, record->id);
 }
 
+/* Runs a task of the gate, which may take long if there are many ignored files. */
+static int run_slowly(const struct op_draft_apply_request *request, const char *what,
+		      const struct snapshot_work *work, json_t **ret_answer, struct error *err)
+{
+	struct snapshot_job job;
+	struct pollfd answer = { .events = POLLIN };
+
+	if (snapshot_start(work, -1, -1, &job, err) < 0)
+		return -1;
+	answer.fd = job.answer;
+	while (request->progress && poll(&answer, 1, PROGRESS_MS) == 0)
+		request->progress(what);
+	return snapshot_end(&job, ret_answer, err);
+}
+
 /* Reads what would change, and prepares the questions. */
 static int look(const struct op_draft_apply_request *request, struct op_draft_apply_result *result,
 		struct error *err)
@@ -439,7 +457,7 @@ static int look(const struct op_draft_apply_request *request, struct op_draft_ap
 	begin_crossing(request, result, &(struct parts){ 0 }, &work);
 	snapshot_tell_number(&work, "dry", 1);
 	snapshot_tell_number(&work, "hunks", request->hunks);
-	outcome = snapshot_run(&work, -1, &answer, err);
+	outcome = run_slowly(request, "comparing the draft with the project", &work, &answer, err);
 	snapshot_release(&work);
 	if (outcome == 0)
 		outcome = read_answer(answer, result, err);
@@ -537,12 +555,14 @@ static enum op_status apply(const struct op_draft_apply_request *request,
 			    struct op_draft_apply_result *result, const struct parts *parts,
 			    struct error *err)
 {
+	AUTO_FREE char *what = mem_format("changing %zu paths in the project",
+					  result->changes.count);
 	struct snapshot_work work;
 	json_t *answer = NULL;
 	int outcome;
 
 	begin_crossing(request, result, parts, &work);
-	outcome = snapshot_run(&work, -1, &answer, err);
+	outcome = run_slowly(request, what, &work, &answer, err);
 	snapshot_release(&work);
 	if (outcome == 0)
 		outcome = read_answer(answer, result, err);

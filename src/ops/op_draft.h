@@ -29,10 +29,15 @@ enum op_status op_draft_begin(const struct op_draft_begin_request *request,
 			      struct draft_record *ret_record, struct draft_made *ret_made,
 			      struct error *err);
 
-/* Saves the result of the command, with its exit status. *ret_changes is what the draft changes so
- * far; the caller releases it. */
+/* All that a draft has changed so far. */
+struct op_draft_summary {
+	struct apply_changes changes; /* as apply would show them */
+	bool ignored;                 /* also ignored files, which are not in the list */
+};
+
+/* Saves the result of the command, with its exit status. The caller releases the changes. */
 enum op_status op_draft_end(const char *state, struct draft_record *record, int64_t code,
-			    struct apply_changes *ret_changes, struct error *err);
+			    struct op_draft_summary *ret_summary, struct error *err);
 
 /* A change that is not applied, or only in part. */
 struct op_draft_part {
@@ -65,9 +70,12 @@ struct op_draft_apply_request {
 	bool undo;                /* take back the last apply that is left */
 	bool dry;                 /* change nothing */
 	bool hunks;               /* preview the hunks of each file */
+	bool ignored;             /* also apply ignored files; an undo always takes them back */
 	struct op_answer answer;  /* to the questions about all groups */
 	struct op_answer answers[PATH_GROUP_COUNT]; /* to the question about each group */
 	const struct op_draft_choice *choice;       /* or NULL */
+	/* Called every few seconds while a step takes long, with what is done; or NULL. */
+	void (*progress)(const char *what);
 };
 
 struct op_draft_apply_result {

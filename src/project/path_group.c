@@ -19,6 +19,7 @@ static const struct {
 	[PATH_GROUP_SOURCE] = { "source", "source and other files", false },
 	[PATH_GROUP_BINARY] = { "binary", "binary files", false },
 	[PATH_GROUP_LARGE] = { "large", "large files", false },
+	[PATH_GROUP_IGNORED] = { "ignored", "ignored files", false },
 };
 
 _Static_assert(sizeof groups / sizeof *groups == PATH_GROUP_COUNT, "a group has no name");
@@ -299,6 +300,8 @@ enum path_group path_group_of(const char *path, const struct path_group_facts *f
 		return PATH_GROUP_EXECUTED;
 	if (facts->ci)
 		return PATH_GROUP_CI;
+	if (facts->ignored)
+		return PATH_GROUP_IGNORED;
 	by_name = group_of_name(path);
 	if (by_name == PATH_GROUP_DEPENDENCIES)
 		return by_name;

@@ -3,7 +3,8 @@
  * finds tests and lockfiles by the same names.
  *
  * A path belongs to exactly one group, by its name and a few facts. Files that this machine
- * executes come first, then those that CI runs; a lockfile is a dependency even if it is large.
+ * executes come first, then those that CI runs, then those that git ignores; a lockfile is a
+ * dependency even if it is large.
  */
 #ifndef PROJECT_PATH_GROUP_H
 #define PROJECT_PATH_GROUP_H
@@ -22,6 +23,7 @@ enum path_group {
 	PATH_GROUP_SOURCE, /* and everything else */
 	PATH_GROUP_BINARY,
 	PATH_GROUP_LARGE,
+	PATH_GROUP_IGNORED, /* by git; they cross only if the user asks for them */
 	PATH_GROUP_COUNT
 };
 
@@ -29,7 +31,7 @@ enum path_group {
 enum { PATH_GROUP_LARGE_BYTES = 1 << 20 };
 
 struct path_group_facts {
-	bool executed, ci, binary;
+	bool executed, ci, ignored, binary;
 	uint64_t bytes;
 };
 

@@ -279,6 +279,7 @@ int checkpoint_save(struct snapshot_request *request, struct error *err)
 		json_number(&request->json, "read_files", look.walk.content.files);
 		json_number(&request->json, "read_bytes", look.walk.content.read);
 		json_number(&request->json, "torn", look.walk.content.torn);
+		json_flag(&request->json, "ignored_changed", look.walk.ignored_changed);
 		json_number(&request->json, "stored_bytes", pack_bytes(look.pack));
 		json_open(&request->json, "not_kept", '[');
 		node_each(&look.walk.root, write_skipped, &(struct skipped){ &request->json, 0 });

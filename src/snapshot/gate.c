@@ -5,6 +5,9 @@
 #include "snapshot/apply/bare.h"
 #include "snapshot/apply/user_repo.h"
 #include "snapshot/checkpoint.h"
+#include "snapshot/look/tree_ignored.h"
+#include "snapshot/look/tree_layer.h"
+#include "snapshot/snapshot.h"
 #include "snapshot/undo/changes.h"
 #include "snapshot/undo/hunks.h"
 #include "snapshot/undo/restore.h"
@@ -26,6 +29,10 @@ struct crossing {
 	struct snapshot_request *request;
 	const char *kind; /* of the checkpoint with the merged tree */
 	struct node base, draft;
+	struct draft_layer_root layers;  /* with ignored files: the draft itself, */
+	struct look layer;               /* what it changes, */
+	struct node first;               /* its base without ignored files, */
+	struct tree_ignored_facts known; /* and how theirs is found */
 	struct look present;
 	struct checkpoint_repo_item before; /* the project as it is now */
 	struct tree_merge merge;
@@ -35,15 +42,91 @@ struct crossing {
 	struct bare bare;
 };
 
-static int load(struct crossing *at, const char *number, struct node *ret_root, struct error *err)
+static int load(struct crossing *at, const char *number, struct node *ret_root, git_oid *ret_tree,
+		struct error *err)
 {
 	struct snapshot_request *request = at->request;
 	struct checkpoint_repo_item checkpoint;
 
-	return checkpoint_repo_read(&request->repo, request->look.loop,
-				    strtoll(number ? number : "0", NULL, 10), &checkpoint, err) < 0
+	if (checkpoint_repo_read(&request->repo, request->look.loop,
+				 strtoll(number ? number : "0", NULL, 10), &checkpoint, err) < 0)
+		return -1;
+	*ret_tree = checkpoint.tree;
+	return checkpoint_repo_load(&request->repo, &checkpoint.tree, ret_root, err);
+}
+
+/* Loads both ends of the changes that cross, and scans the project with the ignored files in them.
+ */
+static int load_both(struct crossing *at, struct error *err)
+{
+	struct snapshot_request *request = at->request;
+
+	git_oid tree;
+
+	if (load(at, request->from, &at->base, &tree, err) < 0 ||
+	    load(at, request->to, &at->draft, &tree, err) < 0)
+		return -1;
+	request->look.extra[0] = &at->base;
+	request->look.extra[1] = &at->draft;
+	return 0;
+}
+
+/* Collects what is known about the base of ignored files: when the base was saved, and the project
+ * before and after each crossing, which are consecutive checkpoints. */
+static int add_known(void *context, const struct checkpoint_repo_item *checkpoint,
+		     struct error *err)
+{
+	struct crossing *at = context;
+	struct checkpoint_repo *repo = &at->request->repo;
+	struct tree_ignored_facts *known = &at->known;
+	struct checkpoint_repo_item before;
+	struct tree_ignored_past *past;
+
+	if (checkpoint->number == 0)
+		known->began_ms = checkpoint->at_ms;
+	if (strcmp(checkpoint->kind, SNAPSHOT_APPLY) != 0 &&
+	    strcmp(checkpoint->kind, SNAPSHOT_UNAPPLY) != 0)
+		return 0;
+	known->past = mem_extend(known->past, known->past_count, sizeof *known->past);
+	past = &known->past[known->past_count++];
+	*past = (struct tree_ignored_past){ 0 };
+	return checkpoint_repo_read(repo, at->request->look.loop, checkpoint->number - 1, &before,
+				    err) < 0 ||
+			       checkpoint_repo_load(repo, &before.tree, &past->before, err) < 0 ||
+			       checkpoint_repo_load(repo, &checkpoint->tree, &past->after, err) < 0
 		       ? -1
-		       : checkpoint_repo_load(&request->repo, &checkpoint.tree, ret_root, err);
+		       : 0;
+}
+
+/* The same for a crossing with the ignored files of a draft, whose result is made later. */
+static int load_layers(struct crossing *at, struct error *err)
+{
+	struct snapshot_request *request = at->request;
+	struct look_options options = request->look;
+	git_oid tree;
+
+	options.draft = request->gate.layers;
+	options.ignored = true;
+	if (load(at, request->from, &at->first, &tree, err) < 0 ||
+	    checkpoint_repo_each(&request->repo, request->look.loop, add_known, at, err) < 0 ||
+	    look_scan_layer(&request->repo, &options, &at->layers, &at->layer, err) < 0 ||
+	    pack_finish(at->layer.pack, err) < 0)
+		return -1;
+	request->look.extra[0] = &at->layer.walk.root;
+	return 0;
+}
+
+/* Makes both ends of the changes, with the ignored files that the draft changes. */
+static void add_ignored(struct crossing *at)
+{
+	const struct node *present = &at->present.walk.root;
+
+	at->known.rules = at->present.rules;
+	if (at->known.rules)
+		tree_ignored(&at->first, present, &at->known, &at->base);
+	else
+		node_copy(&at->first, &at->base);
+	tree_layer(&at->base, &at->layer.walk.root, &at->layers.top, &at->draft);
 }
 
 /* Saves the project as it is, so that it can be brought back, and its contents can be merged. */
@@ -165,9 +248,17 @@ static void crossing_release(struct crossing *at)
 	bare_release(&at->bare);
 	look_release(&at->wanted);
 	tree_merge_release(&at->merge);
-	look_release(&at->present);
-	node_release(&at->base);
+	node_release(&at->base); /* before the trees that it borrows names from */
 	node_release(&at->draft);
+	look_release(&at->present);
+	look_release(&at->layer);
+	draft_layer_release(&at->layers);
+	node_release(&at->first);
+	for (size_t i = 0; i < at->known.past_count; i++) {
+		node_release(&at->known.past[i].before);
+		node_release(&at->known.past[i].after);
+	}
+	free(at->known.past);
 }
 
 /* ---- the answer ---- */
@@ -189,6 +280,22 @@ static int add_part(void *context, const void *bytes, size_t size, uint64_t offs
 		target->used += size;
 	}
 	return 0;
+}
+
+static bool is_ignored(const struct crossing *at, const struct node *node, const char *path)
+{
+	const struct ignore_rules *rules = at->present.rules;
+
+	return rules && ignore_rules_omit(rules, path, node->kind == NODE_FOLDER);
+}
+
+/* Counts the lines and bytes of a change. There may be many ignored files, and nobody reads them by
+ * lines. */
+static int count(struct crossing *at, struct changes_item *item, struct error *err)
+{
+	return is_ignored(at, item->new ? item->new : item->old, item->path)
+		       ? differ_measure(&at->request->repo, item, err)
+		       : differ_count(&at->request->repo, item, err);
 }
 
 /* Writes the facts about the contents of a change. */
@@ -230,6 +337,7 @@ static int write_change(struct crossing *at, size_t number, bool gone, struct er
 	if (new &&new->kind == NODE_LINK)
 		json_text(json, "target", target.text);
 	json_flag(json, "git", bare_contains(&at->bare, path));
+	json_flag(json, "ignored", is_ignored(at, new ? new : item->old, path));
 	if (!gone)
 		result = write_facts(at, item, err);
 	json_close(json);
@@ -243,7 +351,7 @@ static int write_changes(struct crossing *at, struct error *err)
 
 	json_open(&at->request->json, "changes", '[');
 	for (size_t i = 0; i < at->changes.count && result == 0; i++) {
-		result = differ_count(&at->request->repo, &at->changes.items[i], err);
+		result = count(at, &at->changes.items[i], err);
 		if (result == 0 && at->changes.items[i].from)
 			result = write_change(at, i, true, err);
 		if (result == 0)
@@ -356,9 +464,12 @@ static int run(struct crossing *at, struct error *err)
 {
 	struct snapshot_request *request = at->request;
 
-	if (checkpoint_begin(request, err) < 0 || load(at, request->from, &at->base, err) < 0 ||
-	    load(at, request->to, &at->draft, err) < 0 || save_present(at, err) < 0)
+	if (checkpoint_begin(request, err) < 0 ||
+	    (request->gate.layers ? load_layers(at, err) : load_both(at, err)) < 0 ||
+	    save_present(at, err) < 0)
 		return -1;
+	if (request->gate.layers)
+		add_ignored(at);
 	if (!is_shown(at))
 		return error_with(err, ERROR_BUSY,
 				  "the project changed in the meantime (try again)");
@@ -375,8 +486,28 @@ static int run(struct crossing *at, struct error *err)
 int gate_cross(struct snapshot_request *request, struct error *err)
 {
 	struct crossing at = { .request = request,
-			       .kind = request->save.kind ? request->save.kind : "apply" };
+			       .layers.top.folder = -1,
+			       .kind = request->save.kind ? request->save.kind : SNAPSHOT_APPLY };
 	int result = run(&at, err);
+
+	crossing_release(&at);
+	return result;
+}
+
+static int describe_checkpoints(struct crossing *at, struct error *err)
+{
+	const struct snapshot_request *request = at->request;
+
+	if (load(at, request->from, &at->present.walk.root, &at->present.tree, err) < 0 ||
+	    load(at, request->to, &at->wanted.walk.root, &at->wanted.tree, err) < 0)
+		return -1;
+	return describe(at, err);
+}
+
+int gate_describe(struct snapshot_request *request, struct error *err)
+{
+	struct crossing at = { .request = request, .layers.top.folder = -1 };
+	int result = describe_checkpoints(&at, err);
 
 	crossing_release(&at);
 	return result;

@@ -95,6 +95,7 @@ static const struct task {
 	{ "prune", checkpoint_prune, STORE },
 	{ "result", checkpoint_save, STORE, "draft" },
 	{ "cross", gate_cross, STORE_AND_PROJECT },
+	{ "describe", gate_describe, STORE, "to" },
 	{ "git-open", open_private, .needs = "folder" },
 	{ "git-import", import, .needs = "folder" },
 	{ "apply", apply, .needs = "branch" },

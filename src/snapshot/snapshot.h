@@ -17,6 +17,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* The kinds of the checkpoints after an apply of a draft, and after an undo of a whole one. */
+#define SNAPSHOT_APPLY   "apply"
+#define SNAPSHOT_UNAPPLY "unapply"
+
 /*
  * A request: a task and its arguments as KEY=VALUE. snapshot_begin() sets the arguments that every
  * task needs.

@@ -47,6 +47,7 @@ static const struct key {
 	KEY("leave", LIST, gate.leave),
 	KEY("pick", LIST, gate.pick),
 	KEY("hunks", FLAG, gate.hunks),
+	KEY("layers", TEXT, gate.layers),
 	KEY("drop", LIST, prune.loops),
 	KEY("oldest_ms", NUMBER, prune.oldest_ms),
 	KEY("most_bytes", NUMBER, prune.most_bytes),

@@ -15,6 +15,8 @@ struct snapshot_request_gate {
 	struct list leave;   /* numbers of changes that are not applied */
 	struct list pick;    /* NUMBER:CHOICE (undo/hunks.h): applied in part */
 	bool hunks;          /* answer with the hunks of each file */
+	const char
+		*layers; /* the folder of the draft, whose ignored files cross as well; or NULL */
 };
 
 struct snapshot_request {

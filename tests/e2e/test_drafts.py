@@ -420,7 +420,7 @@ def test_what_crosses_is_shown_by_group(t):
             contains(out, line, "the groups")
     answer = json.loads(apply(t, draft, "--dry-run", "--json").out)
     groups = {entry["group"]: entry for entry in answer["groups"]}
-    equal(groups["executed"], {"group": "executed", "paths": 1, "added": 1, "removed": 0, "needs_yes": True}, "a group")
+    equal(groups["executed"], {"group": "executed", "paths": 1, "added": 1, "removed": 0, "bytes": 2, "needs_yes": True}, "a group")
     equal({name for name, entry in groups.items() if entry["needs_yes"]}, {"executed", "ci"}, "groups that need a yes")
     changes = {entry["path"]: entry for entry in answer["changes"]}
     equal({path: changes[path]["group"] for path in changes},

@@ -157,6 +157,13 @@ static void ignore_rules(void)
 		      ignore_rules_tracked(rules, "build/tracked") &&
 		      !ignore_rules_tracked(rules, "build/other") &&
 		      !ignore_rules_tracked(rules, "buil"));
+	CHECK("a scan omits what an ignored folder holds, except what is tracked",
+	      ignore_rules_omit(rules, "x/logs/deep/a", false) &&
+		      ignore_rules_omit(rules, "build/other", false) &&
+		      ignore_rules_omit(rules, "a.o", false) &&
+		      !ignore_rules_omit(rules, "build", true) &&
+		      !ignore_rules_omit(rules, "build/tracked", false) &&
+		      !ignore_rules_omit(rules, "src/keep.o", false));
 	ignore_rules_keep(rules, "build/tracked");
 	ignore_rules_settle(rules);
 	ignore_rules_write(rules, &bytes);

@@ -36,6 +36,10 @@ static const struct cli_option options[] = {
 		    yes_ci),
 	OPTION_FLAG("hunks", "for a draft: ask about each hunk, as git add -p does (-p)",
 		    struct loops_options, hunks),
+	OPTION_FLAG("files", "for a draft: take over files, committed or not (default there)",
+		    struct loops_options, files),
+	OPTION_FLAG("with-ignored", "for a draft: also take over files that git ignores",
+		    struct loops_options, with_ignored),
 	OPTION_FLAG("undo", "take back the last apply of a draft", struct loops_options, undo),
 	LOOPS_JSON,
 	LOOPS_PROJECT,
@@ -371,6 +375,10 @@ static int apply(struct loops_options *opts, struct error *err)
 					    .dry = opts->dry,
 					    .answer.to_all = opts->yes };
 
+	if (opts->files + opts->merge + opts->squash + opts->patch > 1) {
+		error_set(err, "use only one of --files, --merge, --squash and --patch");
+		return cli_fail(err);
+	}
 	if (opts->rest[0] && drafts_exists(opts, opts->rest[0]))
 		return drafts_apply(opts, err);
 	if (wants_files_of_loop(opts)) {
@@ -385,15 +393,14 @@ static int apply(struct loops_options *opts, struct error *err)
 			  "command that does");
 		return cli_fail(err);
 	}
-	if (opts->hunks || opts->yes_executed || opts->yes_ci) {
-		error_set(err, "--hunks, --yes-executed and --yes-ci are for drafts");
+	if (opts->hunks || opts->yes_executed || opts->yes_ci || opts->files ||
+	    opts->with_ignored) {
+		error_set(err, "--files, --with-ignored, --hunks, --yes-executed and --yes-ci are "
+			       "for the files of a draft");
 		return cli_fail(err);
 	}
-	if (opts->merge + opts->squash + opts->patch > 1 || (opts->patch && opts->json)) {
-		error_set(
-			err,
-			"use only one of --merge, --squash and --patch; --json cannot be used with "
-			"--patch");
+	if (opts->patch && opts->json) {
+		error_set(err, "--json cannot be used with --patch");
 		return cli_fail(err);
 	}
 	if (loops_target(opts, &request.target, err) < 0)

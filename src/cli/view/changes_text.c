@@ -6,14 +6,20 @@
 
 enum { SHOWN = 10 };
 
+/* Returns a number of bytes. The caller frees it. */
+static char *bytes_text(uint64_t bytes)
+{
+	return bytes < 1024 ? mem_format("%llu bytes", (unsigned long long)bytes)
+			    : text_size(bytes);
+}
+
 /* Returns the size of a change, such as ", +2 -1". The caller frees it. */
 static char *size_text(const struct apply_changes_item *item)
 {
-	AUTO_FREE char *size = item->bytes < 1024
-				       ? mem_format("%llu bytes", (unsigned long long)item->bytes)
-				       : text_size(item->bytes);
+	AUTO_FREE char *size = bytes_text(item->bytes);
+	bool counted = item->group != PATH_GROUP_IGNORED && !item->binary;
 
-	if (item->binary && item->status != APPLY_CHANGES_DELETED)
+	if (!counted && item->status != APPLY_CHANGES_DELETED)
 		return mem_format(", %s", size);
 	if (!item->added && !item->removed)
 		return mem_dup("");
@@ -54,13 +60,16 @@ static void print_paths(const struct apply_changes *changes, enum path_group gro
 	}
 }
 
+/* The lines of ignored files are not counted. */
 static void print_sum(enum path_group group, const struct apply_changes_sum *sum,
 		      void (*print)(const char *line))
 {
-	AUTO_FREE char *head = mem_format("  %s: %zu path%s, +%llu -%llu", path_group_title(group),
-					  sum->paths, sum->paths == 1 ? "" : "s",
-					  (unsigned long long)sum->added,
-					  (unsigned long long)sum->removed);
+	AUTO_FREE char *size = group == PATH_GROUP_IGNORED
+				       ? bytes_text(sum->bytes)
+				       : mem_format("+%llu -%llu", (unsigned long long)sum->added,
+						    (unsigned long long)sum->removed);
+	AUTO_FREE char *head = mem_format("  %s: %zu path%s, %s", path_group_title(group),
+					  sum->paths, sum->paths == 1 ? "" : "s", size);
 
 	print(head);
 }

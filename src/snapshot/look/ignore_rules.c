@@ -126,6 +126,18 @@ bool ignore_rules_match(const struct ignore_rules *rules, const char *path, bool
 	return false;
 }
 
+bool ignore_rules_omit(const struct ignore_rules *rules, const char *path, bool is_folder)
+{
+	bool matches = ignore_rules_match(rules, path, is_folder);
+
+	for (const char *slash = path; !matches && (slash = strchr(slash, '/')); slash++) {
+		AUTO_FREE char *folder = mem_format("%.*s", (int)(slash - path), path);
+
+		matches = ignore_rules_match(rules, folder, true);
+	}
+	return matches && !ignore_rules_tracked(rules, path);
+}
+
 bool ignore_rules_tracked(const struct ignore_rules *rules, const char *path)
 {
 	size_t size = strlen(path);

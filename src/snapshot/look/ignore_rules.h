@@ -36,6 +36,10 @@ void ignore_rules_ready(struct ignore_rules *rules);
  */
 bool ignore_rules_match(const struct ignore_rules *rules, const char *path, bool is_folder);
 
+/* Reports whether a scan omits this path: the rules match it, or a folder that it is in, and it is
+ * not tracked. */
+bool ignore_rules_omit(const struct ignore_rules *rules, const char *path, bool is_folder);
+
 /* Reports whether the path is tracked, or is a folder with tracked files. */
 bool ignore_rules_tracked(const struct ignore_rules *rules, const char *path);
 

@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -167,6 +168,7 @@ static int scan_project(struct checkpoint_repo *repo, const struct look_options 
 	look->walk.project = project;
 	look->walk.rules = look->rules;
 	look->walk.content = (struct content){ .pack = look->pack, .live = options->live };
+	memcpy(look->walk.extra, options->extra, sizeof look->walk.extra);
 	if (!repo->rebooted && cache_read(repo->folder, &look->cache)) {
 		look->walk.known = &look->cache.root;
 		look->ahead = ahead_start(project, &look->cache.root);
@@ -176,6 +178,9 @@ static int scan_project(struct checkpoint_repo *repo, const struct look_options 
 	ahead_stop(look->ahead);
 	if (result < 0 || write_root(look, err) < 0)
 		return -1;
+	/* This cache does not tell which files the rules ignore. */
+	if (look->walk.included)
+		snprintf(look->rules_hash, sizeof look->rules_hash, "+");
 	return first ? write_rules(repo, options->loop, look, err) : 0;
 }
 
@@ -219,9 +224,14 @@ int look_set_tree(struct look *look, struct node *tree, struct error *err)
 
 /* ---- drafts ---- */
 
-static int scan_layer(struct checkpoint_repo *repo, const struct look_options *options,
-		      const struct draft_layer *layer, struct look *look, struct error *err)
+int look_scan_layer(struct checkpoint_repo *repo, const struct look_options *options,
+		    struct draft_layer_root *ret_layers, struct look *look, struct error *err)
 {
+	const struct draft_layer *layer = &ret_layers->top;
+
+	*look = (struct look){ .rules_hash = "-" };
+	if (draft_layer_open(options->draft, ret_layers, err) < 0)
+		return -1;
 	if (read_rules(repo, options, look, err) < 0)
 		return -1;
 	if (look->walk.collect || look->notice)
@@ -257,14 +267,12 @@ static int scan_draft(struct checkpoint_repo *repo, const struct look_options *o
 	struct node base, tree;
 	int result;
 
-	*look = (struct look){ .rules_hash = "-" };
+	*look = (struct look){ 0 };
 	if (checkpoint_repo_read(repo, options->loop, 0, &first, err) < 0 ||
 	    checkpoint_repo_load(repo, &first.tree, &base, err) < 0)
 		return -1;
 	node_each(&base, read_size, repo->odb);
-	result = draft_layer_open(options->draft, &layers, err);
-	if (result == 0)
-		result = scan_layer(repo, options, &layers.top, look, err);
+	result = look_scan_layer(repo, options, &layers, look, err);
 	if (result == 0) {
 		tree_layer(&base, &look->walk.root, &layers.top, &tree);
 		node_release(&look->walk.root);

@@ -18,6 +18,9 @@ struct look_options {
 	const char *draft;
 	bool ignored; /* also save ignored files */
 	bool live;    /* an agent is working */
+	/* Trees with ignored paths that are saved as well (look_walk.h); each may be NULL. Not for
+	 * drafts. */
+	const struct node *extra[LOOK_WALK_EXTRAS];
 };
 
 struct look {
@@ -43,6 +46,14 @@ int look_scan(struct checkpoint_repo *repo, const struct look_options *options, 
 	      struct error *err);
 int look_finish(struct checkpoint_repo *repo, struct look *look, struct error *err);
 void look_release(struct look *look);
+
+/*
+ * Scans only the changes of the draft at options->draft, with their contents (tree_layer.h). The
+ * caller finishes look->pack, and releases `look` and the layers in all cases. Returns 0, or -1
+ * with err set.
+ */
+int look_scan_layer(struct checkpoint_repo *repo, const struct look_options *options,
+		    struct draft_layer_root *ret_layers, struct look *look, struct error *err);
 
 /*
  * Makes a look of a tree that no scan has made, as if one had. Folders that have an id keep it; the

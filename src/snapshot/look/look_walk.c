@@ -31,6 +31,7 @@ struct looking {
 struct before {
 	const struct node *known;        /* the last scan */
 	const struct draft_layer *layer; /* of a folder that the draft has not made or replaced */
+	const struct node *extra[LOOK_WALK_EXTRAS]; /* in the trees of look_walk */
 };
 
 static int scan_folder(struct looking *at, int fd, struct node *folder, struct before before,
@@ -146,6 +147,74 @@ static bool is_ignored(struct looking *at, const struct node *known, bool is_fol
 	return false;
 }
 
+/* ---- ignored files that are asked for ---- */
+
+/* Returns the entry of a folder in a tree of look_walk.extra, or NULL. */
+static const struct node *find_extra(const struct node *folder, const char *name)
+{
+	static const struct node everything = { .name = "", .kind = NODE_FOLDER, .opaque = true };
+
+	if (!folder)
+		return NULL;
+	return folder->kind != NODE_FOLDER || folder->opaque ? &everything
+							     : node_find(folder, name);
+}
+
+/* Returns the earlier states of an entry of a folder; `known` is its own already. */
+static struct before before_entry(const struct before *folder, const struct node *known,
+				  const char *name)
+{
+	struct before before = { .known = known, .layer = folder->layer };
+
+	for (size_t i = 0; i < LOOK_WALK_EXTRAS; i++)
+		before.extra[i] = find_extra(folder->extra[i], name);
+	return before;
+}
+
+static bool is_asked_for(const struct before *before)
+{
+	for (size_t i = 0; i < LOOK_WALK_EXTRAS; i++)
+		if (before->extra[i])
+			return true;
+	return false;
+}
+
+/* ---- ignored files that a draft changed ---- */
+
+static bool has_changes(const struct draft_layer *layer, const char *name);
+
+static bool has_changes_inside(const struct draft_layer *layer)
+{
+	int copy = openat(layer->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct node names = { .kind = NODE_FOLDER };
+	bool found = copy < 0 || !read_names(copy, &names, layer, 1);
+
+	for (size_t i = 0; i < names.count && !found; i++)
+		found = has_changes(layer, names.inner[i].name);
+	node_release(&names);
+	return found;
+}
+
+/* Reports whether the draft changed an entry of a folder, or anything below it. */
+static bool has_changes(const struct draft_layer *layer, const char *name)
+{
+	struct draft_layer inner = { .folder = -1 };
+	enum draft_layer_state state = draft_layer_enter(layer, name, &inner);
+	bool found = state == DRAFT_LAYER_OWN ||
+		     (state == DRAFT_LAYER_FOLDER && has_changes_inside(&inner));
+
+	fd_close(&inner.folder);
+	return found;
+}
+
+static void note_ignored(struct look_walk *walk, const struct before *before,
+			 const struct node *node)
+{
+	walk->ignored++;
+	if (walk->layer && !walk->ignored_changed)
+		walk->ignored_changed = !before->layer || has_changes(before->layer, node->name);
+}
+
 /* ---- one entry ---- */
 
 static void skip(struct node *node, enum node_why why)
@@ -159,9 +228,10 @@ static int scan_inner(struct looking *at, int fd, struct node *node, struct befo
 		      bool tracked_only, int depth)
 {
 	struct draft_layer layer = { .folder = -1 };
-	struct before before = { .known = above.known };
+	struct before before = above;
 	int result;
 
+	before.layer = NULL;
 	if (above.layer && draft_layer_enter(above.layer, node->name, &layer) == DRAFT_LAYER_FOLDER)
 		before.layer = &layer;
 	node->opaque = at->walk->layer && !before.layer;
@@ -319,10 +389,14 @@ static int scan_entry(struct looking *at, int fd, struct node *node, struct befo
 		type = IFTODT(status.st_mode);
 	}
 	if (is_ignored(at, known, type == DT_DIR, tracked_only, &only)) {
-		node->kind = NODE_IGNORED;
-		node->mode = type == DT_DIR;
-		at->walk->ignored++;
-		return 0;
+		if (!is_asked_for(&before)) {
+			node->kind = NODE_IGNORED;
+			node->mode = type == DT_DIR;
+			note_ignored(at->walk, &before, node);
+			return 0;
+		}
+		only = type == DT_DIR;
+		at->walk->included++;
 	}
 	if (reuse_seen(node, known, type))
 		return count_entry(at, node);
@@ -449,7 +523,7 @@ static int scan_folder(struct looking *at, int fd, struct node *folder, struct b
 		int result;
 
 		node_path_add(&at->path, node->name);
-		result = scan_entry(at, fd, node, (struct before){ was, before.layer },
+		result = scan_entry(at, fd, node, before_entry(&before, was, node->name),
 				    tracked_only, depth);
 		node_path_cut(&at->path, used);
 		if (result < 0)
@@ -470,17 +544,18 @@ int look_walk_scan(struct look_walk *walk, struct error *err)
 	struct looking at = { .walk = walk, .path = BUFFER_INIT(NODE_PATH_MAX), .err = err };
 	AUTO_FREE char *room = mem_alloc(CONTENT_PIECE + 1);
 	AUTO_FD fd = openat(walk->project, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct before before = { .known = walk->known, .layer = walk->layer };
 	struct stat status;
 	int result;
 
 	if (fd < 0 || fstat(fd, &status) < 0)
 		return error_sys(err, "read the project's folder");
+	memcpy(before.extra, walk->extra, sizeof before.extra);
 	walk->content.room = room;
 	walk->root = (struct node){ .kind = NODE_FOLDER };
 	content_set_stat(&status, &walk->root);
 	at.device = walk->root.device;
-	result = scan_folder(&at, fd, &walk->root, (struct before){ walk->known, walk->layer },
-			     false, 0);
+	result = scan_folder(&at, fd, &walk->root, before, false, 0);
 	buffer_release(&at.path);
 	if (result == 0 && walk->root.kind != NODE_FOLDER)
 		result = error_set(err, "the project's folder cannot be read");

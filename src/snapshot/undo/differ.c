@@ -357,6 +357,13 @@ int differ_count(struct checkpoint_repo *repo, struct changes_item *change, stru
 	return count_lines(&differ, change) < 0 ? -1 : count_bytes(&differ, change);
 }
 
+int differ_measure(struct checkpoint_repo *repo, struct changes_item *change, struct error *err)
+{
+	struct differ differ = { .repo = repo, .err = err };
+
+	return count_bytes(&differ, change);
+}
+
 static void print_bar(const struct differ *differ, const struct changes_item *change)
 {
 	enum { WIDTH = 40 };

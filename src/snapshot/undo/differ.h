@@ -32,6 +32,9 @@ int differ_blob(struct checkpoint_repo *repo, const struct node *node, struct gi
 struct changes_item;
 int differ_count(struct checkpoint_repo *repo, struct changes_item *change, struct error *err);
 
+/* Counts only its bytes. Returns 0, or -1 with err set. */
+int differ_measure(struct checkpoint_repo *repo, struct changes_item *change, struct error *err);
+
 /* Prints bytes; for a terminal, escapes the harmful ones. */
 void differ_show(FILE *out, const char *bytes, size_t size, bool terminal);
 

@@ -501,23 +501,60 @@ int restore_files(struct checkpoint_repo *repo, const struct look_options *optio
 	return restore(repo, options, present, tree, paths, NULL, ret_result, err);
 }
 
+/* Scans the project, and makes it match the target. */
+static int scan_and_restore(struct checkpoint_repo *repo, const struct look_options *options,
+			    const struct restore_target *target, struct error *err)
+{
+	struct restore_result result = { 0 };
+	struct look present = { 0 };
+	int outcome = look_scan(repo, options, &present, err) < 0 ||
+				      look_finish(repo, &present, err) < 0 ||
+				      restore_project(repo, options, &present, target, &result,
+						      err) < 0
+			      ? -1
+			      : 0;
+
+	look_release(&present);
+	list_release(&result.kept);
+	return outcome;
+}
+
+/* Completes an operation that makes a checkpoint. The one before it is of the project before the
+ * operation: together they have the ignored files that the operation changes. */
+static int complete_record(struct checkpoint_repo *repo, const struct look_options *options,
+			   const struct note *note, struct error *err)
+{
+	const struct checkpoint_repo_item record = { .number = note->number,
+						     .commit = note->commit };
+	const struct restore_target target = { .tree = &note->tree,
+					       .path = note->path,
+					       .record = &record };
+	struct look_options own = *options;
+	struct checkpoint_repo_item before;
+	struct node trees[2] = { 0 };
+	int result;
+
+	own.loop = note->loop;
+	own.extra[0] = &trees[0];
+	own.extra[1] = &trees[1];
+	result = checkpoint_repo_read(repo, note->loop, note->number - 1, &before, err) < 0 ||
+				 checkpoint_repo_load(repo, &before.tree, &trees[0], err) < 0 ||
+				 checkpoint_repo_load(repo, &note->tree, &trees[1], err) < 0
+			 ? -1
+			 : scan_and_restore(repo, &own, &target, err);
+	node_release(&trees[0]);
+	node_release(&trees[1]);
+	return result;
+}
+
 /* Completes the operation of a note. */
 static int complete(struct checkpoint_repo *repo, const struct look_options *options,
 		    const struct note *note, struct error *err)
 {
 	const struct restore_target target = { .tree = &note->tree, .path = note->path };
-	struct restore_result result = { 0 };
-	struct look present = { 0 };
-	int outcome =
-		number_record(repo, note, err) < 0 || look_scan(repo, options, &present, err) < 0 ||
-				look_finish(repo, &present, err) < 0 ||
-				restore_project(repo, options, &present, &target, &result, err) < 0
-			? -1
-			: 0;
 
-	look_release(&present);
-	list_release(&result.kept);
-	return outcome;
+	return *note->loop ? complete_record(repo, options, note, err)
+			   : scan_and_restore(repo, options, &target, err);
 }
 
 int restore_recover(struct checkpoint_repo *repo, const struct look_options *options,
