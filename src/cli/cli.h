@@ -93,6 +93,7 @@ extern const struct cli_command cmd_pause;
 extern const struct cli_command cmd_policy;
 extern const struct cli_command cmd_prices;
 extern const struct cli_command cmd_prompt;
+extern const struct cli_command cmd_prompts;
 extern const struct cli_command cmd_restore;
 extern const struct cli_command cmd_resume;
 extern const struct cli_command cmd_rollback;

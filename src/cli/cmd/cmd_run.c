@@ -12,6 +12,7 @@
 #include "ops/op_draft.h"
 #include "ops/op_start.h"
 #include "settings/effective.h"
+#include "settings/example.h"
 #include "settings/loop_request.h"
 #include "util/file/fd.h"
 #include "util/mem.h"
@@ -28,6 +29,7 @@ struct run_options {
 	struct effective effective;
 	const char *objective;
 	const char *prompt_file;
+	const char *example;
 	bool apply;
 	bool detach;
 	bool dry;
@@ -44,6 +46,9 @@ _Static_assert(offsetof(struct run_options, effective) == 0,
 static const struct cli_option options[] = {
 	OPTION_TEXT("prompt-file", "FILE", "read the objective from this file (-p)",
 		    struct run_options, prompt_file),
+	OPTION_TEXT("example", "NAME",
+		    "use an example prompt, with OBJECTIVE as its details (see: ringfence prompts)",
+		    struct run_options, example),
 	OPTION_PROJECT(struct run_options, effective.spec.project),
 	OPTION_FLAG("apply",
 		    "when the loop is completed, take its draft over, unless a file needs a yes or "
@@ -85,6 +90,27 @@ static const struct cli_section sections[] = {
 	{ 0 },
 };
 
+/* Makes the objective of an example, and of what the user adds to it. */
+static int read_example(struct run_options *opts, struct error *err)
+{
+	const struct example *example = example_find(opts->example, err);
+
+	if (!example)
+		return -1;
+	if (example->details && !opts->objective)
+		return error_set(err,
+				 "the example '%s' needs an objective that says %s (see: ringfence "
+				 "prompts %s)",
+				 example->name, example->details, example->name);
+	buffer_add_text(&opts->text, example_prompt(example));
+	if (opts->objective)
+		buffer_printf(&opts->text, "\n## Details\n\n%s\n", opts->objective);
+	if (buffer_overflowed(&opts->text))
+		return error_set(err, "the objective is longer than %d bytes", OBJECTIVE_BYTES);
+	opts->objective = buffer_text(&opts->text);
+	return 0;
+}
+
 static int read_objective(struct run_options *opts, char **rest, struct error *err)
 {
 	AUTO_FD fd = -1;
@@ -94,8 +120,11 @@ static int read_objective(struct run_options *opts, char **rest, struct error *e
 		return error_set(
 			err,
 			"run takes one objective; put it in quotes (see: ringfence run --help)");
-	if (opts->objective && opts->prompt_file)
-		return error_set(err, "run takes an objective or --prompt-file, not both");
+	if (opts->prompt_file && (opts->objective || opts->example))
+		return error_set(err, "run takes --prompt-file, or an objective and --example, not "
+				      "both");
+	if (opts->example)
+		return read_example(opts, err);
 	if (opts->prompt_file) {
 		fd = open(opts->prompt_file, O_RDONLY | O_CLOEXEC);
 		if (fd < 0 || fd_read_all(fd, &opts->text) < 0)
