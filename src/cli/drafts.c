@@ -14,15 +14,19 @@
 
 enum { SHOWN = 10, PROGRESS_MS = 3000 };
 
+static int64_t after_a_while_ms(void)
+{
+	return (int64_t)clock_steady_ms() + PROGRESS_MS;
+}
+
 /* Prints how far a copy is, not more often than every few seconds. */
 static void notice_progress(void *context, uint64_t done_bytes, uint64_t all_bytes)
 {
-	int64_t *next_ms = context;
-	int64_t now_ms = (int64_t)clock_steady_ms();
+	struct drafts_progress *progress = context;
 
-	if (now_ms < *next_ms)
+	if ((int64_t)clock_steady_ms() < progress->next_ms)
 		return;
-	*next_ms = now_ms + PROGRESS_MS;
+	progress->next_ms = after_a_while_ms();
 
 	AUTO_FREE char *done = text_size(done_bytes);
 	AUTO_FREE char *all = text_size(all_bytes);
@@ -30,7 +34,14 @@ static void notice_progress(void *context, uint64_t done_bytes, uint64_t all_byt
 	notice_format("copying the project to the draft: %s of %s", done, all);
 }
 
-static void notice_made(const struct draft_made *made)
+void drafts_notice_progress(struct draft_request *request, struct drafts_progress *progress)
+{
+	progress->next_ms = after_a_while_ms();
+	request->progress = notice_progress;
+	request->progress_context = progress;
+}
+
+void drafts_notice_made(const struct draft_made *made)
 {
 	if (made->why.text[0])
 		notice_format("the draft is a copy of the project, because an overlay does not "
@@ -42,38 +53,28 @@ static void notice_made(const struct draft_made *made)
 			(unsigned long long)made->left_out, made->left_out == 1 ? "" : "s");
 }
 
-/* The rules of the project itself hide as much as those in the draft. */
-static bool is_hidden(void *context, const char *path, bool is_folder)
-{
-	const struct fence_rule *rule = fence_plan_decide(context, path);
-
-	return rule &&
-	       (rule->access == WIRE_HIDE || (rule->access == WIRE_HIDE_AROUND && !is_folder));
-}
-
 static int begin(const char *id, const struct effective *effective, struct fence_plan *before,
 		 struct draft_record *ret_record, struct error *err)
 {
 	const struct config *config = &effective->config;
 	const struct fence_place *place = effective->spec.place;
-	int64_t next_ms = (int64_t)clock_steady_ms() + PROGRESS_MS;
-	const struct op_draft_begin_request request = {
+	struct drafts_progress progress;
+	struct op_draft_begin_request request = {
 		.state = place->state,
 		.id = id,
 		.command = effective->spec.command,
 		.draft = { .view = fenced_view(place, NULL),
 			   .kind = config_get(config, SETTING_DRAFT_KIND)->text,
 			   .most_bytes = config_get(config, SETTING_DRAFT_SIZE)->number,
-			   .progress = notice_progress,
-			   .progress_context = &next_ms,
-			   .hides = is_hidden,
+			   .hides = fenced_hides,
 			   .hides_context = before }
 	};
 	struct draft_made made = { 0 };
 
+	drafts_notice_progress(&request.draft, &progress);
 	if (op_failed(op_draft_begin(&request, ret_record, &made, err)))
 		return -1;
-	notice_made(&made);
+	drafts_notice_made(&made);
 	return 0;
 }
 

@@ -4,6 +4,7 @@
 
 #include "cli/loops.h"
 #include "draft/draft_record.h"
+#include "draft/draft_view.h"
 #include "settings/effective.h"
 #include "util/list.h"
 
@@ -13,6 +14,15 @@ struct fence_result;
  * effective->spec. Returns 0 with a record that the caller releases, or -1 with err set. */
 int drafts_begin(const char *id, const struct effective *effective, struct draft_record *ret_record,
 		 struct error *err);
+
+/* Makes the copy of a project print now and then how far it is. `progress` outlives the request. */
+struct drafts_progress {
+	int64_t next_ms;
+};
+void drafts_notice_progress(struct draft_request *request, struct drafts_progress *progress);
+
+/* Prints why a draft is a copy, and what is not in it. */
+void drafts_notice_made(const struct draft_made *made);
 
 /* How a command ended. */
 struct drafts_run {

@@ -9,7 +9,7 @@
 #define WORD(name)    #name,
 #define OR_WORD(name) "|" #name
 
-#define KIND_WORD(name, mark) #name,
+#define KIND_WORD(name, mark, layered) #name,
 
 static const char *const net_choices[] = { "none", "list", "open", NULL };
 static const char *const fence_choices[] = { "auto", FENCE_MECHANISMS(WORD) NULL };
@@ -338,8 +338,7 @@ const struct setting setting_fence_rows[] = {
 		.choices = draft_choices,
 		.help = "make new drafts of this kind: auto, overlay or copy",
 		.more = "`auto` takes an overlay if it works here (see `ringfence doctor`), and "
-		        "copies the project otherwise; see [drafts](drafts.md#where-it-works). The "
-		        "draft of a loop cannot be a copy.",
+		        "copies the project otherwise; see [drafts](drafts.md#where-it-works).",
 		.example = "copy",
 		.widens = "new drafts are of this kind:",
 	},

@@ -153,6 +153,21 @@ const char *draft_kind_name(const char *folder, struct error *err)
 	return kind ? kind->name : NULL;
 }
 
+char *draft_files(const char *folder, struct error *err)
+{
+	const struct draft_kind *kind = draft_kind_of(folder, err);
+
+	return kind ? path_join(folder, kind->mark) : NULL;
+}
+
+bool draft_is_layered(const char *folder)
+{
+	struct error ignored;
+	const struct draft_kind *kind = draft_kind_of(folder, &ignored);
+
+	return kind && kind->layered;
+}
+
 static void remove_folder(const char *path)
 {
 	dirwalk_remove(AT_FDCWD, path, NULL);
@@ -270,7 +285,7 @@ static int open_in(int project, const struct draft_layer *top, const char *path,
 
 	if (file >= 0 || errno != ENOENT)
 		return file;
-	if (is_hidden(top, path)) {
+	if (!top->root->kind->layered || is_hidden(top, path)) {
 		errno = ENOENT;
 		return -1;
 	}

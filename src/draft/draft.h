@@ -26,6 +26,14 @@ int draft_make(const struct draft_request *request, struct draft_made *ret_made,
 /* Returns the kind of a draft, or NULL with err set if its creation was interrupted. */
 const char *draft_kind_name(const char *folder, struct error *err);
 
+/* Returns the folder that holds the draft's own files, or NULL with err set. The caller frees it.
+ * In an overlay these are the changed ones, and in a copy all. */
+char *draft_files(const char *folder, struct error *err);
+
+/* Reports whether a view of the draft shows the project's files where the draft has none of its
+ * own. Only then do renames of folders need help. */
+bool draft_is_layered(const char *folder);
+
 /* Moves this process, which must have one thread, to a view. Descriptors that it has opened still
  * refer to the project itself. Returns 0, or -1 with err set; this process has then not moved. */
 int draft_enter(const struct draft_view *view, struct error *err);

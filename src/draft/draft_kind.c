@@ -13,9 +13,10 @@
 #include <unistd.h>
 
 static const struct draft_kind kinds[] = {
-#define KIND(id, entry)                    \
+#define KIND(id, entry, over)              \
 	{ .name = #id,                     \
 	  .mark = (entry),                 \
+	  .layered = (over),               \
 	  .prepare = draft_##id##_prepare, \
 	  .show = draft_##id##_show,       \
 	  .open = draft_##id##_open,       \

@@ -28,7 +28,8 @@ struct draft_layer_root {
 
 struct draft_kind {
 	const char *name;
-	const char *mark; /* the entry of a draft's folder that exists once it is complete */
+	const char *mark; /* the folder with its files, which exists once it is complete */
+	bool layered;     /* a view shows the project's files where the draft has none */
 
 	/* Fills the folder of a new draft. */
 	int (*prepare)(const struct draft_request *request, struct draft_made *made,
@@ -42,7 +43,7 @@ struct draft_kind {
 				       struct draft_layer *ret_inner);
 };
 
-#define DRAFT_KIND_ID(id, mark) DRAFT_KIND_##id,
+#define DRAFT_KIND_ID(id, mark, layered) DRAFT_KIND_##id,
 enum { DRAFT_KINDS(DRAFT_KIND_ID) DRAFT_KIND_COUNT };
 #undef DRAFT_KIND_ID
 
@@ -62,7 +63,7 @@ int draft_kind_open_folder(const char *path, struct error *err);
  * view's user's. Returns 0, or -1 with err set. */
 int draft_kind_lend(const struct draft_view *view, const char *path, struct error *err);
 
-#define DRAFT_KIND_DECLARE(id, mark)                                                             \
+#define DRAFT_KIND_DECLARE(id, mark, layered)                                                    \
 	int draft_##id##_prepare(const struct draft_request *request, struct draft_made *made,   \
 				 struct error *err);                                             \
 	int draft_##id##_show(const struct draft_view *view, struct error *err);                 \

@@ -33,14 +33,24 @@ enum draft_layer_state draft_layer_enter(const struct draft_layer *at, const cha
 	return at->root->kind->look(at, name, ret_inner);
 }
 
-const char *draft_layer_emptied(const struct draft_layer *at, uint64_t inode)
+const char *draft_layer_emptied(const struct draft_layer *at, uint64_t inode, const char *path)
 {
 	const struct copied *copied = &at->root->copied;
 
 	for (size_t i = 0; i < copied->emptied_count; i++)
 		if (copied->emptied[i].inode == inode)
 			return copied->emptied[i].path;
-	return NULL;
+	return draft_layer_left_out(at, path) ? path : NULL;
+}
+
+bool draft_layer_left_out(const struct draft_layer *at, const char *path)
+{
+	const struct copied *copied = &at->root->copied;
+
+	for (size_t i = 0; i < copied->emptied_count; i++)
+		if (path_within(path, copied->emptied[i].path))
+			return true;
+	return false;
 }
 
 const char *draft_layer_copied(const struct draft_layer *at, size_t i)

@@ -15,9 +15,13 @@
 int draft_layer_open(const char *folder, struct draft_layer_root *ret_root, struct error *err);
 void draft_layer_release(struct draft_layer_root *root);
 
-/* Returns the path in the project of a file or folder whose content is not in the draft, although
- * no command removed it, or NULL. */
-const char *draft_layer_emptied(const struct draft_layer *at, uint64_t inode);
+/* Returns the path in the project of an empty file or folder whose content is not in the draft,
+ * although no command removed it, or NULL. It is known by its inode, wherever it was moved to, or
+ * by its path, if it was restored. */
+const char *draft_layer_emptied(const struct draft_layer *at, uint64_t inode, const char *path);
+
+/* Reports whether the content of this path of the project was left out of the draft. */
+bool draft_layer_left_out(const struct draft_layer *at, const char *path);
 
 /* Returns the i-th name that a folder of a copy had when it was copied, or NULL after the last one.
  * Those that are missing were removed; an overlay has marks for them instead. */

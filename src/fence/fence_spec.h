@@ -85,7 +85,7 @@ struct fence_spec {
 	struct list env;
 	bool draft; /* the command runs in a view of a draft (draft/draft.h): the host sees nothing
 		       of what it does to the project */
-	const char *layers; /* of a draft that is an overlay: the folder of its layers; or NULL */
+	const char *layers; /* of a layered draft: the folder of its layers; or NULL */
 	/* In a view: the plan that was made outside, which says what the project itself protects.
 	 * Otherwise NULL. */
 	const struct fence_plan *before;

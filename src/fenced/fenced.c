@@ -37,6 +37,14 @@ struct draft_view fenced_view(const struct fence_place *place, const char *draft
 				    .lent_gid = identity->mapped ? identity->gid : 0 };
 }
 
+bool fenced_hides(void *plan, const char *path, bool is_folder)
+{
+	const struct fence_rule *rule = fence_plan_decide(plan, path);
+
+	return rule &&
+	       (rule->access == WIRE_HIDE || (rule->access == WIRE_HIDE_AROUND && !is_folder));
+}
+
 /* The place is found outside the view, where everybody's files have their owners. */
 static int find_place(struct fenced *run, struct error *err)
 {
@@ -52,12 +60,11 @@ static int find_place(struct fenced *run, struct error *err)
 /* Plans for the project itself, then moves this process to the view. */
 static int enter_draft(const struct fenced_request *request, struct fenced *run, struct error *err)
 {
-	const char *kind = request->draft ? draft_kind_name(request->draft, err) : NULL;
 	struct draft_view view;
 
 	if (!request->draft)
 		return 0;
-	if (!kind)
+	if (!draft_kind_name(request->draft, err))
 		return -1;
 	run->spec.draft = true;
 	run->spec.read_only = run->spec.read_only || request->draft_read_only;
@@ -71,8 +78,7 @@ static int enter_draft(const struct fenced_request *request, struct fenced *run,
 	if (draft_enter(&view, err) < 0)
 		return -1;
 	run->spec.before = &run->before;
-	/* Only an overlay needs help with renames of folders. */
-	run->spec.layers = strcmp(kind, "overlay") == 0 ? request->draft : NULL;
+	run->spec.layers = draft_is_layered(request->draft) ? request->draft : NULL;
 	return 0;
 }
 

@@ -55,6 +55,10 @@ void fenced_release(struct fenced *run);
 /* Returns the writable view of a draft at a place. */
 struct draft_view fenced_view(const struct fence_place *place, const char *draft);
 
+/* A draft_hides_fn whose context is the plan for the project itself. It hides as much as the rules
+ * in the draft. */
+bool fenced_hides(void *plan, const char *path, bool is_folder);
+
 /* Appends the JSON report, and saves it for `ringfence suggest` if something was denied. With
  * `forget`, a run without denials removes the saved report. */
 void fenced_report(const struct fenced *run, bool forget, struct buffer *out);

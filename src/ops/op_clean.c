@@ -2,6 +2,7 @@
 #include "ops/op_clean.h"
 
 #include "ops/op_draft.h"
+#include "ops/op_start_draft.h"
 #include "ops/op_worktree.h"
 #include "snapshot/snapshot.h"
 #include "util/file/fd.h"
@@ -218,6 +219,7 @@ enum op_status op_clean(const struct op_clean_request *request, struct op_clean_
 
 	*ret_result = (struct op_clean_result){ 0 };
 	op_worktree_sweep(request->state);
+	op_start_draft_sweep(request->state);
 	if (list_loops(request, &all.loops, err) < 0)
 		return request->loop ? fail_to_find(request, err) : op_status_of(err);
 	if (draft_record_list(request->state, &all.drafts, err) == 0)

@@ -4,6 +4,7 @@
 #include "fence/fence_spec.h"
 #include "snapshot/snapshot.h"
 #include "util/buffer.h"
+#include "util/file/path.h"
 #include "util/mem.h"
 #include "util/text/jsonget.h"
 #include "util/text/shell.h"
@@ -193,14 +194,17 @@ static int read_changes(const char *state, const struct draft_record *record,
 	return result;
 }
 
-/* Files are missing from a folder whose rename was interrupted: they are in another place. A copy,
- * where renames need no help, has no upper layer. */
+/* Files are missing from a folder whose rename was interrupted: they are in another place. */
 static int refuse_interrupted(const struct draft_record *record, struct error *err)
 {
-	AUTO_FREE char *place = mem_format("%s/upper/%s", record->layers, WIRE_MOVABLE_PLACE);
+	AUTO_FREE char *files = draft_files(record->layers, err);
+	AUTO_FREE char *place = files ? path_join(files, WIRE_MOVABLE_PLACE) : NULL;
 	struct stat status;
 
-	if (lstat(place, &status) < 0 || !S_ISDIR(status.st_mode))
+	if (!files)
+		return -1;
+	if (!draft_is_layered(record->layers) || lstat(place, &status) < 0 ||
+	    !S_ISDIR(status.st_mode))
 		return 0;
 	return error_with(err, ERROR_REFUSED,
 			  "the rename of a folder was interrupted in draft %s, and its result is "

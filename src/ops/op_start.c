@@ -1,12 +1,12 @@
 /* Starting a loop: see op_start.h. */
 #include "ops/op_start.h"
 
-#include "draft/draft.h"
 #include "fenced/fenced.h"
 #include "ops/op_apply.h"
 #include "util/file/path.h"
 #include "util/file/state_folder.h"
 #include "util/mem.h"
+#include "util/text/jsonget.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,50 +25,6 @@ static int check_free_space(const struct op_start_request *request, struct error
 	return error_with(err, ERROR_NO_SPACE, "%.1500s", here ? here : there);
 }
 
-/* Creates the draft. It is an overlay: the secrets of the project would be in a copy, and a rename
- * could expose them. */
-static int create_draft(const struct op_start_request *request, struct op_start_result *result,
-			struct error *err)
-{
-	const struct fence_place *place = request->place;
-	struct draft_request draft = { .kind = "overlay" };
-	struct draft_made made;
-
-	result->draft_id = client_reserve(place->state, err);
-	if (!result->draft_id)
-		return -1;
-	result->draft = mem_format("%s/loops/%s/draft", place->state, result->draft_id);
-	draft.view = fenced_view(place, result->draft);
-	request->spec->draft = true;
-	return draft_make(&draft, &made, err);
-}
-
-static enum op_status make_draft(const struct op_start_request *request,
-				 struct op_start_result *result, struct error *err)
-{
-	struct error why;
-
-	if (create_draft(request, result, &why) == 0)
-		return OP_DONE;
-	error_with(err, ERROR_REFUSED,
-		   "a draft of this project is not possible here: %.1000s (to work without one: "
-		   "--workspace worktree, or --workspace in-place)",
-		   why.text);
-	return OP_REFUSED;
-}
-
-/* Removes the draft unless a loop was started in it. */
-static void undo_draft(const char *state, struct op_start_result *result)
-{
-	AUTO_FREE char *folder = mem_format("%s/loops/%s", state, result->draft_id);
-	struct client_loop loop = { 0 };
-	struct error ignored;
-
-	if (client_find(state, result->draft_id, NULL, &loop, &ignored) < 0)
-		client_remove_folder(folder, &(uint64_t){ 0 }, &ignored);
-	client_loop_release(&loop);
-}
-
 enum op_status op_start_prepare(const struct op_start_request *request,
 				struct op_start_result *result, struct error *err)
 {
@@ -84,7 +40,9 @@ enum op_status op_start_prepare(const struct op_start_request *request,
 		return status;
 	result->recovered = status == OP_DONE;
 	if (request->workspace == OP_START_DRAFT)
-		return make_draft(request, result, err);
+		return op_start_draft_reserve(place->state, place->project, &result->draft, err) < 0
+			       ? op_status_of(err)
+			       : OP_DONE;
 	if (request->workspace == OP_START_IN_PLACE)
 		return OP_DONE;
 	status = op_worktree(&tree, &result->worktree, err);
@@ -131,7 +89,7 @@ static int make_config(const struct op_start_request *request, struct op_start_r
 	set_text(config, "origin", result->worktree.root ? result->worktree.origin : NULL);
 	set_text(config, "work_tree", result->worktree.root);
 	json_object_set(config, "findings", goal->findings);
-	set_text(config, "draft", result->draft);
+	set_text(config, "draft", result->draft.folder);
 	if (goal->found)
 		json_object_set_new(config, "check_found", json_true());
 	add_tape(config, &request->spec->models);
@@ -149,6 +107,7 @@ static int make_plan(const struct op_start_request *request, struct op_start_res
 	static char *const nothing[] = { (char *)"true", NULL };
 
 	request->spec->command = nothing;
+	request->spec->draft = request->workspace == OP_START_DRAFT;
 	if (fence_plan_make(request->spec, &result->plan, err) < 0)
 		return -1;
 	result->planned = true;
@@ -191,14 +150,37 @@ enum op_status op_start_plan(const struct op_start_request *request, struct op_s
 
 /* ---- the start ---- */
 
+static int make_draft(const struct op_start_request *request, struct op_start_result *result,
+		      struct error *err)
+{
+	struct op_start_draft_request making = { .state = request->place->state,
+						 .draft = request->draft };
+	struct error why;
+
+	if (!result->draft.id)
+		return 0;
+	making.checkpoint_ignored = jsonget_flag(result->config, "checkpoint_ignored");
+	making.draft.view = fenced_view(request->place, NULL);
+	making.draft.hides = fenced_hides;
+	making.draft.hides_context = &result->plan;
+	if (op_start_draft_make(&making, &result->draft, &result->made, &result->notice, &why) == 0)
+		return 0;
+	return error_with(err, ERROR_REFUSED,
+			  "a draft of this project is not possible here: %.1000s (to work without "
+			  "one: --workspace worktree, or --workspace in-place)",
+			  why.text);
+}
+
 enum op_status op_start(const struct op_start_request *request, struct op_start_result *result,
 			struct error *err)
 {
-	const char *id = result->draft_id ? result->draft_id : result->worktree.id;
+	const char *id = result->draft.id ? result->draft.id : result->worktree.id;
 
-	if (client_create(request->place->state, id, result->config, &result->loop, err) < 0)
+	if (make_draft(request, result, err) < 0 ||
+	    client_create(request->place->state, id, result->config, &result->loop, err) < 0)
 		return op_status_of(err);
 	op_worktree_release(&result->worktree); /* it belongs to the loop now */
+	op_start_draft_release(request->place->state, request->place->project, &result->draft);
 	return OP_DONE;
 }
 
@@ -207,10 +189,10 @@ void op_start_release(const struct op_start_request *request, struct op_start_re
 	if (result->worktree.id)
 		op_worktree_undo(request->place->state, &result->worktree);
 	op_worktree_release(&result->worktree);
-	if (result->draft_id)
-		undo_draft(request->place->state, result);
-	free(result->draft);
-	free(result->draft_id);
+	if (result->draft.id)
+		op_start_draft_release(request->place->state, request->place->project,
+				       &result->draft);
+	free(result->notice);
 	client_loop_release(&result->loop);
 	if (result->planned)
 		fence_plan_release(&result->plan);

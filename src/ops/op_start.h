@@ -1,9 +1,9 @@
 /*
  * Starts a loop, in three steps that share one request and one result:
  *
- *	op_start_prepare()  checks disk space and creates a draft or a work tree if requested
+ *	op_start_prepare()  checks disk space and creates a work tree if requested
  *	op_start_plan()     decides everything about the loop, for display; starts nothing
- *	op_start()          starts the loop as planned
+ *	op_start()          makes a draft if requested, and starts the loop as planned
  *
  * The caller chooses the agent and the goal after op_start_prepare(), because both depend on the
  * folder that the loop works in. op_start_release() removes a draft or a work tree that no loop was
@@ -17,6 +17,7 @@
 #include "fence/fence_plan.h"
 #include "fence/fence_spec.h"
 #include "ops/op.h"
+#include "ops/op_start_draft.h"
 #include "ops/op_worktree.h"
 
 #include <jansson.h>
@@ -52,6 +53,7 @@ struct op_start_request {
 	const char *here;          /* the base of the spec's relative paths */
 	enum op_start_workspace workspace;
 	int64_t min_free_bytes;
+	struct draft_request draft; /* its kind, size and progress; the rest is set here */
 
 	/* Used from op_start_plan() on. */
 	const char *objective;
@@ -64,8 +66,9 @@ struct op_start_request {
 struct op_start_result {
 	bool recovered; /* an interrupted apply was finished first */
 	struct op_worktree_result worktree;
-	char *draft;            /* the folder of the draft, or NULL */
-	char *draft_id;         /* the id of the loop that it is for */
+	struct op_start_draft draft; /* without an id if there is none */
+	struct draft_made made;
+	char *notice;           /* about the draft's base, or NULL */
 	json_t *config;         /* the loop's configuration, as stored in the journal */
 	struct fence_plan plan; /* of the loop's fence */
 	bool planned;
@@ -73,7 +76,8 @@ struct op_start_result {
 	struct client_loop loop;
 };
 
-#define OP_START_INIT ((struct op_start_result){ .worktree = OP_WORKTREE_INIT })
+#define OP_START_INIT \
+	((struct op_start_result){ .worktree = OP_WORKTREE_INIT, .draft = OP_START_DRAFT_INIT })
 
 /* Each step continues from the result of the previous one. */
 enum op_status op_start_prepare(const struct op_start_request *request,

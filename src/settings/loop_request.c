@@ -25,6 +25,9 @@ void loop_request_begin(struct loop_request *ret_request, struct effective *effe
 								 SETTING_WORKSPACE)
 				     ->number,
 		.min_free_bytes = (int64_t)config_get(&effective->config, SETTING_MIN_FREE)->number,
+		.draft = { .kind = config_get(&effective->config, SETTING_DRAFT_KIND)->text,
+			   .most_bytes =
+				   config_get(&effective->config, SETTING_DRAFT_SIZE)->number },
 	};
 	*ret_request = request;
 }
@@ -75,19 +78,11 @@ static void fill(struct loop_request *request, const char *objective)
 
 static int check_workspace(const struct loop_request *request, struct error *err)
 {
-	const struct config *config = &request->effective->config;
-
-	if (request->start.workspace != OP_START_DRAFT)
+	if (request->start.workspace != OP_START_DRAFT ||
+	    effective_loop_number(&request->effective->config, SETTING_CHECKPOINTS))
 		return 0;
-	if (!effective_loop_number(config, SETTING_CHECKPOINTS))
-		return error_set(err,
-				 "a draft needs checkpoints: leave them on, or use --workspace "
-				 "in-place or --workspace worktree");
-	if (strcmp(config_get(config, SETTING_DRAFT_KIND)->text, "copy") == 0)
-		return error_set(err,
-				 "the draft of a loop cannot be a copy: remove 'draft-kind: copy', "
-				 "or use --workspace in-place or --workspace worktree");
-	return 0;
+	return error_set(err, "a draft needs checkpoints: leave them on, or use --workspace "
+			      "in-place or --workspace worktree");
 }
 
 int loop_request_choose(struct loop_request *request, const char *objective, struct error *err)

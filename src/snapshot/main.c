@@ -125,12 +125,13 @@ static bool is_undo_pending(const struct snapshot_request *request)
 	AUTO_FREE char *name = checkpoint_repo_file(RESTORE_NOTE,
 						    draft ? request->look.loop : NULL);
 	AUTO_FREE char *note = path_join(request->store, name);
-	AUTO_FREE char *stage = mem_format("%s%s/" LOOK_WALK_STAGE,
-					   draft ? draft : request->look.project,
-					   draft ? "/upper" : "");
+	struct error ignored; /* nothing was ever restored in a draft that is incomplete */
+	AUTO_FREE char *files = draft ? draft_files(draft, &ignored)
+				      : mem_dup(request->look.project);
+	AUTO_FREE char *stage = files ? path_join(files, LOOK_WALK_STAGE) : NULL;
 
 	return access(note, F_OK) == 0 ||
-	       faccessat(AT_FDCWD, stage, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+	       (stage && faccessat(AT_FDCWD, stage, F_OK, AT_SYMLINK_NOFOLLOW) == 0);
 }
 
 /* Reports whether there is something to repair the project from. */

@@ -1,11 +1,12 @@
 """run --workspace draft: a loop whose changes stay apart from the user's folder until they are applied."""
 
+import fcntl
 import json
 import os
 import subprocess
 
-from harness import contains, equal, expect, needs, timeout, user_only
-from harness.drafts import on_overlay, use_copies
+from harness import cases, contains, equal, expect, needs, timeout, user_only
+from harness.drafts import in_copies, on_overlay, use_copies
 from harness.edits import difference, listing
 from harness.gitrepo import Repository
 from harness.loop import Loop, until
@@ -333,41 +334,17 @@ def test_apply_is_refused_where_it_has_no_meaning(t):
         contains(result.err, why, "the refusal")
 
 
-def refused_as_copy(loop, why, **options):
-    """A copy would hold the secrets of the project. The control: a loop works elsewhere."""
-    result = loop.run(*DRAFT, **options)
-    equal(result.code, 125, "exit status", result)
-    for part in (*why, "--workspace in-place", "--workspace worktree"):
-        contains(result.err, part, "the refusal")
-    equal(json.loads(loop.ringfence("status", "--json", **options).out)["loops"], [], "the loops")
-    result = loop.run("--workspace", "in-place", **options)
-    equal(result.code, 0, "exit status of a loop in place", result)
-
-
-def test_the_draft_of_a_loop_is_never_a_copy(t):
-    use_copies(t)
-    refused_as_copy(begin(t), ("cannot be a copy", "draft-kind"))
-
-
-@user_only
-def test_where_an_overlay_does_not_work_a_loop_on_a_draft_is_refused(t):
-    """A command in a draft gets a copy there."""
-    t.own_mounts()
-    state = on_overlay(t, os.path.join(t.outside, "state"))
-    refused_as_copy(begin(t), ("a draft of this project is not possible here", "overlay"), env=t.env(RINGFENCE_STATE_DIR=state))
-    equal(len([name for name in os.listdir(os.path.join(state, "loops")) if name[0] != "."]), 1, "folders of loops")
-
-
 # Crashes
 
-def drafted(t):
-    """Checkpoints of a draft that changes two files, and its folder."""
-    draft = os.path.join(t.outside, "draft")
-    for name in ("", "upper", "work"):
-        os.makedirs(os.path.join(draft, name), exist_ok=True)
+def drafted(t, kind):
+    """Checkpoints of a draft, its folder, and where its own files are."""
     for name in ("old", "kept"):
         t.write(name, f"{name}\n")
-    return Snapshots(os.path.join(t.build, "ringfence-snapshot"), t.outside, t.project, env=t.env()), draft
+    equal(t.sh("true", opts=("--draft", "--draft-kind", kind)).code, 0, "exit status of exec --draft")
+    draft = os.path.join(t.state, "drafts", os.listdir(os.path.join(t.state, "drafts"))[0], "layers")
+    snapshots = Snapshots(os.path.join(t.build, "ringfence-snapshot"), t.outside, t.project, env=t.env())
+    snapshots.save(draft=draft)
+    return snapshots, draft, os.path.join(draft, {"overlay": "upper", "copy": "files"}[kind])
 
 
 def changed(snapshots, draft):
@@ -377,15 +354,15 @@ def changed(snapshots, draft):
 
 
 @timeout(240)
-def test_a_rollback_of_a_draft_that_is_killed_anywhere_is_finished_there(t):
+@cases("overlay", "copy")
+def test_a_rollback_of_a_draft_that_is_killed_anywhere_is_finished_there(t, kind):
     """Never in the project, not even by a task for the project itself."""
-    snapshots, draft = drafted(t)
+    snapshots, draft, files = drafted(t, kind)
     before = listing(t.project)
-    snapshots.save(draft=draft)
     mixed = 0
     for fault in range(1, 200):
         for name in ("old", "new"):
-            with open(os.path.join(draft, "upper", name), "w", encoding="utf-8") as file:
+            with open(os.path.join(files, name), "w", encoding="utf-8") as file:
                 file.write("agent\n")
         code, _ = snapshots.ask("rollback", from_=0, draft=draft, fault=fault)
         pending = os.path.exists(os.path.join(snapshots.store, "undo-loop"))
@@ -400,11 +377,11 @@ def test_a_rollback_of_a_draft_that_is_killed_anywhere_is_finished_there(t):
     expect(code == 0 and mixed >= 3, "there are fault points", (code, mixed))
 
 
-def test_a_file_that_a_power_cut_has_emptied_is_restored_in_the_draft(t):
-    snapshots, draft = drafted(t)
+@cases("overlay", "copy")
+def test_a_file_that_a_power_cut_has_emptied_is_restored_in_the_draft(t, kind):
+    snapshots, draft, files = drafted(t, kind)
     before = listing(t.project)
-    snapshots.save(draft=draft)
-    upper = os.path.join(draft, "upper/old")
+    upper = os.path.join(files, "old")
     with open(upper, "w", encoding="utf-8") as file:
         file.write("agent\n")
     snapshots.save(kind="after", draft=draft)
@@ -422,3 +399,84 @@ def test_a_file_that_a_power_cut_has_emptied_is_restored_in_the_draft(t):
     with open(upper, encoding="utf-8") as file:
         equal(file.read(), "agent\n", "the file in the draft")
     equal(difference(before, listing(t.project)), "", "changes in the project")
+
+
+# Copies
+
+@user_only
+def test_where_an_overlay_does_not_work_the_draft_of_a_loop_is_a_copy_and_the_reason_is_told(t):
+    t.own_mounts()
+    env = t.env(RINGFENCE_STATE_DIR=on_overlay(t, os.path.join(t.outside, "state")))
+    loop = begin(t)
+    before = listing(loop.project)
+    refused = loop.run(*DRAFT, "--draft-kind", "overlay", env=env)
+    equal(refused.code, 125, "exit status with --draft-kind overlay", refused)
+    for part in ("a draft of this project is not possible here", "--workspace in-place", "--workspace worktree"):
+        contains(refused.err, part, "the refusal")
+    equal(json.loads(loop.ringfence("status", "--json", env=env).out)["loops"], [], "the loops")
+    contains(run(loop, env=env).err, "the draft is a copy of the project, because an overlay does not work: ", "the notices")
+    untouched(loop, before)
+    equal(json.loads(loop.ringfence("drafts", "--json", env=env).out)["drafts"][-1]["kind"], "copy", "the kind")
+
+
+def test_a_copy_that_is_too_large_is_refused_and_leaves_nothing(t):
+    use_copies(t)
+    result = begin(t).run(*DRAFT, "--draft-size", "1K")
+    equal(result.code, 125, "exit status", result)
+    contains(result.err, "the limit is 1", "the refusal")
+    contains(result.err, "--workspace in-place", "the refusal")
+    equal([name for name in os.listdir(os.path.join(t.state, "loops")) if name != ".start"], [], "what is left")
+
+
+def test_what_a_killed_start_has_left_is_removed(t):
+    """The note names the project; nobody holds it any more. A start that is still at it holds its own."""
+    loop = begin(t)
+    run(loop)
+    loops = os.path.join(t.state, "loops")
+    for ident in ("20260102-030405-dead", "20260102-030405-live"):
+        os.makedirs(os.path.join(loops, ident, "draft/files.partial"))
+        with open(os.path.join(loops, f".making-{ident}"), "w", encoding="utf-8") as file:
+            file.write(loop.project)
+    with open(os.path.join(loops, ".making-20260102-030405-live"), encoding="utf-8") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        equal(loop.ringfence("clean", "--older", "1d", "--yes").code, 0, "exit status of clean")
+        equal(sorted(name for name in os.listdir(loops) if "-030405-" in name),
+              [".making-20260102-030405-live", "20260102-030405-live"], "what is left")
+
+
+def test_a_hidden_file_never_comes_into_a_copy(t):
+    """Its content is in the checkpoints, and a rollback writes what they have."""
+    use_copies(t)
+    loop = begin(t, {"1": "mv conf moved; edit done yes"})
+    os.mkdir(loop.path("conf"))
+    loop.write("conf/.env", "KEY=secret\n")
+    loop.write("conf/public", "public\n")
+    run(loop)
+    last = str(loop.status()["checkpoint"])
+    files = os.path.join(loop.folder, "draft/files")
+    equal(os.path.getsize(os.path.join(files, "moved/.env")), 0, "the size of the file that was moved")
+    equal(loop.ringfence("rollback", "0", "--yes").code, 0, "exit status of rollback")
+    equal(os.path.getsize(os.path.join(files, "conf/.env")), 0, "the size of the file that is back")
+    equal(loop.ringfence("diff").out, "", "what is left of the changes")
+    equal(loop.ringfence("restore", "--from", last, "moved/public", "--yes").code, 0, "exit status of restore")
+    refused = loop.ringfence("rollback", last, "--yes")
+    contains(refused.err, "a file that the fence hides as '.env'", "the refusal")
+    apply(loop, "--yes")
+    with open(loop.path("conf/.env"), encoding="utf-8") as file:
+        equal(file.read(), "KEY=secret\n", "the user's file")
+
+
+globals().update(in_copies({function.__name__: function for function in (
+    test_an_iteration_continues_where_the_last_one_ended,
+    test_the_task_list_is_read_from_the_draft,
+    test_a_task_list_that_was_removed_has_no_boxes,
+    test_checkpoints_diff_and_show_are_of_the_draft,
+    test_a_folder_that_was_made_again_hides_the_old_one,
+    test_what_the_user_edits_meanwhile_is_not_taken_for_the_agents,
+    test_a_rollback_is_of_the_draft,
+    test_one_path_is_restored_in_the_draft,
+    test_apply_takes_the_files_over_and_can_be_undone,
+    test_a_loop_goes_on_after_it_was_applied,
+    test_a_command_runs_in_the_draft_of_a_loop,
+    test_the_draft_of_a_running_loop_can_only_be_read,
+    test_commits_come_as_a_branch_and_files_as_files)}))

@@ -1,5 +1,6 @@
 /* ringfence run: start an agent in the fence, again and again, until the work is done. */
 #include "cli/cli.h"
+#include "cli/drafts.h"
 #include "cli/loops.h"
 #include "cli/view/announce.h"
 #include "cli/view/follow.h"
@@ -64,12 +65,10 @@ static const struct cli_option options[] = {
 	{ 0 },
 };
 
-/* Every setting is an option of run, except those of what a loop does not have: a terminal, and a
- * draft of exec. */
+/* Every setting is an option of run, except that of a terminal, which a loop does not have. */
 static bool has_setting(const struct setting *setting)
 {
-	return setting->id != SETTING_RAW_TERMINAL && setting->id != SETTING_DRAFT_KIND &&
-	       setting->id != SETTING_DRAFT_SIZE;
+	return setting->id != SETTING_RAW_TERMINAL;
 }
 
 static const struct cli_alias aliases[] = {
@@ -255,10 +254,15 @@ static int start(struct run_options *opts, struct error *err)
 	/* With --detach, a script that reads stdout gets only the loop's id. */
 	bool person = !opts->json && (!opts->detach || isatty(1));
 	struct client_loop *loop = &opts->start.loop;
+	struct drafts_progress progress;
 	int code;
 
+	drafts_notice_progress(&opts->request.start.draft, &progress);
 	if (op_failed(op_start(&opts->request.start, &opts->start, err)))
 		return cli_fail(err);
+	drafts_notice_made(&opts->start.made);
+	if (opts->start.notice)
+		notice(opts->start.notice);
 	if (person) {
 		printf("loop %s\n", loop->id);
 		announce_loop(&opts->effective, &opts->start.plan, &opts->request.choice,

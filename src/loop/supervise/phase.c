@@ -1,6 +1,7 @@
 /* The phases of a loop: see phase.h. */
 #include "loop/supervise/phase.h"
 
+#include "draft/draft.h"
 #include "loop/run/agent_sessions.h"
 #include "loop/run/disk.h"
 #include "loop/run/leftovers.h"
@@ -81,18 +82,20 @@ static int finish_unfenced(struct supervisor *sup, const char *why, struct error
 			       err);
 }
 
-/* Surveys the project, and reads the agent's HEAD. Without a checkpoint, only the changed files of
- * a draft are surveyed, which suffices to recognise a state. */
+/* Surveys the project, and reads the agent's HEAD. Without a checkpoint, only a draft's own files
+ * are surveyed, which suffices to recognise a state. */
 static int take_survey(const struct supervisor *sup, struct survey *ret_survey, struct error *err)
 {
+	const struct loop_options *options = &sup->state.options;
 	AUTO_FREE char *git = loop_git_place(sup);
-	const char *draft = sup->state.options.draft;
-	AUTO_FREE char *layer = draft ? path_join(draft, "upper") : NULL;
+	AUTO_FREE char *files = options->draft ? draft_files(options->draft, err)
+					       : mem_dup(options->project);
 
+	if (!files)
+		return -1;
 	if (sup->checkpoint.current && sup->checkpoint.tallied)
 		*ret_survey = sup->checkpoint.tally;
-	else if (survey_take(sup->survey.memory, draft ? layer : sup->state.options.project,
-			     ret_survey, err) < 0)
+	else if (survey_take(sup->survey.memory, files, ret_survey, err) < 0)
 		return -1;
 	survey_head(git, ret_survey);
 	return 0;

@@ -99,13 +99,12 @@ static int refill(void *context, struct node *node, const char *path)
 	const struct refill *at = context;
 	bool empty = (node->kind == NODE_FILE && node->size == 0) ||
 		     (node->kind == NODE_FOLDER && node->count == 0);
-	const char *from = empty && node->inode ? draft_layer_emptied(at->draft, node->inode)
+	const char *from = empty && node->inode ? draft_layer_emptied(at->draft, node->inode, path)
 						: NULL;
 	const struct node *content = from ? node_at((struct node *)at->base, from) : NULL;
 	const char *name = node->name;
 	mode_t mode = node->mode;
 
-	(void)path;
 	if (!content || content->kind != node->kind)
 		return 0;
 	node_release(node);

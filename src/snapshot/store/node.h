@@ -50,6 +50,7 @@ struct node {
 	bool opaque;    /* a folder of a layer: hides the one below (look/tree_layer.h) */
 	bool unsure;    /* may change without a visible change of its stat */
 	char seen;      /* stat'ed ahead (look/ahead.h), and unchanged */
+	char hollow;    /* during a restore: an enum hollow (look/hollow.h) */
 	uint32_t group; /* shared by the hard links of a file; 0 if it has one name */
 	unsigned char id[NODE_ID]; /* the object with the content */
 	enum node_why why;

@@ -2,6 +2,7 @@
 #include "snapshot/undo/restore.h"
 
 #include "snapshot/base/fault.h"
+#include "snapshot/look/hollow.h"
 #include "snapshot/undo/restore_plan.h"
 #include "snapshot/undo/restore_stage.h"
 #include "util/file/dirwalk.h"
@@ -33,6 +34,12 @@ struct restoring {
 
 static int stage_node(struct restoring *at, struct node *target)
 {
+	if (target->hollow == HOLLOW_MOVED)
+		return error_with(
+			at->err, ERROR_REFUSED,
+			"the checkpoint has the content of a file that the fence hides as "
+			"'%s', and that content is not in this draft, which is a copy",
+			target->name);
 	if (target->group && at->placed[target->group]) {
 		target->staged = at->placed[target->group];
 		return 0;
@@ -462,7 +469,9 @@ static int restore(struct checkpoint_repo *repo, const struct look_options *opti
 		return error_sys(err, "open the project '%s'", options->project);
 	if (make_target(repo, &present->walk.root, tree, paths, &target, err) < 0)
 		return -1;
-	result = perform(&at, project, &present->walk.root, &target, note);
+	result = hollow_mark(repo, options, &target, err) < 0
+			 ? -1
+			 : perform(&at, project, &present->walk.root, &target, note);
 	if (result == 0) {
 		result = verify(repo, options, &target, ret_result, err);
 		fault_point();

@@ -159,9 +159,10 @@ int restore_stage_write(struct restore_stage *stage, struct checkpoint_repo *rep
 	fd = create_file(stage, err);
 	if (fd < 0)
 		return -1;
-	if (restore_stage_read(repo, node, write_part, &fd, err) < 0)
+	if (!node->hollow && restore_stage_read(repo, node, write_part, &fd, err) < 0)
 		return -1;
-	if ((node->chunked && ftruncate(fd, (off_t)node->size) < 0) || fchmod(fd, node->mode) < 0)
+	if ((node->chunked && !node->hollow && ftruncate(fd, (off_t)node->size) < 0) ||
+	    fchmod(fd, node->mode) < 0)
 		return error_sys(err, "set the size and mode of a restored file");
 	return 0;
 }
