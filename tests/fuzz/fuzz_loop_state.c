@@ -1,5 +1,5 @@
 // sources: src/loop/state/loop_state.c src/loop/state/loop_event.c
-// sources: src/loop/state/loop_state_options.c
+// sources: src/loop/state/loop_state_options.c src/loop/state/loop_part.c
 // sources: src/agent/agent.c src/agent/agent_format.c src/agent/adapter_claude.c
 // sources: src/agent/adapter_codex.c src/agent/agent_events.c src/agent/adapter_gemini.c
 // sources: src/agent/agent_reader.c src/agent/adapter_opencode.c src/agent/agent_plain.c

@@ -85,7 +85,7 @@ static void print_passed(void *context, const char *bytes, size_t size)
 static void init_shown(struct shown *shown, const struct loops_options *opts,
 		       unsigned int iteration, unsigned int attempt)
 {
-	const struct agent_format *format = opts->loop.state.options.agent_format;
+	const struct agent_format *format = loop_state_part(&opts->loop.state)->format;
 	enum form form = opts->json ? FORM_JSON : FORM_BYTES;
 	bool events = form == FORM_BYTES && !opts->raw && !opts->checks &&
 		      agent_text_supports(format);

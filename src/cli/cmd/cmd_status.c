@@ -154,8 +154,8 @@ static void print_loop(const struct client_loop *loop, bool with_project)
 		line("draft: your project is unchanged until ringfence apply %s", loop->id);
 	print_tape(state);
 	print_git(state);
-	if (state->options.login)
-		line("LOGIN IN THE FENCE: the agent has a copy of %s", state->options.login);
+	if (state->options.agent.login)
+		line("LOGIN IN THE FENCE: the agent has a copy of %s", state->options.agent.login);
 }
 
 /* Is a loop left out because newer ones were shown? */

@@ -85,7 +85,7 @@ char *activity_now(const struct client_loop *loop)
 		  status.st_size > END_BYTES ? status.st_size - END_BYTES : 0);
 	if (n <= 0)
 		return NULL;
-	if (strcmp(state->options.agent_format->name, "plain") == 0)
+	if (strcmp(loop_state_part(state)->format->name, "plain") == 0)
 		return last_line(bytes, (size_t)n);
-	return read_events(state->options.agent_format, bytes, (size_t)n);
+	return read_events(loop_state_part(state)->format, bytes, (size_t)n);
 }

@@ -245,7 +245,7 @@ void agent_text_close(struct agent_text *view)
 void agent_text_begin(struct agent_text *view, const struct client_loop *loop, int iteration,
 		      int attempt)
 {
-	const struct agent_format *format = loop->state.options.agent_format;
+	const struct agent_format *format = loop_state_part(&loop->state)->format;
 
 	agent_text_end(view);
 	if (!agent_text_supports(format))

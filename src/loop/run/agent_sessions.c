@@ -62,7 +62,7 @@ void agent_sessions_close(const struct supervisor *sup, const char *keep, const 
 
 char *agent_sessions_login(const struct supervisor *sup, bool *ret_wanted, struct error *err)
 {
-	const char *path = sup->state.options.login;
+	const char *path = loop_state_part(&sup->state)->login;
 	AUTO_BUFFER struct buffer bytes = BUFFER_INIT(LOGIN_BYTES);
 	AUTO_FD fd = path ? open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC) : -1;
 

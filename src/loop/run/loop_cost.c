@@ -23,7 +23,7 @@ void loop_cost_options(const struct supervisor *sup, struct ledger_options *ret_
 		.spent = (uint64_t)sup->state.spent_nusd,
 		.settled = sup->state.settled,
 		.iteration = sup->state.iteration,
-		.agent = options->agent,
+		.agent = loop_state_part(&sup->state)->agent,
 	};
 }
 

@@ -47,7 +47,7 @@ static uint64_t count(int64_t tokens)
  */
 static int64_t price_tokens(const struct supervisor *sup, const struct agent_event *event)
 {
-	const char *name = *event->name ? event->name : sup->state.options.model;
+	const char *name = *event->name ? event->name : loop_state_part(&sup->state)->model;
 	const struct price_model *model = name ? price_find(&sup->prices, name) : NULL;
 	const struct agent_tokens *tokens = &event->tokens;
 	const struct price_use use = { .tokens = {
@@ -209,7 +209,7 @@ static int start(struct supervisor *sup, const struct work *work, struct error *
 		list_printf(&spec.env, "RINGFENCE_SESSION=%s", work->session);
 	if (work->login) {
 		list_printf(&spec.env, "RINGFENCE_LOGIN=%s", work->login);
-		spec.login = sup->state.options.login; /* the risk is in every report */
+		spec.login = loop_state_part(&sup->state)->login; /* the risk is in every report */
 	}
 	spec.write = (struct fence_paths){ 0 };
 	fence_paths_add_all(&spec.write, &sup->fence.write);
@@ -302,7 +302,7 @@ void work_recall(const struct supervisor *sup, struct agent_summary *ret_heard)
 	AUTO_FREE char *path = mem_format("%s/stdout.log", folder);
 	AUTO_FD fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	struct recollection recollection = { sup, ret_heard };
-	struct agent_reader *reader = agent_reader_new(state->options.agent_format, recall,
+	struct agent_reader *reader = agent_reader_new(loop_state_part(state)->format, recall,
 						       &recollection);
 	AUTO_FREE char *chunk = mem_alloc(CHUNK);
 	ssize_t n;

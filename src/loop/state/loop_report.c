@@ -106,11 +106,12 @@ json_t *loop_report_loop(const char *id, const struct loop_state *state, bool al
 					      state->git_error, "trouble",
 					      trouble_of(&state->git_trouble)));
 	json_object_set_new(value, "agent",
-			    state->options.agent ? json_string(state->options.agent) : json_null());
+			    state->options.agent.agent ? json_string(state->options.agent.agent)
+						       : json_null());
 	/* The risk is reported wherever the loop is shown. */
-	if (state->options.login)
+	if (state->options.agent.login)
 		json_object_set_new(value, "login_in_fence",
-				    loop_report_text(state->options.login));
+				    loop_report_text(state->options.agent.login));
 	if (state->options.record)
 		json_object_set_new(value, "record", loop_report_text(state->options.record));
 	if (state->not_recorded)

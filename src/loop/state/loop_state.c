@@ -158,6 +158,11 @@ static void forget_session(struct loop_state *state)
 	state->session_use = (struct agent_totals){ 0 };
 }
 
+const struct loop_part *loop_state_part(const struct loop_state *state)
+{
+	return &state->options.agent;
+}
+
 uint64_t loop_state_period(const struct loop_state *state)
 {
 	return (uint64_t)state->iteration << 32 | state->attempt;

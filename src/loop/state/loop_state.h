@@ -6,6 +6,7 @@
 #include "decision/all.h"
 #include "journal/journal.h"
 #include "loop/state/loop_event.h"
+#include "loop/state/loop_part.h"
 #include "util/list.h"
 
 #include <jansson.h>
@@ -38,15 +39,11 @@ struct loop_options {
 	const char *objective;
 	const char *promise; /* or NULL */
 	const char *tasks;   /* a file with boxes, or NULL */
-	const char *agent;   /* "command" and the like */
-	const char *agent_command;
-	const struct agent_format *agent_format;
-	const char *model; /* NULL: the agent's default */
+	struct loop_part agent;
 	/* Folder for the sessions of all loops; NULL: sessions are not kept. */
 	const char *sessions;
 	const char *prices;          /* the user's own, or NULL */
 	const char *record, *replay; /* tapes of model exchanges, or NULL */
-	const char *login;           /* a credential file that is copied into the fence, or NULL */
 	bool keep_session;           /* each iteration continues the previous session */
 	struct list checks;
 	bool check_found;   /* the only check, found in the project and not chosen by the user */
@@ -196,6 +193,9 @@ void loop_state_git_trouble(const json_t *data, struct list *ret_trouble);
 
 /* Reads a whole journal. Returns 0, or -1 with err set. */
 int loop_state_read(struct journal *store, struct loop_state *ret_state, struct error *err);
+
+/* Returns the part that runs in this phase, or ran last. */
+const struct loop_part *loop_state_part(const struct loop_state *state);
 
 /* Returns a number for the current attempt at an iteration; later attempts have larger numbers. */
 uint64_t loop_state_period(const struct loop_state *state);

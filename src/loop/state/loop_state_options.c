@@ -85,32 +85,23 @@ void loop_options_change(const json_t *config, struct loop_state *state)
 int loop_options_read(json_t *config, struct loop_state *state, struct error *err)
 {
 	struct loop_options *options = &state->options;
-	const char *format = jsonget_string(config, "agent_format");
 	const char *session = jsonget_string(config, "session");
 	size_t index;
 	json_t *check;
 
 	if (!jsonget_string(config, "project") || !jsonget_string(config, "objective") ||
-	    !jsonget_string(config, "agent_command") ||
 	    !json_is_object(json_object_get(config, "fence")))
 		return error_set(
 			err,
-			"the journal lacks the project, the objective, the agent or the fence of the loop");
-	if (format && !agent_format_find(format))
-		return error_set(err, "the journal names the unknown agent format '%.100s'",
-				 format);
+			"the journal lacks the project, the objective or the fence of the loop");
+	if (loop_part_read(config, &options->agent, err) < 0)
+		return -1;
 	state->config = json_incref(config);
 	options->project = jsonget_string(config, "project");
 	options->origin = jsonget_string(config, "origin");
 	options->work_tree = jsonget_string(config, "work_tree");
 	options->draft = jsonget_string(config, "draft");
 	options->objective = jsonget_string(config, "objective");
-	options->agent_command = jsonget_string(config, "agent_command");
-	options->agent = jsonget_string(config, "agent") ? jsonget_string(config, "agent")
-							 : "command";
-	options->agent_format = agent_format_find(format ? format : "plain");
-	options->model = jsonget_string(config, "model");
-	options->login = jsonget_string(config, "login");
 	options->record = jsonget_string(config, "record");
 	options->replay = jsonget_string(config, "replay");
 	options->prices = jsonget_string(config, "prices");

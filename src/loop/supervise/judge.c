@@ -386,7 +386,7 @@ static bool has_final_message(const struct loop_state *state)
 {
 	const struct failure_facts *facts = &state->facts;
 
-	if (facts->has_result || state->options.agent_format->ends)
+	if (facts->has_result || loop_state_part(state)->format->ends)
 		return facts->has_result && !facts->result_error;
 	return true;
 }

@@ -372,7 +372,7 @@ static void read_final(struct supervisor *sup, struct buffer *final)
 {
 	if (sup->run.heard.final)
 		buffer_add_text(final, sup->run.heard.final);
-	else if (strcmp(sup->state.options.agent_format->name, "plain") == 0)
+	else if (strcmp(loop_state_part(&sup->state)->format->name, "plain") == 0)
 		sink_last(&sup->run.output, FINAL_BYTES, final);
 }
 
@@ -443,7 +443,7 @@ static int record_end(struct supervisor *sup, const struct runner_result *result
 	};
 
 	read_final(sup, &final);
-	agent_summary_exit(&sup->run.heard, sup->state.options.agent_format, result->code);
+	agent_summary_exit(&sup->run.heard, loop_state_part(&sup->state)->format, result->code);
 	loop_cost_hear(sup, result, facts.over_budget);
 	data = judge_end(result, &facts, buffer_text(&final), final.used, clock_wall_ms());
 	if (result->code != 0) {
@@ -460,10 +460,11 @@ int phase_agent(struct supervisor *sup, struct error *err)
 	AUTO_FREE char *folder = iteration_folder(sup, sup->state.iteration, sup->state.attempt,
 						  err);
 	AUTO_PROMPT struct prompt prompt = PROMPT_INIT;
-	struct work work = { .command = options->agent_command,
+	const struct loop_part *part = loop_state_part(&sup->state);
+	struct work work = { .command = part->command,
 			     .folder = folder,
 			     .name = "",
-			     .format = options->agent_format };
+			     .format = part->format };
 	AUTO_FREE char *keep = agent_sessions_open(sup);
 	bool by_login;
 	bool total;
@@ -516,9 +517,9 @@ static int decide(struct supervisor *sup, const char *folder, struct error *err)
 	if (take_survey(sup, &after, err) < 0)
 		return -1;
 	judge_after(&sup->state, &after, clock_wall_ms(), &decision, &data);
-	if (sup->state.options.login) /* the risk is in every report */
+	if (sup->state.options.agent.login) /* the risk is in every report */
 		json_object_set_new(data, "login_in_fence",
-				    loop_report_text(sup->state.options.login));
+				    loop_report_text(sup->state.options.agent.login));
 	if (sup->state.options.replay) /* and so is the fact that no model was asked */
 		json_object_set_new(data, "replay", loop_report_text(sup->state.options.replay));
 	if (loop_report_survey(folder, "after.json", &after, err) < 0 ||
@@ -541,9 +542,9 @@ int phase_checks(struct supervisor *sup, struct error *err)
 
 	if (!folder)
 		return -1;
-	if (!sup->state.used && judge_absent(&sup->state.options, sup->state.options.agent_command,
+	if (!sup->state.used && judge_absent(&sup->state.options, sup->state.options.agent.command,
 					     sup->state.facts.exit_code, false))
-		return finish_absent(sup, "the agent's command", sup->state.options.agent_command,
+		return finish_absent(sup, "the agent's command", sup->state.options.agent.command,
 				     sup->state.facts.exit_code, err);
 	/* From here on the run differs from the recording, whatever the checks would report. */
 	if (sup->money.strayed[0])
