@@ -116,6 +116,26 @@ const char *loops_failure_text(const json_t *decision)
 	return failure_from_stream(name) == FAILURE_NO_OP ? failure_row(FAILURE_NO_OP)->what : NULL;
 }
 
+char *loops_review_text(const json_t *findings)
+{
+	uint32_t blocking = review_count(findings, "blocking");
+	uint32_t advice = review_count(findings, "advice");
+
+	if (!blocking && !advice)
+		return mem_dup("no findings");
+	return mem_format("%u blocking, %u advice", blocking, advice);
+}
+
+char *loops_finding_text(const json_t *finding)
+{
+	const char *file = jsonget_text(finding, "file");
+	long long line = (long long)jsonget_number(finding, "line");
+	AUTO_FREE char *place = line ? mem_format(":%lld", line) : mem_dup("");
+
+	return mem_format("%s: %s%s%s%s", jsonget_text(finding, "severity"), file, place,
+			  *file ? ": " : "", jsonget_text(finding, "text"));
+}
+
 int loops_exit_code(const struct client_loop *loop)
 {
 	static const struct {

@@ -28,6 +28,7 @@ struct loops_options {
 	bool now;
 	bool follow;
 	bool checks;
+	bool review;
 	bool raw;
 	bool sizes;
 	const char *iteration;
@@ -74,6 +75,13 @@ int loops_report(const struct loops_options *opts, struct client_loop *loop, con
 
 /* Returns a description of a failure that the agent's exit status does not show, or NULL. */
 const char *loops_failure_text(const json_t *decision);
+
+/* Returns how many findings of a review there are, such as "2 blocking, 1 advice". The caller frees
+ * it. */
+char *loops_review_text(const json_t *findings);
+
+/* Returns a finding of a review with its place, such as "src/a.c:12: text". The caller frees it. */
+char *loops_finding_text(const json_t *finding);
 
 /* Returns the exit status for the loop's status. */
 int loops_exit_code(const struct client_loop *loop);

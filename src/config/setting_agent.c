@@ -109,6 +109,22 @@ const struct setting setting_agent_rows[] = {
 		.example = "claude-sonnet-5-5",
 		.widens = "the agent uses the model",
 	},
+	[ROW(SETTING_REVIEW)] = {
+		.id = SETTING_REVIEW,
+		.key = "review",
+		.loop_only = true,
+		.type = SETTING_TEXT,
+		.trust = SETTING_TRUSTED,
+		.fallback = "none",
+		.value = "AGENT[:MODEL]",
+		.help = "ask another agent for a second opinion before the work is done",
+		.more = "When every rule holds, this agent reads the task, the changes and the check "
+		        "results in a read-only fence. Its blocking findings reopen the loop "
+		        "([checks.md](checks.md#a-second-opinion)). `command:LINE` is your own "
+		        "command line.",
+		.example = "codex",
+		.widens = "Ringfence starts this agent to review the work:",
+	},
 	[ROW(SETTING_MODELS)] = {
 		.id = SETTING_MODELS,
 		.key = "models",

@@ -17,6 +17,7 @@
 #include "decision/progress.h"
 #include "decision/promise.h"
 #include "decision/reset.h"
+#include "decision/review.h"
 #include "failure/failure.h"
 
 #endif

@@ -209,7 +209,8 @@ static struct remark choose_check(const struct decision_input *in)
 	return r;
 }
 
-static bool limit_reached(const struct decision_input *in, struct decision *d)
+/* Is the money or the time used up, with which anything could be started? */
+static bool is_used_up(const struct decision_input *in, struct decision *d)
 {
 	const struct decision_limits *l = &in->limits;
 
@@ -222,16 +223,26 @@ static bool limit_reached(const struct decision_input *in, struct decision *d)
 		d->limit = DECISION_LIMIT_TIME;
 		reason(d, "the total time has reached its limit of %s (change it with --max-time)",
 		       duration(l->total_s).text);
-	} else if (l->iterations > 0 && d->iterations >= l->iterations) {
+	}
+	if (d->limit != DECISION_LIMIT_NONE)
+		d->action = DECISION_LIMIT;
+	return d->limit != DECISION_LIMIT_NONE;
+}
+
+static bool limit_reached(const struct decision_input *in, struct decision *d)
+{
+	uint32_t most = in->limits.iterations;
+
+	if (!is_used_up(in, d) && most > 0 && d->iterations >= most) {
 		d->limit = DECISION_LIMIT_ITERATIONS;
-		if (l->iterations == 1)
+		if (most == 1)
 			reason(d,
 			       "the only iteration is used up (change the limit with --max-iterations)");
 		else
 			reason(d,
 			       "all %" PRIu32
 			       " iterations are used up (change the limit with --max-iterations)",
-			       l->iterations);
+			       most);
 	}
 	if (d->limit == DECISION_LIMIT_NONE)
 		return false;
@@ -252,7 +263,8 @@ static bool stops_early(const struct decision_input *in, struct decision *d)
 
 	if (!l->early_stop || !l->early_stop_after || d->confidence < l->early_stop ||
 	    idle < l->early_stop_after || d->failure != FAILURE_NONE || in->findings_stop ||
-	    in->facts.interrupted || failure_checks_held(&in->facts) < in->facts.checks)
+	    in->review.blocking || in->facts.interrupted ||
+	    failure_checks_held(&in->facts) < in->facts.checks)
 		return false;
 	d->action = DECISION_LIMIT;
 	d->limit = DECISION_LIMIT_EARLY;
@@ -440,6 +452,60 @@ static bool findings_pause(const struct decision_input *in, struct decision *d, 
 	return true;
 }
 
+/* Only the opinion is missing. The iteration is not over, and is judged again with the next one. */
+static void wait_for_opinion(const struct decision_input *in, struct decision *d)
+{
+	struct decision_input asked = *in;
+
+	d->iterations = in->iterations;
+	d->counts_as_iteration = false;
+	memcpy(d->breakers, in->breakers, sizeof d->breakers);
+	d->recheck = true;
+	d->failure = in->review.failure;
+	asked.facts.reset_at = in->review.reset_at;
+	asked.unreached = in->review.unreached;
+	if (needs_person(&asked, d) || must_wait(&asked, d))
+		return;
+	d->action = DECISION_PAUSE;
+	reason(d,
+	       "every rule holds, but the reviewer gave no opinion: %s (see: ringfence logs "
+	       "--review); to ask again: ringfence resume",
+	       in->review.why ? in->review.why : "it was cut off again and again");
+}
+
+/* Is the opinion that was asked for missing? Decides how to get it if so. */
+static bool lacks_opinion(const struct decision_input *in, struct decision *d)
+{
+	const struct decision_review *r = &in->review;
+
+	if (!r->wanted || r->given)
+		return false;
+	if ((r->unanswered && (was_kept_from_work(r->failure) || r->failure == FAILURE_BUDGET)) ||
+	    r->unanswered >= DECISION_REVIEW_ANSWERS || r->runs >= DECISION_REVIEW_RUNS) {
+		wait_for_opinion(in, d);
+	} else if (!is_used_up(in, d)) {
+		d->action = DECISION_REVIEW;
+		reason(d, "every rule holds; asking for a second opinion");
+	}
+	return true;
+}
+
+/* A reviewer and an agent that never agree need a person. */
+static bool disagree(const struct decision_input *in, struct decision *d)
+{
+	const struct decision_review *r = &in->review;
+
+	if (!d->review_rounds || !r->most_rounds || d->review_rounds < r->most_rounds)
+		return false;
+	d->action = DECISION_PAUSE;
+	reason(d,
+	       "every rule holds, but the reviewer still has blocking findings in round %" PRIu32
+	       " of %" PRIu32 " (see: ringfence history); to let the agent try again: ringfence "
+	       "resume (change the limit with --review-rounds)",
+	       d->review_rounds, r->most_rounds);
+	return true;
+}
+
 static void weigh_evidence(const struct decision_input *in, struct decision *d)
 {
 	const struct confidence_evidence evidence = {
@@ -509,6 +575,8 @@ static const char *unfinished(const struct decision_input *in)
 {
 	const struct failure_facts *f = &in->facts;
 
+	if (in->review.blocking)
+		return "every rule holds, but the reviewer has blocking findings";
 	if (in->findings_stop)
 		return "the changes weaken the checks (see: ringfence diff --findings)";
 	if (f->interrupted || failure_checks_held(f) < f->checks || !in->rules.promise ||
@@ -558,19 +626,29 @@ void decision_make(const struct decision_input *input, struct decision *ret_deci
 	bool done = !input->facts.interrupted && worked(input, d->failure) &&
 		    rules_hold(input, &proof);
 	bool weakened = input->findings_stop + input->findings_review > 0;
+	bool blocked = done && !weakened && input->review.given && input->review.blocking > 0;
 
-	if (done && !weakened) {
+	d->review_rounds = input->review.rounds + blocked;
+	if (done && !weakened && lacks_opinion(input, d)) {
+		d->completion = d->completion < 999 ? d->completion : 999;
+		d->should_continue = d->action == DECISION_REVIEW || d->action == DECISION_WAIT;
+		return;
+	}
+	if (done && !weakened && !blocked) {
 		d->action = DECISION_DONE;
 		d->completion = 1000;
 		reason(d, "every rule holds");
 		for (uint32_t i = 0; i < proof.reason_count; i++)
 			reason(d, "%s", proof.reasons[i]);
+		if (input->review.given)
+			reason(d, "the reviewer has no blocking findings");
 		return;
 	}
 	d->completion = d->completion < 999 ? d->completion : 999;
-	if (!findings_pause(input, d, done) && !limit_reached(input, d) && !stops_early(input, d) &&
-	    !breaker_open(input, d) && !needs_person(input, d) && !must_wait(input, d) &&
-	    !cost_pauses(input, d) && d->reason_count == 0)
+	if (!findings_pause(input, d, done) && !(blocked && disagree(input, d)) &&
+	    !limit_reached(input, d) && !stops_early(input, d) && !breaker_open(input, d) &&
+	    !needs_person(input, d) && !must_wait(input, d) && !cost_pauses(input, d) &&
+	    d->reason_count == 0)
 		reason(d, "%s", unfinished(input));
 	d->should_continue = d->action == DECISION_GO_ON || d->action == DECISION_WAIT;
 	explain(input, d);
@@ -592,9 +670,10 @@ void decision_before(const struct decision_input *input, struct decision *ret_de
 const char *decision_action_name(enum decision_action action)
 {
 	static const char *const names[] = {
-		[DECISION_DONE] = "done",   [DECISION_GO_ON] = "go on",
-		[DECISION_WAIT] = "wait",   [DECISION_PAUSE] = "pause",
-		[DECISION_LIMIT] = "limit", [DECISION_FAILED] = "failed",
+		[DECISION_DONE] = "done",     [DECISION_REVIEW] = "review",
+		[DECISION_GO_ON] = "go on",   [DECISION_WAIT] = "wait",
+		[DECISION_PAUSE] = "pause",   [DECISION_LIMIT] = "limit",
+		[DECISION_FAILED] = "failed",
 	};
 
 	_Static_assert(sizeof names / sizeof names[0] == DECISION_ACTIONS,

@@ -9,6 +9,10 @@
  *            ever done.
  *   pause    every rule holds, but signs that the changes weaken the checks need a review; or signs
  *            that stop a loop are still there after the agent was told to take them back
+ *   review   every rule holds, and the second opinion that was asked for is still missing. Without
+ *            one, nothing is done: a reviewer that its provider kept from working is waited for,
+ *            and one that gives no readable answer is asked once more; then a person decides. So
+ *            does a person after too many rounds of blocking findings.
  *   limit    iterations, total time or total cost are used up, or a wait would exceed the time
  *   limit    an early stop: every check passes, the confidence is high, the agent did not fail, and
  *            several iterations in a row brought no progress. The rules do not hold, so this is
@@ -42,10 +46,14 @@ enum {
 	DECISION_UNREACHABLE_WAITS = 6,
 	/* After this many waits in a row, a stated time sooner than the back-off is ignored. */
 	DECISION_STATED_WAITS = 3,
+	/* A reviewer without an opinion is asked this often, one that is cut off so often. */
+	DECISION_REVIEW_ANSWERS = 2,
+	DECISION_REVIEW_RUNS = 6,
 };
 
 enum decision_action {
 	DECISION_DONE,
+	DECISION_REVIEW,
 	DECISION_GO_ON,
 	DECISION_WAIT,
 	DECISION_PAUSE,
@@ -91,6 +99,21 @@ struct decision_rules {
 	bool boxes;
 };
 
+/* The second opinion on the work of this iteration. */
+struct decision_review {
+	bool wanted;
+	bool given;            /* the reviewer had a readable answer: */
+	uint32_t blocking;     /* findings that reopen the loop */
+	uint32_t rounds;       /* reviews with such findings since a person last looked, before */
+	uint32_t most_rounds;  /* --review-rounds; 0: no limit */
+	uint32_t runs;         /* how often the reviewer was started */
+	uint32_t unanswered;   /* how often it ended without an opinion */
+	enum failure failure;  /* of the last run */
+	int64_t reset_at;      /* when the limit of its provider is over, or 0 */
+	const char *unreached; /* as below, for the reviewer */
+	const char *why;       /* why its last answer was not an opinion, or NULL */
+};
+
 struct decision_input {
 	int64_t now;
 	int64_t started_at;     /* start of the loop */
@@ -119,6 +142,7 @@ struct decision_input {
 	 * person's review, and those that stop the loop. */
 	uint32_t findings_review, findings_stop;
 	bool findings_told; /* the agent has been told about such a sign */
+	struct decision_review review;
 	uint64_t signature; /* of the failure, see excerpt_signature() */
 	struct progress_snapshot snapshot;
 	const struct progress_snapshot *earlier; /* latest first */
@@ -143,6 +167,8 @@ struct decision {
 	uint32_t waits;
 	bool warned;
 	bool findings_told;
+	uint32_t review_rounds;
+	bool recheck; /* the work is done but for a second opinion: no agent is needed */
 	struct breaker breakers[BREAKER_COUNT];
 
 	uint32_t reason_count;

@@ -230,6 +230,18 @@ void excerpt_make(struct buffer *out, const char *output, size_t size, size_t ma
 }
 
 /* "make: *** [Makefile:2: check] Error 1" */
+void excerpt_head(struct buffer *out, const char *text, size_t size, size_t max)
+{
+	struct excerpt e = { .start = text, .end = text + size, .line_max = EXCERPT_LINE_MAX };
+	size_t room = max > MARK_MAX ? max - MARK_MAX : 0;
+
+	e.head = e.head_end = e.start;
+	e.left = room;
+	forward(&e, &e.head_end, e.end, room, SIZE_MAX);
+	add_piece(out, &e, e.head, e.head_end);
+	add_mark(out, &e, e.head_end, e.end);
+}
+
 static bool is_make(const char *line)
 {
 	return strncmp(line, "make", 4) == 0 && strstr(line, ": *** ");

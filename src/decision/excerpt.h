@@ -25,6 +25,9 @@ enum {
  */
 void excerpt_make(struct buffer *out, const char *output, size_t size, size_t max);
 
+/* Appends at most max bytes: the first lines. A mark as above tells how many are left out. */
+void excerpt_head(struct buffer *out, const char *text, size_t size, size_t max);
+
 /*
  * Copies the last line that is not blank to out, cleaned and cut to the room. The report of make
  * about a failed command (make: *** ...) is used only if there is no other line. Returns the size,

@@ -66,22 +66,37 @@ static void add_tape(json_t *config, const struct model_access *access)
 	set_text(config, "record", model_access_tape(access, MODEL_ACCESS_RECORD));
 }
 
+/* Returns the part of an agent as stored in the journal, or NULL. */
+static json_t *part_of(const struct op_start_agent *agent)
+{
+	return json_pack("{s:s, s:s, s:s, s:s?, s:s?}", "agent", agent->adapter->name,
+			 "agent_command", agent->command, "agent_format", agent->format, "model",
+			 agent->model, "login", agent->login);
+}
+
 /* Fixes the loop's configuration once and for all. */
 static int make_config(const struct op_start_request *request, struct op_start_result *result,
 		       struct error *err)
 {
-	const struct op_start_agent *agent = &request->agent;
 	const struct op_start_goal *goal = &request->goal;
-	json_t *config =
-		json_pack("{s:s, s:s, s:s, s:s, s:s, s:s?, s:s?, s:s, s:s?, s:s?, s:O, s:o}",
-			  "project", request->place->project, "objective", request->objective,
-			  "agent", agent->adapter->name, "agent_command", agent->command,
-			  "agent_format", agent->format, "model", agent->model, "login",
-			  agent->login, "session", agent->session, "promise", goal->promise,
-			  "tasks", goal->tasks, "checks", goal->checks, "fence",
-			  spec_json_write(request->spec, request->here));
+	json_t *config = json_pack("{s:s, s:s, s:s, s:s?, s:s?, s:O, s:o}", "project",
+				   request->place->project, "objective", request->objective,
+				   "session", request->session, "promise", goal->promise, "tasks",
+				   goal->tasks, "checks", goal->checks, "fence",
+				   spec_json_write(request->spec, request->here));
+	json_t *agent = part_of(&request->agent);
+	json_t *review = request->review.adapter ? part_of(&request->review) : json_null();
+	bool whole = config && agent && review;
 
-	if (!config)
+	if (whole)
+		json_object_update(config, agent);
+	if (whole && request->review.adapter)
+		json_object_set(config, "review", review);
+	json_decref(agent);
+	json_decref(review);
+	if (!whole)
+		json_decref(config);
+	if (!whole)
 		return error_with(
 			err, ERROR_INVALID,
 			"the journal cannot store a text or a path that is not valid UTF-8");
@@ -130,7 +145,7 @@ static int place_sessions(const struct op_start_request *request, struct op_star
 		set_text(result->config, "sessions", folder);
 		return 0;
 	}
-	if (strcmp(request->agent.session, "continue") == 0)
+	if (strcmp(request->session, "continue") == 0)
 		return error_set(
 			err,
 			"--session continue needs a folder for sessions, but '%s' cannot be used",

@@ -27,9 +27,8 @@ struct op_start_agent {
 	const struct adapter *adapter;
 	const char *command; /* for sh -c */
 	const char *format;
-	const char *model;   /* or NULL for the agent's default */
-	const char *login;   /* a credential file to copy into the fence, or NULL */
-	const char *session; /* "fresh" or "continue" */
+	const char *model; /* or NULL for the agent's default */
+	const char *login; /* a credential file to copy into the fence, or NULL */
 };
 
 struct op_start_goal {
@@ -58,6 +57,8 @@ struct op_start_request {
 	/* Used from op_start_plan() on. */
 	const char *objective;
 	struct op_start_agent agent;
+	struct op_start_agent review; /* without an adapter: there is no review */
+	const char *session;          /* "fresh" or "continue" */
 	struct op_start_goal goal;
 	const json_t *limits; /* named as in the journal */
 	const char *prices;   /* the user's prices.txt, or empty */

@@ -85,13 +85,35 @@ static const struct adapter *pick_installed(const struct effective *effective)
 	return NULL;
 }
 
-static int choose_agent(const struct effective *effective, const struct adapter **ret_agent,
-			struct error *err)
-{
-	const char *name = config_text(&effective->config, SETTING_AGENT);
+/* An agent as the user names it. The texts are borrowed, except for the name. */
+struct wish {
+	char *name;          /* NULL: any */
+	const char *model;   /* NULL: its default */
+	const char *command; /* of the agent "command", or NULL */
+	const char *option;  /* that named it */
+};
 
-	if (!name && config_text(&effective->config, SETTING_AGENT_COMMAND))
-		name = "command";
+/* Parses AGENT[:MODEL], or command:LINE. */
+static struct wish parse_wish(const char *text, const char *option)
+{
+	const char *colon = strchr(text, ':');
+	struct wish wish = { .name = colon ? mem_format("%.*s", (int)(colon - text), text)
+					   : mem_dup(text),
+			     .option = option };
+	const char *rest = colon && colon[1] ? colon + 1 : NULL;
+
+	if (strcmp(wish.name, agent_adapter_command.name) == 0)
+		wish.command = rest;
+	else
+		wish.model = rest;
+	return wish;
+}
+
+static int choose_agent(const struct effective *effective, const struct wish *wish,
+			const struct adapter **ret_agent, struct error *err)
+{
+	const char *name = wish->name;
+
 	if (!name || strcmp(name, "auto") == 0) {
 		*ret_agent = pick_installed(effective);
 		if (*ret_agent)
@@ -108,19 +130,24 @@ static int choose_agent(const struct effective *effective, const struct adapter 
 
 	AUTO_FREE char *known = adapter_names();
 
-	return error_set(err, "there is no agent '%.100s'; choose one of auto, %s", name, known);
+	return error_set(err, "there is no agent '%.100s' (--%s); choose one of auto, %s", name,
+			 wish->option, known);
 }
 
-static int choose_command(const struct effective *effective, struct choice *choice,
-			  struct error *err)
+static int choose_command(const struct effective *effective, const struct wish *wish,
+			  struct choice *choice, struct error *err)
 {
-	const char *command = config_text(&effective->config, SETTING_AGENT_COMMAND);
 	const char *format = config_text(&effective->config, SETTING_AGENT_FORMAT);
 
-	if (!command)
+	if (!wish->command && strcmp(wish->option, "agent") == 0)
 		return error_set(
 			err,
 			"run needs a command that reads the prompt from stdin: --agent-command COMMAND");
+	if (!wish->command)
+		return error_set(err,
+				 "--%s command needs a command that reads the prompt from stdin: "
+				 "--%s 'command:LINE'",
+				 wish->option, wish->option);
 	choice->format = format ? format : "plain";
 	if (!agent_format_find(choice->format)) {
 		AUTO_FREE char *known = agent_format_names();
@@ -128,7 +155,7 @@ static int choose_command(const struct effective *effective, struct choice *choi
 		return error_set(err, "--agent-format must be one of %s, not '%.100s'", known,
 				 choice->format);
 	}
-	choice->command = mem_dup(command);
+	choice->command = mem_dup(wish->command);
 	return 0;
 }
 
@@ -259,19 +286,20 @@ static void add_notices(const struct adapter *agent, const struct adapter_found 
 			agent->title);
 }
 
-int choice_make(struct effective *effective, struct choice *ret_choice, struct list *notices,
-		struct error *err)
+/* Chooses the agent that was asked for: see choice_make(). */
+static int choose(struct effective *effective, const struct wish *wish, struct choice *ret_choice,
+		  struct list *notices, struct error *err)
 {
-	struct choice choice = { .model = config_text(&effective->config, SETTING_MODEL) };
+	struct choice choice = { .model = wish->model ? mem_dup(wish->model) : NULL };
 	AUTO_BUFFER struct buffer command = BUFFER_INIT(1 << 16);
 	bool fenced = !(effective->spec.accepted_weaker & FENCE_WEAKER_NO_FENCE);
 	struct adapter_found found = { 0 };
 	int result = -1;
 
-	if (choose_agent(effective, &choice.agent, err) < 0)
-		return -1;
+	if (choose_agent(effective, wish, &choice.agent, err) < 0)
+		goto out;
 	if (!choice.agent->program) {
-		result = choose_command(effective, &choice, err);
+		result = choose_command(effective, wish, &choice, err);
 		goto out;
 	}
 	choice.format = choice.agent->format->name;
@@ -312,9 +340,43 @@ out:
 	return result;
 }
 
+int choice_make(struct effective *effective, struct choice *ret_choice, struct list *notices,
+		struct error *err)
+{
+	const struct config *config = &effective->config;
+	const char *name = config_text(config, SETTING_AGENT);
+	const char *command = config_text(config, SETTING_AGENT_COMMAND);
+	struct wish wish = { .name = name      ? mem_dup(name)
+				     : command ? mem_dup(agent_adapter_command.name)
+					       : NULL,
+			     .model = config_text(config, SETTING_MODEL),
+			     .command = command,
+			     .option = "agent" };
+	int result = choose(effective, &wish, ret_choice, notices, err);
+
+	free(wish.name);
+	return result;
+}
+
+int choice_make_review(struct effective *effective, struct choice *ret_choice, struct list *notices,
+		       struct error *err)
+{
+	const char *text = config_text(&effective->config, SETTING_REVIEW);
+	struct wish wish;
+	int result;
+
+	if (!text)
+		return 0;
+	wish = parse_wish(text, "review");
+	result = choose(effective, &wish, ret_choice, notices, err);
+	free(wish.name);
+	return result;
+}
+
 void choice_release(struct choice *choice)
 {
 	free(choice->command);
+	free(choice->model);
 	free(choice->login);
 	*choice = (struct choice){ 0 };
 }

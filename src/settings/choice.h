@@ -7,10 +7,10 @@
 #include "util/list.h"
 
 struct choice {
-	const struct adapter *agent;
-	char *command; /* for sh -c */
+	const struct adapter *agent; /* NULL: none was chosen */
+	char *command;               /* for sh -c */
 	const char *format;
-	const char *model; /* NULL: the agent's default */
+	char *model; /* NULL: the agent's default */
 	char *login; /* the credential file to copy into the fence; NULL: the agent uses a key */
 };
 
@@ -21,6 +21,10 @@ struct choice {
  */
 int choice_make(struct effective *effective, struct choice *ret_choice, struct list *notices,
 		struct error *err);
+
+/* The same for the reviewer, which is not chosen if none is set. */
+int choice_make_review(struct effective *effective, struct choice *ret_choice, struct list *notices,
+		       struct error *err);
 void choice_release(struct choice *choice);
 
 /* Whether an entry of --env, NAME or NAME=VALUE, sets this variable. */

@@ -35,6 +35,7 @@ void loop_request_begin(struct loop_request *ret_request, struct effective *effe
 void loop_request_release(struct loop_request *request)
 {
 	choice_release(&request->choice);
+	choice_release(&request->review);
 	goal_release(&request->goal);
 	list_release(&request->notices);
 	buffer_release(&request->prices);
@@ -52,21 +53,26 @@ static int load_prices(struct loop_request *request, struct error *err)
 	return 0;
 }
 
-static void fill(struct loop_request *request, const char *objective)
+static struct op_start_agent agent_of(const struct choice *choice)
 {
-	struct op_start_request *start = &request->start;
-	const struct choice *choice = &request->choice;
-	const struct goal *goal = &request->goal;
-
-	start->objective = objective;
-	start->agent = (struct op_start_agent){
+	return (struct op_start_agent){
 		.adapter = choice->agent,
 		.command = choice->command,
 		.format = choice->format,
 		.model = choice->model,
 		.login = choice->login,
-		.session = config_get(&request->effective->config, SETTING_SESSION)->text,
 	};
+}
+
+static void fill(struct loop_request *request, const char *objective)
+{
+	struct op_start_request *start = &request->start;
+	const struct goal *goal = &request->goal;
+
+	start->objective = objective;
+	start->agent = agent_of(&request->choice);
+	start->review = agent_of(&request->review);
+	start->session = config_get(&request->effective->config, SETTING_SESSION)->text;
 	start->goal = (struct op_start_goal){ .checks = goal->checks,
 					      .found = goal->found,
 					      .findings = goal->findings,
@@ -95,6 +101,7 @@ int loop_request_choose(struct loop_request *request, const char *objective, str
 	    preflight_inactive(config, SETTING_AGENT, SETTING_AGENT_COMMAND, err) < 0 ||
 	    preflight_unwritable(&effective->spec, effective->place.project, err) < 0 ||
 	    choice_make(effective, &request->choice, &request->notices, err) < 0 ||
+	    choice_make_review(effective, &request->review, &request->notices, err) < 0 ||
 	    goal_decide(effective, &request->goal, err) < 0)
 		return -1;
 	if (!json_array_size(request->goal.checks))
@@ -113,7 +120,8 @@ int loop_request_choose(struct loop_request *request, const char *objective, str
 int loop_request_find_models(const struct loop_request *request, struct error *err)
 {
 	/* Any other agent may reach a model in its own way. */
-	if (strcmp(request->choice.agent->name, "builtin") != 0 ||
+	if ((request->choice.agent != &agent_adapter_builtin &&
+	     request->review.agent != &agent_adapter_builtin) ||
 	    config_get(&request->effective->config, SETTING_REPLAY)->number)
 		return 0;
 	return effective_models_check_listening(&request->effective->spec.models, err);
@@ -127,7 +135,9 @@ int loop_request_check(const struct loop_request *request, const struct fence_pl
 
 	if (plan->weaker & FENCE_WEAKER_NO_FENCE)
 		return 0;
-	if (preflight_hidden(plan, "the agent's command", request->choice.command, err) < 0)
+	if (preflight_hidden(plan, "the agent's command", request->choice.command, err) < 0 ||
+	    (request->review.agent &&
+	     preflight_hidden(plan, "the reviewer's command", request->review.command, err) < 0))
 		return -1;
 	json_array_foreach(request->goal.checks, index, check)
 	{

@@ -42,6 +42,7 @@ static const struct key {
 	KEY("only", LIST, differ.paths),
 	KEY("color", FLAG, differ.color),
 	KEY("terminal", FLAG, differ.terminal),
+	KEY("most_bytes", NUMBER, differ.most_bytes),
 	KEY("terminal", FLAG, apply.terminal),
 	KEY("present", TEXT, gate.present),
 	KEY("leave", LIST, gate.leave),

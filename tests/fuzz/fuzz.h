@@ -49,6 +49,7 @@ fuzz_fn fuzz_replace;
 fuzz_fn fuzz_reply;
 fuzz_fn fuzz_request;
 fuzz_fn fuzz_reset;
+fuzz_fn fuzz_review;
 fuzz_fn fuzz_rule;
 fuzz_fn fuzz_run_record;
 fuzz_fn fuzz_secret;

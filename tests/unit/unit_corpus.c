@@ -76,6 +76,7 @@ int main(void)
 	replay("fuzz_reply", fuzz_reply);
 	replay("fuzz_request", fuzz_request);
 	replay("fuzz_reset", fuzz_reset);
+	replay("fuzz_review", fuzz_review);
 	replay("fuzz_rule", fuzz_rule);
 	replay("fuzz_run_record", fuzz_run_record);
 	replay("fuzz_secret", fuzz_secret);

@@ -3,6 +3,7 @@
 
 #include "decision/all.h"
 
+#include "util/buffer.h"
 #include "util/mem.h"
 
 #include <string.h>
@@ -443,6 +444,145 @@ static void completion(void)
 	CHECK("done at the limit is done", decided(&in).action == DECISION_DONE);
 	in.facts.checks = in.facts.checks_passed = 0;
 	CHECK("no check at all is not done", decided(&in).action == DECISION_LIMIT);
+}
+
+/* A second opinion: asked for when everything else holds, and needed to be done. */
+static void opinions(void)
+{
+	struct decision_input in = usual();
+	struct decision d;
+
+	in.review = (struct decision_review){ .wanted = true, .most_rounds = 2 };
+	CHECK("nobody reviews work that is not done", decided(&in).action == DECISION_GO_ON);
+	in.facts.checks_passed = 2;
+	d = decided(&in);
+	CHECK("work that is done waits for the second opinion",
+	      d.action == DECISION_REVIEW && d.should_continue && d.completion < 1000);
+	in.review.runs = 1;
+	CHECK("a review that was cut off is repeated", decided(&in).action == DECISION_REVIEW);
+	in.review.runs = DECISION_REVIEW_RUNS;
+	d = decided(&in);
+	CHECK("but not for ever", d.action == DECISION_PAUSE && d.recheck && says(&d, "cut off"));
+	in.review.runs = in.review.unanswered = 1;
+	in.review.why = "its answer could not be read: no JSON";
+	CHECK("an answer that cannot be read is asked for again",
+	      decided(&in).action == DECISION_REVIEW);
+	in.review.unanswered = 2;
+	d = decided(&in);
+	CHECK("once; then a person decides, and no iteration is used up",
+	      d.action == DECISION_PAUSE && d.recheck && !d.counts_as_iteration &&
+		      d.iterations == 2 && says(&d, "no JSON") && says(&d, "ringfence resume"));
+	in.review.unanswered = 1;
+	in.review.failure = FAILURE_RATE_LIMIT;
+	in.review.reset_at = NOW + 7200;
+	d = decided(&in);
+	CHECK("the limit of the reviewer's provider is waited for",
+	      d.action == DECISION_WAIT && d.recheck && d.wait_until == NOW + 7200 &&
+		      d.iterations == 2);
+	in.review.failure = FAILURE_AUTHENTICATION;
+	d = decided(&in);
+	CHECK("its login needs a person", d.action == DECISION_PAUSE && d.recheck);
+	in.review.failure = FAILURE_BUDGET;
+	CHECK("a budget that is used up is not used up again",
+	      decided(&in).action == DECISION_PAUSE);
+	in.review = (struct decision_review){ .wanted = true, .most_rounds = 2 };
+	in.cost_nusd = 25 * USD;
+	CHECK("no review begins without money", decided(&in).limit == DECISION_LIMIT_COST);
+	in.cost_nusd = 0;
+	in.iterations = 19;
+	CHECK("but in the last iteration", decided(&in).action == DECISION_REVIEW);
+	in.review.given = true;
+	d = decided(&in);
+	CHECK("an opinion without blocking findings is the end",
+	      d.action == DECISION_DONE && says(&d, "no blocking findings"));
+	in.review.blocking = 1;
+	CHECK("blocking findings in the last iteration are a limit",
+	      decided(&in).limit == DECISION_LIMIT_ITERATIONS);
+	in.iterations = 2;
+	d = decided(&in);
+	CHECK("blocking findings reopen the loop",
+	      d.action == DECISION_GO_ON && d.review_rounds == 1 && d.iterations == 3 &&
+		      says(&d, "the reviewer has blocking findings"));
+	in.review.rounds = 1;
+	d = decided(&in);
+	CHECK("until a person has to decide", d.action == DECISION_PAUSE && d.review_rounds == 2 &&
+						      !d.recheck && says(&d, "round 2 of 2") &&
+						      says(&d, "--review-rounds"));
+	in.review.most_rounds = 0;
+	CHECK("unless rounds are unlimited", decided(&in).action == DECISION_GO_ON);
+	in.facts.checks_passed = 1;
+	CHECK("a failing check keeps the rounds", decided(&in).review_rounds == 1);
+	in.facts.checks_passed = 2;
+	in.findings_review = 1;
+	in.review.given = false;
+	CHECK("signs of weaker checks come before the opinion",
+	      (d = decided(&in), d.action == DECISION_PAUSE && !d.recheck));
+}
+
+static void opinion(const char *sentence, const char *message, uint32_t blocking, uint32_t advice)
+{
+	struct error err;
+	json_t *findings = review_read(message, strlen(message), &err);
+
+	CHECK(sentence, findings && review_count(findings, "blocking") == blocking &&
+				review_count(findings, "advice") == advice);
+	json_decref(findings);
+}
+
+/* The message cannot be read, for this reason. */
+static void no_opinion(const char *message, const char *why)
+{
+	struct error err = { 0 };
+	AUTO_FREE char *sentence = mem_format("an answer is not an opinion: %s", why);
+	json_t *findings = review_read(message, strlen(message), &err);
+
+	if (!strstr(err.text, why))
+		printf("# %s\n", err.text);
+	CHECK(sentence, !findings && strstr(err.text, why));
+	json_decref(findings);
+}
+
+#define BLOCKS "{\"severity\": \"blocking\", \"text\": \"broken\"}"
+
+static void answers(void)
+{
+	AUTO_BUFFER struct buffer many = BUFFER_INIT(1 << 16);
+	AUTO_FREE char *big = mem_zero(REVIEW_TEXT_MAX + 2);
+	AUTO_FREE char *texts = NULL;
+
+	opinion("an object alone is an answer", " {\"findings\": []}\n", 0, 0);
+	opinion("the last block of JSON is the answer",
+		"As in\n```json\n{\"findings\": []}\n```\nbut:\n```\n{\"findings\": [" BLOCKS
+		"]}\n```\n",
+		1, 0);
+	opinion("a block that began before the message does not confuse",
+		"}\n```\nso\n```json\n{\"findings\": [{\"severity\": \"advice\", \"text\": \"x\", "
+		"\"file\": \"a\", \"line\": 3}, " BLOCKS "]}\n```",
+		1, 1);
+	no_opinion("", "it is empty");
+	no_opinion("Looks good to me.", "does not end with a block of JSON");
+	no_opinion("```c\nint x;\n```", "does not end with a block of JSON");
+	no_opinion("[]", "an object with the list");
+	no_opinion("{\"findings\": {}}", "an object with the list");
+	no_opinion("{\"findings\": [], \"verdict\": \"fine\"}", "unknown key \"verdict\"");
+	no_opinion("{\"findings\": [], \"findings\": []}", "duplicate");
+	no_opinion("{\"findings\": [3]}", "must be an object");
+	no_opinion("{\"findings\": [{\"severity\": \"fatal\", \"text\": \"x\"}]}", "severity");
+	no_opinion("{\"findings\": [{\"severity\": \"advice\"}]}", "\"text\" must be");
+	no_opinion("{\"findings\": [{\"severity\": \"advice\", \"text\": \"\"}]}", "not empty");
+	no_opinion("{\"findings\": [{\"severity\": \"advice\", \"text\": \"x\", \"line\": 3}]}",
+		   "needs a \"file\"");
+	no_opinion("{\"findings\": [{\"severity\": \"advice\", \"text\": \"x\", \"file\": \"a\", "
+		   "\"line\": 0}]}",
+		   "a number from 1");
+	buffer_add_text(&many, "{\"findings\": [" BLOCKS);
+	for (int i = 0; i < REVIEW_FINDINGS_MAX; i++)
+		buffer_add_text(&many, ", " BLOCKS);
+	buffer_add_text(&many, "]}");
+	no_opinion(buffer_text(&many), "more than 20 findings");
+	memset(big, 'x', REVIEW_TEXT_MAX + 1);
+	texts = mem_format("{\"findings\": [{\"severity\": \"advice\", \"text\": \"%s\"}]}", big);
+	no_opinion(texts, "more than 1000 bytes");
 }
 
 static void waiting(void)
@@ -936,6 +1076,8 @@ int main(void)
 	confidence();
 	durations();
 	completion();
+	opinions();
+	answers();
 	waiting();
 	unreachable();
 	pauses();

@@ -47,6 +47,7 @@ static const struct {
 	{ "ready", "asked", "ready" },
 	{ "ready", "changed", "ready" },
 	{ "ready", "begun", "agent" },
+	{ "ready", "rechecks", "checks" },
 	{ "ready", "waits", "waiting" },
 	{ "ready", "paused", "paused" },
 	{ "ready", "finished", "finished" },
@@ -63,6 +64,13 @@ static const struct {
 	{ "checks", "changed", "checks" },
 	{ "checks", "checked", "checks" },
 	{ "checks", "continued", "ready" },
+	{ "checks", "reviewing", "review" },
+	{ "review", "started", "review" },
+	{ "review", "asked", "review" },
+	{ "review", "changed", "review" },
+	{ "review", "reviewed", "checks" },
+	{ "review", "finished", "finished" },
+	{ "review", "closing", "closing" },
 	{ "checks", "waits", "waiting" },
 	{ "checks", "paused", "paused" },
 	{ "checks", "interrupted", "ready" },
@@ -126,6 +134,11 @@ static const struct {
 	{ "checks", "examined", "checks" },
 	{ "agent", "imported", "agent" },
 	{ "checks", "imported", "checks" },
+	{ "review", "checkpointed", "review" },
+	{ "review", "restoring", "review" },
+	{ "review", "restored", "review" },
+	{ "review", "retried", "review" },
+	{ "review", "git", "review" },
 };
 
 static int wanted_next(int phase, int event)
@@ -292,6 +305,80 @@ static void snapshots(void)
 		"{\"used\": 1, \"reason\": \"r\", \"snapshot\": {\"tree\": \"00\"}}");
 	CHECK("a snapshot without a whole tree is left out",
 	      state->earlier[0].files_changed == LOOP_EARLIER + 2);
+	loop_state_release(state);
+}
+
+static const char reviewed[] =
+	"{\"config\": {\"project\": \"/p\", \"objective\": \"make it\", \"agent_command\": \"agent\","
+	" \"checks\": [\"make test\"], \"fence\": {}, \"budget_nusd\": 5, \"review_nusd\": 7,"
+	" \"review\": {\"agent\": \"codex\", \"agent_command\": \"reviewer\"}}}";
+
+/* A review has its own cost and its own period, and is repeated alone. */
+static void reviews(void)
+{
+	struct script script = { 0 };
+	struct loop_state *state = &script.state;
+	uint64_t agent;
+	uint64_t first;
+
+	loop_state_init(state);
+	happens(&script, "created", reviewed);
+	happens(&script, "started", "{\"pid\": 77}");
+	happens(&script, "checked", "{\"index\": 0, \"code\": 1}");
+	happens(&script, "baselined", "{}");
+	happens(&script, "begun", "{\"iteration\": 1, \"attempt\": 1}");
+	agent = loop_state_period(state);
+	CHECK("an agent has its own part and budget",
+	      strcmp(loop_state_part(state)->command, "agent") == 0 &&
+		      loop_state_budget_nusd(state) == 5);
+	happens(&script, "ended", "{\"code\": 0, \"cost_nusd\": 100, \"session\": \"s1\"}");
+	happens(&script, "checked", "{\"index\": 0, \"code\": 0, \"passed\": true}");
+	happens(&script, "reviewing", "{\"changed\": 3}");
+	first = loop_state_period(state);
+	CHECK("and so has a reviewer, in a later period",
+	      strcmp(loop_state_part(state)->command, "reviewer") == 0 &&
+		      loop_state_budget_nusd(state) == 7 && first > agent &&
+		      state->settled == agent && state->checks_done == 1);
+	happens(&script, "reviewed", "{\"lost\": true, \"cost_nusd\": 10, \"session\": \"s2\"}");
+	CHECK("a review that was cut off costs, settles nothing, and lets the checks run again",
+	      state->phase == LOOP_PHASE_checks && state->spent_nusd == 110 &&
+		      state->review.spent_nusd == 10 && state->settled == agent &&
+		      state->checks_done == 0 && strcmp(state->session, "s1") == 0 &&
+		      !state->review.given && !state->review.unanswered);
+	happens(&script, "checked", "{\"index\": 0, \"code\": 0, \"passed\": true}");
+	happens(&script, "reviewing", "{\"changed\": 3}");
+	CHECK("the next one has a period of its own", loop_state_period(state) > first);
+	happens(&script, "reviewed", "{\"unreadable\": \"no JSON\", \"output_bytes\": 9}");
+	CHECK("an answer that cannot be read is remembered",
+	      state->review.unanswered == 1 && !state->review.given && state->checks_done == 1 &&
+		      strstr(state->review.why, "no JSON"));
+	happens(&script, "reviewing", "{\"changed\": 3}");
+	happens(&script, "reviewed",
+		"{\"findings\": [{\"severity\": \"blocking\", \"text\": \"x\"}], \"cost_nusd\": 1,"
+		" \"output_bytes\": 9}");
+	CHECK("findings are an opinion",
+	      state->review.given && json_array_size(state->review.findings) == 1 &&
+		      state->review.spent_nusd == 11 && state->spent_nusd == 111);
+	happens(&script, "interrupted", "{}");
+	CHECK("an iteration that is interrupted later is not settled", state->settled < agent);
+	happens(&script, "begun", "{\"iteration\": 1, \"attempt\": 2}");
+	CHECK("another attempt needs another opinion, and is later than all of them",
+	      !state->review.given && !state->review.unanswered &&
+		      loop_state_period(state) > first);
+	happens(&script, "ended", "{\"code\": 0, \"final\": \"fine\"}");
+	happens(&script, "checked", "{\"index\": 0, \"code\": 0, \"passed\": true}");
+	happens(&script, "paused", "{\"used\": 0, \"recheck\": true, \"review_rounds\": 1}");
+	CHECK("a loop that lacks only an opinion needs no agent", state->recheck);
+	happens(&script, "resumed", "{}");
+	CHECK("a person lets the rounds begin again", state->review.rounds == 0);
+	happens(&script, "rechecks", "{\"iteration\": 1, \"attempt\": 3}");
+	CHECK("its checks run again, with what the agent said",
+	      !script.refused && state->phase == LOOP_PHASE_checks && state->checks_done == 0 &&
+		      state->attempt == 3 && strcmp(state->final, "fine") == 0);
+	happens(&script, "interrupted", "{}");
+	CHECK("also after an interruption", state->recheck);
+	happens(&script, "begun", "{\"iteration\": 2, \"attempt\": 1}");
+	CHECK("until an agent works", !state->recheck && !script.refused);
 	loop_state_release(state);
 }
 
@@ -1060,6 +1147,7 @@ int main(void)
 	table();
 	folding();
 	snapshots();
+	reviews();
 	reports();
 	closing();
 	clocks();

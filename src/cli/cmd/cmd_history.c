@@ -90,6 +90,24 @@ static void add_trouble(struct history *history, const json_t *data)
 	list_release(&trouble);
 }
 
+static void add_review(struct history *history, const json_t *data)
+{
+	static const char *const keys[] = { "findings",    "unreadable", "lost", "error",
+					    "limit",       "cost_nusd",  "code", "estimated_nusd",
+					    "duration_ms", "metered" };
+	json_t *reviews = json_object_get(history->open, "reviews");
+	json_t *review = json_object();
+
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+		if (json_object_get(data, keys[i]))
+			json_object_set(review, keys[i], json_object_get(data, keys[i]));
+	if (!reviews) {
+		reviews = json_array();
+		json_object_set_new(history->open, "reviews", reviews);
+	}
+	json_array_append_new(reviews, review);
+}
+
 static void add_data(struct history *history, int kind, const json_t *data, int64_t at_ms)
 {
 	static const char *const keys[] = {
@@ -102,7 +120,7 @@ static void add_data(struct history *history, int kind, const json_t *data, int6
 	const char *action = jsonget_string(data, "action");
 	const char *status = jsonget_string(data, "status");
 
-	if (kind == LOOP_EVENT_begun) {
+	if (kind == LOOP_EVENT_begun || kind == LOOP_EVENT_rechecks) {
 		begin(history, data, at_ms);
 		return;
 	}
@@ -115,6 +133,8 @@ static void add_data(struct history *history, int kind, const json_t *data, int6
 		add_trouble(history, data);
 	else if (kind == LOOP_EVENT_checked)
 		json_array_append_new(json_object_get(history->open, "checks"), check_of(data));
+	else if (kind == LOOP_EVENT_reviewed)
+		add_review(history, data);
 	else if (kind == LOOP_EVENT_interrupted)
 		end(history, data, "interrupted", at_ms);
 	else if (kind == LOOP_EVENT_continued || kind == LOOP_EVENT_waits ||
@@ -227,20 +247,56 @@ static void print_iteration(const json_t *entry)
 	print_why(why);
 }
 
-/* Prints the agent's trouble with git below an iteration. */
-static void print_trouble(const json_t *entry)
+/* Prints a line below an iteration. */
+static void print_below(const char *text)
 {
 	enum { INDENT = 7 };
+	AUTO_FREE char *shown = text_escaped(text);
+
+	printf("%*s", INDENT, "");
+	page_print(shown, INDENT);
+}
+
+/* Prints the agent's trouble with git. */
+static void print_trouble(const json_t *entry)
+{
 	size_t index;
 	const json_t *text;
 
 	json_array_foreach(json_object_get(entry, "git"), index, text)
-	{
-		AUTO_FREE char *shown = text_escaped(json_string_value(text));
+		print_below(json_string_value(text));
+}
 
-		printf("%*s", INDENT, "");
-		page_print(shown, INDENT);
+/* Prints what a reviewer found, or why it had no opinion. */
+static void print_review(const json_t *review)
+{
+	const json_t *findings = json_object_get(review, "findings");
+	const char *unreadable = jsonget_string(review, "unreadable");
+	AUTO_FREE char *found = findings                       ? loops_review_text(findings)
+				: jsonget_flag(review, "lost") ? mem_dup("cut off, and repeated")
+				: unreadable ? mem_format("no opinion: %s", unreadable)
+					     : mem_format("no opinion: %s",
+							  jsonget_text(review, "error"));
+	AUTO_FREE char *text = mem_format("review, US$ %.4f: %s",
+					  (double)jsonget_number(review, "cost_nusd") / 1e9, found);
+	size_t index;
+	const json_t *finding;
+
+	print_below(text);
+	json_array_foreach(findings, index, finding)
+	{
+		AUTO_FREE char *line = loops_finding_text(finding);
+
+		print_below(line);
 	}
+}
+
+static void print_reviews(const json_t *entry)
+{
+	size_t index;
+	const json_t *review;
+
+	json_array_foreach(json_object_get(entry, "reviews"), index, review) print_review(review);
 }
 
 static void print_table(const json_t *list)
@@ -260,6 +316,7 @@ static void print_table(const json_t *list)
 	{
 		print_iteration(entry);
 		print_trouble(entry);
+		print_reviews(entry);
 		estimated |= is_estimated(entry);
 	}
 	if (estimated)

@@ -23,6 +23,7 @@ static const struct cli_option options[] = {
 		    struct loops_options, iteration),
 	OPTION_FLAG("checks", "show what the checks printed; iteration 0: before the first agent",
 		    struct loops_options, checks),
+	OPTION_FLAG("review", "show what the reviewer did", struct loops_options, review),
 	OPTION_FLAG("raw", "print the bytes unchanged, even if the agent prints events",
 		    struct loops_options, raw),
 	OPTION_FLAG("json", "print each line as {\"iteration\", \"stream\", \"text\"}",
@@ -85,9 +86,11 @@ static void print_passed(void *context, const char *bytes, size_t size)
 static void init_shown(struct shown *shown, const struct loops_options *opts,
 		       unsigned int iteration, unsigned int attempt)
 {
-	const struct agent_format *format = loop_state_part(&opts->loop.state)->format;
+	const struct loop_options *loop = &opts->loop.state.options;
+	const struct agent_format *format = opts->review ? loop->reviewer.format
+							 : loop->agent.format;
 	enum form form = opts->json ? FORM_JSON : FORM_BYTES;
-	bool events = form == FORM_BYTES && !opts->raw && !opts->checks &&
+	bool events = form == FORM_BYTES && !opts->raw && !opts->checks && format &&
 		      agent_text_supports(format);
 
 	*shown = (struct shown){
@@ -334,6 +337,52 @@ static void print_checks(const struct loops_options *opts, struct shown *shown)
 	}
 }
 
+/* Prints one run of the reviewer. Returns false if there is none. */
+static bool print_review(const struct loops_options *opts, const struct shown *of, unsigned int run)
+{
+	AUTO_FREE char *folder = folder_of(&opts->loop, of);
+	AUTO_FREE char *out = mem_format("review-%u.stdout", run);
+	AUTO_FREE char *complaints = mem_format("review-%u.stderr", run);
+	AUTO_FREE char *path = mem_format("%s/%s.log", folder, out);
+	struct shown shown;
+
+	if (access(path, F_OK) < 0)
+		return false;
+	init_shown(&shown, opts, of->iteration, of->attempt);
+	shown.streams[0] = out;
+	shown.streams[1] = complaints;
+	if (!opts->json)
+		printf("-- iteration %u, review %u\n", of->iteration, run);
+	print_whole(&opts->loop, &shown);
+	return true;
+}
+
+/* Prints the reviews of the iteration, or, if none was named, of the last one with a review. */
+static void print_reviews(const struct loops_options *opts, struct shown *shown)
+{
+	unsigned int run = 1;
+
+	for (; shown->iteration; shown->iteration--) {
+		shown->attempt = last_attempt(&opts->loop, shown->iteration);
+		while (print_review(opts, shown, run))
+			run++;
+		if (run > 1 || opts->iteration)
+			return;
+	}
+}
+
+static int check_options(const struct loops_options *opts, struct error *err)
+{
+	if ((opts->checks || opts->review) && opts->follow)
+		return error_set(err, "--%s and --follow cannot be used together",
+				 opts->checks ? "checks" : "review");
+	if (opts->checks && opts->review)
+		return error_set(err, "--checks and --review cannot be used together");
+	if (opts->raw && opts->json)
+		return error_set(err, "--raw and --json cannot be used together");
+	return 0;
+}
+
 static int show(struct loops_options *opts, struct error *err)
 {
 	struct shown shown;
@@ -341,14 +390,8 @@ static int show(struct loops_options *opts, struct error *err)
 
 	bool before = opts->checks && opts->iteration && strcmp(opts->iteration, "0") == 0;
 
-	if (opts->checks && opts->follow) {
-		error_set(err, "--checks and --follow cannot be used together");
+	if (check_options(opts, err) < 0)
 		return cli_fail(err);
-	}
-	if (opts->raw && opts->json) {
-		error_set(err, "--raw and --json cannot be used together");
-		return cli_fail(err);
-	}
 	if (opts->iteration && !before && text_count(opts->iteration, &wanted) < 0) {
 		error_set(err, "--iteration must be a number such as 3, not '%.100s'",
 			  opts->iteration);
@@ -356,6 +399,11 @@ static int show(struct loops_options *opts, struct error *err)
 	}
 	if (loops_find_readable(opts, err) < 0)
 		return cli_fail(err);
+	if (opts->review && !opts->loop.state.options.reviewer.command) {
+		error_set(err, "loop %s has no reviewer (ringfence run --review AGENT)",
+			  opts->loop.id);
+		return cli_fail(err);
+	}
 	if (wanted > opts->loop.state.iteration) {
 		error_set(err, "loop %s has no iteration %u; its last one is %u", opts->loop.id,
 			  (unsigned int)wanted, opts->loop.state.iteration);
@@ -368,6 +416,8 @@ static int show(struct loops_options *opts, struct error *err)
 		init_shown(&shown, opts, opts->loop.state.iteration, opts->loop.state.attempt);
 	if (opts->checks)
 		print_checks(opts, &shown);
+	else if (opts->review)
+		print_reviews(opts, &shown);
 	else if (opts->follow && !wanted)
 		follow(opts, &shown);
 	else
@@ -382,12 +432,13 @@ static int run_logs(const struct cli_command *command, char **argv)
 
 const struct cli_command cmd_logs = {
 	.name = "logs",
-	.args = "[-f | --checks] [--iteration N] [--raw | --json] [LOOP]",
+	.args = "[-f | --checks | --review] [--iteration N] [--raw | --json] [LOOP]",
 	.max_args = 1,
 	.options_anywhere = true,
 	.summary = "show what the agent did, or what the checks printed",
 	.description =
-		"Shows what the agent or the checks printed in the last iteration, or in iteration N. If "
+		"Shows what the agent, the checks or the reviewer printed in the last iteration, or in "
+		"iteration N. If "
 		"the agent prints events, their text is shown: messages, tools and errors. The files are "
 		"in the loop's folder, where the agent cannot write.",
 	.options = options,

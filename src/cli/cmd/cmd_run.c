@@ -265,8 +265,7 @@ static int start(struct run_options *opts, struct error *err)
 		notice(opts->start.notice);
 	if (person) {
 		printf("loop %s\n", loop->id);
-		announce_loop(&opts->effective, &opts->start.plan, &opts->request.choice,
-			      &opts->request.goal);
+		announce_loop(&opts->request, &opts->start.plan);
 	}
 	if (opts->detach && opts->json) {
 		loops_print_line(client_json(loop));

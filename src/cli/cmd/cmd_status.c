@@ -67,6 +67,8 @@ static const char *activity(const struct client_loop *loop)
 		return "being aborted";
 	if (state->phase == LOOP_PHASE_agent)
 		return "the agent is working";
+	if (state->phase == LOOP_PHASE_review)
+		return "every rule holds; the reviewer is working";
 	return state->phase == LOOP_PHASE_checks || state->phase == LOOP_PHASE_baseline
 		       ? "the checks are running"
 		       : NULL;
@@ -118,6 +120,20 @@ static void print_git(const struct loop_state *state)
 		line("%s", state->uncommitted);
 }
 
+/* Prints the last opinion of the reviewer. */
+static void print_review(const struct loop_state *state)
+{
+	const struct loop_state_review *review = &state->review;
+	AUTO_FREE char *found = loops_review_text(review->findings);
+
+	if (review->findings)
+		line("reviewed by %s: %s, US$ %.2f", state->options.reviewer.agent, found,
+		     (double)review->spent_nusd / 1e9);
+	else if (review->spent_nusd)
+		line("reviews by %s: US$ %.2f", state->options.reviewer.agent,
+		     (double)review->spent_nusd / 1e9);
+}
+
 static void print_loop(const struct client_loop *loop, bool with_project)
 {
 	const struct loop_state *state = &loop->state;
@@ -152,6 +168,7 @@ static void print_loop(const struct client_loop *loop, bool with_project)
 		line("work tree %s, branch ringfence/%s", state->options.work_tree, loop->id);
 	if (state->options.draft)
 		line("draft: your project is unchanged until ringfence apply %s", loop->id);
+	print_review(state);
 	print_tape(state);
 	print_git(state);
 	if (state->options.agent.login)

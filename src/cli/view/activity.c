@@ -70,10 +70,22 @@ char *activity_log(const struct client_loop *loop, unsigned int iteration, unsig
 	return mem_format("%s/iterations/%s/stdout.log", loop->folder, number);
 }
 
+/* The path of the output of the present review; the caller frees. */
+static char *review_log(const struct client_loop *loop)
+{
+	const struct loop_state *state = &loop->state;
+	AUTO_FREE char *agent = activity_log(loop, state->iteration, state->attempt);
+
+	return mem_format("%.*s/review-%u.stdout.log", (int)(strrchr(agent, '/') - agent), agent,
+			  state->review.runs);
+}
+
 char *activity_now(const struct client_loop *loop)
 {
 	const struct loop_state *state = &loop->state;
-	AUTO_FREE char *path = activity_log(loop, state->iteration, state->attempt);
+	AUTO_FREE char *path = state->phase == LOOP_PHASE_review
+				       ? review_log(loop)
+				       : activity_log(loop, state->iteration, state->attempt);
 	AUTO_FD fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	AUTO_FREE char *bytes = mem_alloc(END_BYTES);
 	struct stat status;

@@ -17,24 +17,29 @@ static void print_row(const char *name, struct buffer *text)
 	page_print(buffer_text(text), COLUMN);
 }
 
+static void add_choice(struct buffer *out, const struct choice *choice)
+{
+	if (choice->agent->program) {
+		buffer_add_text(out, choice->agent->title);
+	} else {
+		AUTO_FREE char *shown = text_escaped(choice->command);
+
+		buffer_printf(out, "%.200s", shown);
+	}
+	if (choice->model) {
+		AUTO_FREE char *shown = text_escaped(choice->model);
+
+		buffer_printf(out, " with %.100s", shown);
+	}
+}
+
 static void print_agent(const struct effective *effective, const struct choice *choice)
 {
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(1 << 13);
 	const char *name = config_text(&effective->config, SETTING_AGENT);
 	bool chosen = choice->agent->program && (!name || strcmp(name, "auto") == 0);
 
-	if (choice->agent->program) {
-		buffer_add_text(&text, choice->agent->title);
-	} else {
-		AUTO_FREE char *shown = text_escaped(choice->command);
-
-		buffer_printf(&text, "%.200s", shown);
-	}
-	if (choice->model) {
-		AUTO_FREE char *shown = text_escaped(choice->model);
-
-		buffer_printf(&text, " with %.100s", shown);
-	}
+	add_choice(&text, choice);
 	if (chosen)
 		buffer_add_text(
 			&text,
@@ -97,6 +102,18 @@ static void add_time(struct buffer *out, const struct config *config, enum setti
 	buffer_printf(out, " %s", of);
 }
 
+static void print_review(const struct config *config, const struct choice *review)
+{
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(1 << 13);
+
+	if (!review->agent)
+		return;
+	add_choice(&text, review);
+	buffer_add_text(&text, " gives a second opinion, read-only");
+	add_money(&text, config, SETTING_REVIEW_BUDGET, "each");
+	print_row("review", &text);
+}
+
 static void print_limits(const struct config *config)
 {
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(1 << 13);
@@ -143,12 +160,14 @@ static void print_goal(const struct goal *goal)
 	print_row("done when", &text);
 }
 
-void announce_loop(const struct effective *effective, const struct fence_plan *plan,
-		   const struct choice *choice, const struct goal *goal)
+void announce_loop(const struct loop_request *request, const struct fence_plan *plan)
 {
-	print_agent(effective, choice);
+	const struct effective *effective = request->effective;
+
+	print_agent(effective, &request->choice);
+	print_review(&effective->config, &request->review);
 	print_fence(effective, plan);
 	print_network(effective);
 	print_limits(&effective->config);
-	print_goal(goal);
+	print_goal(&request->goal);
 }

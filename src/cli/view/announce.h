@@ -3,12 +3,9 @@
 #define CLI_VIEW_ANNOUNCE_H
 
 #include "fence/fence_plan.h"
-#include "settings/choice.h"
-#include "settings/effective.h"
-#include "settings/goal.h"
+#include "settings/loop_request.h"
 
-/* Prints it on stdout: agent, fence, network, limits and goal. */
-void announce_loop(const struct effective *effective, const struct fence_plan *plan,
-		   const struct choice *choice, const struct goal *goal);
+/* Prints it on stdout: agent, reviewer, fence, network, limits and goal. */
+void announce_loop(const struct loop_request *request, const struct fence_plan *plan);
 
 #endif

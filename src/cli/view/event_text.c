@@ -392,6 +392,39 @@ static void print_checked(struct event_text *view, const json_t *data)
 	print_found(view, data);
 }
 
+static void print_reviewing(struct event_text *view, const json_t *data)
+{
+	event_text_print(view, "  every rule holds; asking for a second opinion (%s)",
+			 jsonget_text(data, "agent"));
+}
+
+static void print_reviewed(struct event_text *view, const json_t *data)
+{
+	const json_t *findings = json_object_get(data, "findings");
+	AUTO_FREE char *found = loops_review_text(findings);
+	size_t index;
+	const json_t *finding;
+
+	print_cost(view, data);
+	if (jsonget_flag(data, "lost"))
+		event_text_print(view, "  the review was cut off, and is repeated");
+	else if (findings)
+		event_text_paint(view, review_count(findings, "blocking") ? COLOR_RED : COLOR_GREEN,
+				 "  review: %s", found);
+	else if (*jsonget_text(data, "unreadable"))
+		event_text_print(view, "  the reviewer's answer could not be read: %s",
+				 jsonget_text(data, "unreadable"));
+	else
+		event_text_print(view, "  the reviewer gave no opinion (%s)",
+				 failure_row(loop_state_failure(data))->name);
+	json_array_foreach(findings, index, finding)
+	{
+		AUTO_FREE char *line = loops_finding_text(finding);
+
+		event_text_print(view, "    %s", line);
+	}
+}
+
 static void print_wait(struct event_text *view, const json_t *data)
 {
 	time_t until = (time_t)(jsonget_number(data, "until_ms") / 1000);
@@ -434,6 +467,16 @@ static void print_data(struct event_text *view, int kind, const json_t *data, in
 		break;
 	case LOOP_EVENT_examined:
 		print_examined(view, data);
+		break;
+	case LOOP_EVENT_reviewing:
+		print_reviewing(view, data);
+		break;
+	case LOOP_EVENT_reviewed:
+		print_reviewed(view, data);
+		break;
+	case LOOP_EVENT_rechecks:
+		event_text_paint(view, COLOR_BOLD, "iteration %d: only a second opinion is missing",
+				 (int)jsonget_number(data, "iteration"));
 		break;
 	case LOOP_EVENT_checkpointed:
 		print_checkpointed(view, data);

@@ -44,6 +44,7 @@ struct ledger {
 	uint32_t iteration;
 	bool replay;
 	char *agent;
+	bool review;
 	/* granted to this owner in its period; other owners of the folder have their own periods */
 	uint64_t own;
 	uint64_t granted; /* by the lease */
@@ -173,8 +174,11 @@ static void explain_limit(const struct ledger *ledger, enum ledger_scope scope, 
 		[LEDGER_DAY] = { "today", "daily-budget" },
 	};
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(2 * LEDGER_WHY);
-	const char *of = scope == LEDGER_ITERATION && !ledger->iteration ? "this run"
-									 : names[scope].of;
+	bool own = scope == LEDGER_ITERATION && ledger->review;
+	const char *key = own ? "review-budget" : names[scope].key;
+	const char *of = own                                               ? "this review"
+			 : scope == LEDGER_ITERATION && !ledger->iteration ? "this run"
+									   : names[scope].of;
 
 	if (need > 0 && left > 0) {
 		buffer_add_text(&text, "a request could cost US$ ");
@@ -183,11 +187,11 @@ static void explain_limit(const struct ledger *ledger, enum ledger_scope scope, 
 		add_rounded(&text, left, false);
 		buffer_printf(&text, " is left of %s's US$ ", of);
 		price_add_usd(&text, ledger->limits[scope], 2);
-		buffer_printf(&text, "; --%s changes it", names[scope].key);
+		buffer_printf(&text, "; --%s changes it", key);
 	} else {
 		buffer_printf(&text, "the budget for %s is used up: US$ ", of);
 		price_add_usd(&text, ledger->limits[scope], 2);
-		buffer_printf(&text, " (%s)", names[scope].key);
+		buffer_printf(&text, " (%s)", key);
 	}
 	snprintf(ret_why, LEDGER_WHY, "%s", buffer_text(&text));
 }
@@ -281,6 +285,8 @@ int ledger_add(struct ledger *ledger, const struct ledger_row *row, struct error
 	if (ledger->iteration)
 		add_number(&line, "iteration", ledger->iteration);
 	add_field(&line, "agent", ledger->agent, 64);
+	if (ledger->review)
+		buffer_add_text(&line, ",\"review\":true");
 	add_field(&line, "child", row->child, sizeof row->child);
 	add_field(&line, "route", row->route, sizeof row->route);
 	add_field(&line, "provider", row->provider, sizeof row->provider);
@@ -603,6 +609,7 @@ int ledger_open(const struct ledger_options *options, struct ledger **ret_ledger
 	ledger->period = options->period;
 	ledger->iteration = options->iteration;
 	ledger->agent = mem_dup(options->agent ? options->agent : "");
+	ledger->review = options->review;
 	ledger->lines_fd = open(lines, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
 	ledger->alive = open(alive, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (ledger->lines_fd < 0 || ledger->alive < 0) {

@@ -60,6 +60,7 @@ struct ledger_options {
 	uint32_t iteration; /* for the ledger, or 0 */
 	bool replay;        /* nobody is paid: lines are marked, and the day is not charged */
 	const char *agent;  /* for the ledger, or NULL */
+	bool review;        /* it judges the work of others: lines are marked */
 };
 
 struct ledger;

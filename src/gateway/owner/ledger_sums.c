@@ -83,9 +83,19 @@ static uint64_t number(const json_t *row, const char *key)
 	return value > 0 ? (uint64_t)value : 0;
 }
 
-/* The texts belong to the row. */
-static void read_row(const json_t *row, struct ledger_sums_item *ret_item)
+/* A reviewer is another agent, even if it is the same program. */
+static void name_reviewer(json_t *row)
 {
+	AUTO_FREE char *name = mem_format("%s (review)", jsonget_text(row, "agent"));
+
+	if (jsonget_flag(row, "review"))
+		json_object_set_new(row, "agent", json_string(name));
+}
+
+/* The texts belong to the row. */
+static void read_row(json_t *row, struct ledger_sums_item *ret_item)
+{
+	name_reviewer(row);
 	*ret_item = (struct ledger_sums_item){
 		.model = (char *)jsonget_text(row, "model"),
 		.agent = (char *)jsonget_text(row, "agent"),

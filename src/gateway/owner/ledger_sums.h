@@ -1,5 +1,6 @@
 /*
  * The lines of a ledger, and their sums by model, agent, subagent and whether somebody was paid.
+ * The agent of a review is called "NAME (review)".
  * The sums of a ledger can be written as one line of text, so that a ledger that no longer changes
  * is read once.
  */

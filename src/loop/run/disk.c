@@ -29,10 +29,9 @@ static uint64_t sum(const struct usage *usage)
 static void count_grown(struct supervisor *sup, const char *refs)
 {
 	struct supervisor_disk *disk = &sup->disk;
-	uint64_t period = loop_state_period(&sup->state);
+	bool same = disk->iteration == sup->state.iteration && disk->attempt == sup->state.attempt;
 	AUTO_FREE char *all = path_join(sup->folder, "iterations");
-	AUTO_FREE char *last = loop_folder_iteration(sup->folder, (unsigned)(disk->period >> 32),
-						     (unsigned)disk->period);
+	AUTO_FREE char *last = loop_folder_iteration(sup->folder, disk->iteration, disk->attempt);
 	AUTO_FREE char *now = loop_folder_iteration(sup->folder, sup->state.iteration,
 						    sup->state.attempt);
 
@@ -40,11 +39,12 @@ static void count_grown(struct supervisor *sup, const char *refs)
 		disk->ended = disk_usage_bytes(all, path_name(now));
 		disk->refs = disk_usage_bytes(refs, NULL);
 	} else {
-		disk->ended += period == disk->period ? 0 : disk_usage_bytes(last, NULL);
+		disk->ended += same ? 0 : disk_usage_bytes(last, NULL);
 		disk->refs += (uint64_t)(sup->state.checkpoint - disk->checkpoint) * REF_BYTES;
 	}
 	disk->counted = true;
-	disk->period = period;
+	disk->iteration = sup->state.iteration;
+	disk->attempt = sup->state.attempt;
 	disk->checkpoint = sup->state.checkpoint;
 }
 
@@ -126,7 +126,9 @@ static int64_t due_ms(void *context)
 	const struct supervisor *sup = context;
 	const struct loop_options *options = &sup->state.options;
 	bool runs = sup->run.working && !sup->run.cut &&
-		    (sup->state.phase == LOOP_PHASE_agent || sup->state.phase == LOOP_PHASE_checks);
+		    (sup->state.phase == LOOP_PHASE_agent ||
+		     sup->state.phase == LOOP_PHASE_checks ||
+		     sup->state.phase == LOOP_PHASE_review);
 
 	return runs && (options->min_free_bytes || options->loop_disk_bytes)
 		       ? sup->disk.looked_ms + EVERY_MS

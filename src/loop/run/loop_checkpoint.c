@@ -13,7 +13,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 enum { HIDDEN_BYTES = 1 << 19 }; /* the arguments of a program are limited */
 
@@ -154,16 +156,19 @@ int loop_checkpoint_retry(struct supervisor *sup, const char *task, const struct
 		       : 1;
 }
 
-/* Runs a task, again if its process dies. Outputs and result: see loop_checkpoint_ask(). */
+/* Runs a task, again if its process dies. output: a file for its stdout, or -1. Outputs and
+ * result: see loop_checkpoint_ask(). */
 static int run_task(struct supervisor *sup, const char *name, const struct snapshot_work *work,
-		    json_t **ret_answer, char **ret_failed, struct error *err)
+		    int output, json_t **ret_answer, char **ret_failed, struct error *err)
 {
 	struct error why = { 0 };
 	int tries = 0;
 	int again;
 
 	do {
-		if (snapshot_start(work, -1, sup->lock, &sup->checkpoint.job, &why) == 0) {
+		if (output >= 0 && (ftruncate(output, 0) < 0 || lseek(output, 0, SEEK_SET) < 0))
+			return error_sys(err, "empty a file in memory");
+		if (snapshot_start(work, output, sup->lock, &sup->checkpoint.job, &why) == 0) {
 			if (!await(sup) ||
 			    snapshot_end(&sup->checkpoint.job, ret_answer, &why) == 0)
 				return 0;
@@ -191,7 +196,7 @@ int loop_checkpoint_ask(struct supervisor *sup, const char *name, const struct l
 		snapshot_tell(&work, "hidden", hidden->items[i]);
 		bytes += strlen(hidden->items[i]) + sizeof "hidden=" + sizeof(char *);
 	}
-	result = run_task(sup, name, &work, ret_answer, ret_failed, err);
+	result = run_task(sup, name, &work, -1, ret_answer, ret_failed, err);
 	snapshot_release(&work);
 	return result;
 }
@@ -212,9 +217,36 @@ int loop_checkpoint_examine(struct supervisor *sup, json_t **ret_answer, char **
 	{
 		snapshot_tell(&work, "action", json_string_value(action));
 	}
-	result = run_task(sup, "examine", &work, ret_answer, ret_failed, err);
+	result = run_task(sup, "examine", &work, -1, ret_answer, ret_failed, err);
 	snapshot_release(&work);
 	return result;
+}
+
+int loop_checkpoint_diff(struct supervisor *sup, size_t most_bytes, struct buffer *ret_text,
+			 char **ret_failed, struct error *err)
+{
+	AUTO_FD file = memfd_create("diff", MFD_CLOEXEC);
+	struct snapshot_work work;
+	json_t *answer = NULL;
+	off_t size;
+	int result;
+
+	*ret_failed = NULL;
+	if (file < 0)
+		return error_sys(err, "create a file in memory");
+	begin(sup, "diff", &work);
+	snapshot_tell_number(&work, "to", sup->state.checkpoint);
+	snapshot_tell_number(&work, "most_bytes", (int64_t)most_bytes);
+	result = run_task(sup, "diff", &work, file, &answer, ret_failed, err);
+	snapshot_release(&work);
+	json_decref(answer);
+	if (result < 0 || *ret_failed || sup->leaving)
+		return result;
+	size = lseek(file, 0, SEEK_END);
+	if ((size > (off_t)most_bytes && ftruncate(file, (off_t)most_bytes) < 0) ||
+	    lseek(file, 0, SEEK_SET) < 0 || fd_read_all(file, ret_text) < 0)
+		return error_sys(err, "read a file in memory");
+	return 0;
 }
 
 /* Without checkpoints, the work of an iteration is only synced. */
@@ -243,7 +275,7 @@ int loop_checkpoint_take(struct supervisor *sup, const char *kind, uint32_t iter
 	if (sup->state.options.checkpoints_off)
 		return strcmp(kind, "after") == 0 ? sync_work(sup, err) : 0;
 	make_save(sup, kind, iteration, &work);
-	result = run_task(sup, "checkpoint", &work, &answer, ret_failed, err);
+	result = run_task(sup, "checkpoint", &work, -1, &answer, ret_failed, err);
 	snapshot_release(&work);
 	if (result == 0 && !sup->leaving)
 		result = record_end(sup, answer, *ret_failed, err);

@@ -8,6 +8,7 @@
 #define LOOP_RUN_LOOP_CHECKPOINT_H
 
 #include "loop/supervise/supervisor.h"
+#include "util/buffer.h"
 
 /*
  * Takes a checkpoint and waits for it, unless the latest one is current. The work of an iteration
@@ -30,6 +31,13 @@ int loop_checkpoint_ask(struct supervisor *sup, const char *name, const struct l
  * Answer and result: as above. */
 int loop_checkpoint_examine(struct supervisor *sup, json_t **ret_answer, char **ret_failed,
 			    struct error *err);
+
+/*
+ * Reads the changes between the first checkpoint and the latest one as a patch. The caller releases
+ * *ret_text, which is cut to most_bytes. Result: as above.
+ */
+int loop_checkpoint_diff(struct supervisor *sup, size_t most_bytes, struct buffer *ret_text,
+			 char **ret_failed, struct error *err);
 
 /*
  * After the death of a ringfence-snapshot (why->status is ERROR_DIED): records that the task is

@@ -16,7 +16,7 @@ void loop_cost_options(const struct supervisor *sup, struct ledger_options *ret_
 	*ret_options = (struct ledger_options){
 		.folder = sup->folder,
 		.day = *ret_day,
-		.limits = { [LEDGER_ITERATION] = (uint64_t)options->budget_nusd,
+		.limits = { [LEDGER_ITERATION] = (uint64_t)loop_state_budget_nusd(&sup->state),
 			    [LEDGER_LOOP] = (uint64_t)options->limits.cost_nusd,
 			    [LEDGER_DAY] = (uint64_t)options->daily_nusd },
 		.period = loop_state_period(&sup->state),
@@ -24,6 +24,7 @@ void loop_cost_options(const struct supervisor *sup, struct ledger_options *ret_
 		.settled = sup->state.settled,
 		.iteration = sup->state.iteration,
 		.agent = loop_state_part(&sup->state)->agent,
+		.review = loop_state_part(&sup->state)->review,
 	};
 }
 

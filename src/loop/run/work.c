@@ -20,16 +20,15 @@ enum { AFTER_END_MS = 60000 };
 /* Stops an agent that has spent too much; what is spent cannot be undone. */
 static void watch_cost(struct supervisor *sup)
 {
-	const struct loop_options *options = &sup->state.options;
+	int64_t budget = loop_state_budget_nusd(&sup->state);
 	int64_t cost = sup->run.heard.cost_nusd;
-	int64_t most = options->limits.cost_nusd;
+	int64_t most = sup->state.options.limits.cost_nusd;
 
 	/* With models, the gateway counts and enforces the limit. */
 	if (sup->run.cut != SUPERVISOR_CUT_NOT || cost <= 0 ||
 	    model_access_is_set(&sup->fence.models))
 		return;
-	if ((options->budget_nusd && cost >= options->budget_nusd) ||
-	    (most && cost >= most - sup->state.spent_nusd)) {
+	if ((budget && cost >= budget) || (most && cost >= most - sup->state.spent_nusd)) {
 		sup->run.cut = SUPERVISOR_CUT_BUDGET;
 		runner_stop(&sup->run.runner);
 	}
@@ -134,7 +133,8 @@ static int64_t silence_due_ms(void *context)
 	/* Some agents never exit after their last message; others wait for background work. */
 	if (sup->run.heard.finished && (!idle_ms || idle_ms > AFTER_END_MS))
 		idle_ms = AFTER_END_MS;
-	if (!sup->run.working || sup->run.cut || !idle_ms || sup->state.phase != LOOP_PHASE_agent)
+	if (!sup->run.working || sup->run.cut || !idle_ms ||
+	    (sup->state.phase != LOOP_PHASE_agent && sup->state.phase != LOOP_PHASE_review))
 		return INT64_MAX;
 	return sup->run.said_ms + idle_ms;
 }
@@ -189,6 +189,26 @@ static void drain(struct sink *sink)
 		;
 }
 
+/* A part that only reads sees what the others see, and can change nothing. */
+static void make_read_only(struct fence_spec *spec, const struct supervisor *sup)
+{
+	spec->read_only = true;
+	spec->read_only_origin = "--review";
+	fence_paths_add_all(&spec->read, &sup->fence.write);
+	for (size_t i = 0; i < sup->git.covers.count; i++)
+		fence_covers_add(&spec->covers, sup->git.covers.items[i].path,
+				 sup->git.covers.items[i].source, false);
+}
+
+static void make_writable(struct fence_spec *spec, const struct supervisor *sup)
+{
+	fence_paths_add_all(&spec->write, &sup->fence.write);
+	for (size_t i = 0; i < sup->git.covers.count; i++)
+		fence_covers_add(&spec->covers, sup->git.covers.items[i].path,
+				 sup->git.covers.items[i].source,
+				 sup->git.covers.items[i].writable);
+}
+
 static int start(struct supervisor *sup, const struct work *work, struct error *err)
 {
 	char *const arguments[] = { (char *)"sh", (char *)"-c", (char *)work->command, NULL };
@@ -200,7 +220,6 @@ static int start(struct supervisor *sup, const struct work *work, struct error *
 
 	spec.project = sup->state.options.project;
 	spec.command = arguments;
-	spec.covers = sup->git.covers;
 	spec.limits[FENCE_LIMIT_TIME] = (uint64_t)work->timeout_ms;
 	spec.env = (struct list){ 0 };
 	for (size_t i = 0; i < sup->fence.env.count; i++)
@@ -211,8 +230,13 @@ static int start(struct supervisor *sup, const struct work *work, struct error *
 		list_printf(&spec.env, "RINGFENCE_LOGIN=%s", work->login);
 		spec.login = loop_state_part(&sup->state)->login; /* the risk is in every report */
 	}
-	spec.write = (struct fence_paths){ 0 };
-	fence_paths_add_all(&spec.write, &sup->fence.write);
+	spec.write = spec.read = (struct fence_paths){ 0 };
+	spec.covers = (struct fence_covers){ 0 };
+	fence_paths_add_all(&spec.read, &sup->fence.read);
+	if (loop_state_part(&sup->state)->review)
+		make_read_only(&spec, sup);
+	else
+		make_writable(&spec, sup);
 	if (work->keep) {
 		list_printf(&spec.env, "RINGFENCE_KEEP=%s", work->keep);
 		fence_paths_add(&spec.write, work->keep, "the agent's sessions");
@@ -230,6 +254,8 @@ static int start(struct supervisor *sup, const struct work *work, struct error *
 			      &sup->run.runner, err);
 	list_release(&spec.env);
 	fence_paths_release(&spec.write);
+	fence_paths_release(&spec.read);
+	fence_covers_release(&spec.covers);
 	return result;
 }
 
@@ -282,6 +308,13 @@ void work_forget(struct supervisor *sup)
 	agent_summary_release(&sup->run.heard);
 }
 
+char *work_name(const struct supervisor *sup)
+{
+	return loop_state_part(&sup->state)->review
+		       ? mem_format("review-%u.", sup->state.review.runs)
+		       : mem_dup("");
+}
+
 struct recollection {
 	const struct supervisor *sup;
 	struct agent_summary *summary;
@@ -299,7 +332,8 @@ void work_recall(const struct supervisor *sup, struct agent_summary *ret_heard)
 	const struct loop_state *state = &sup->state;
 	AUTO_FREE char *folder = loop_folder_iteration(sup->folder, state->iteration,
 						       state->attempt);
-	AUTO_FREE char *path = mem_format("%s/stdout.log", folder);
+	AUTO_FREE char *name = work_name(sup);
+	AUTO_FREE char *path = mem_format("%s/%sstdout.log", folder, name);
 	AUTO_FD fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	struct recollection recollection = { sup, ret_heard };
 	struct agent_reader *reader = agent_reader_new(loop_state_part(state)->format, recall,
@@ -308,7 +342,7 @@ void work_recall(const struct supervisor *sup, struct agent_summary *ret_heard)
 	ssize_t n;
 
 	agent_summary_init(ret_heard);
-	if (state->options.keep_session && state->session)
+	if (state->options.keep_session && state->session && !loop_state_part(state)->review)
 		agent_reader_continue(reader, &state->session_use);
 	while (fd >= 0 && (n = read(fd, chunk, CHUNK)) > 0)
 		agent_reader_feed(reader, chunk, (size_t)n);

@@ -17,6 +17,7 @@
 	X(ready)    /* the next iteration may start */                              \
 	X(agent)    /* the agent is running */                                      \
 	X(checks)   /* the agent has ended; the checks run */                       \
+	X(review)   /* every rule holds; the reviewer is running */                 \
 	X(waiting)  /* until a stated time */                                       \
 	X(paused)                                                                   \
 	X(closing) /* the loop is over; leftovers are committed in its work tree */ \
@@ -30,6 +31,9 @@
 	X(baselined)   /* all checks have run before the first iteration */          \
 	X(begun)       /* an iteration; the agent starts after this */               \
 	X(ended)       /* the agent of this iteration */                             \
+	X(rechecks)    /* an iteration without an agent: only its end is missing */  \
+	X(reviewing)   /* decided: the reviewer starts after this */                 \
+	X(reviewed)    /* its findings, or why there are none */                     \
 	X(interrupted) /* an iteration was cut off and does not count */             \
 	X(continued)   /* decided: next iteration */                                 \
 	X(waits)       /* decided: next iteration after a wait */                    \

@@ -60,6 +60,17 @@ static json_t *trouble_of(const struct list *trouble)
 	return texts;
 }
 
+static json_t *review_json(const struct loop_state *state)
+{
+	const struct loop_state_review *review = &state->review;
+
+	return json_pack("{s:s, s:I, s:i, s:i, s:I, s:O?}", "agent", state->options.reviewer.agent,
+			 "spent_nusd", (json_int_t)review->spent_nusd, "rounds",
+			 (int)review->rounds, "most_rounds", (int)state->options.review_rounds,
+			 "budget_nusd", (json_int_t)state->options.review_nusd, "findings",
+			 review->findings);
+}
+
 /* This is written often, and a long text is recognizable by its start. */
 static json_t *start_of(const char *text)
 {
@@ -121,6 +132,8 @@ json_t *loop_report_loop(const char *id, const struct loop_state *state, bool al
 	json_object_set_new(value, "objective",
 			    state->options.objective ? start_of(state->options.objective)
 						     : json_null());
+	if (state->options.reviewer.command)
+		json_object_set_new(value, "review", review_json(state));
 	json_object_set_new(value, "created_at", json_integer(state->created_ms / 1000));
 	if (state->phase == LOOP_PHASE_waiting)
 		json_object_set_new(value, "waits_until",

@@ -10,6 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The runs of reviewers in an attempt at an iteration: bits of a period. */
+enum { PERIOD_RUNS = 8 };
+
 static void replace(char **target, const char *value)
 {
 	free(*target);
@@ -39,6 +42,9 @@ void loop_state_release(struct loop_state *state)
 	json_decref(state->closing);
 	json_decref(state->findings);
 	json_decref(state->accepted);
+	json_decref(state->review.findings);
+	free(state->review.unreached);
+	free(state->review.why);
 	free(state->final);
 	free(state->unreached);
 	free(state->policy_why);
@@ -137,13 +143,18 @@ static void add_use(struct agent_totals *use, const json_t *data)
 	add_to(&use->tokens.reasoning, jsonget_number(tokens, "reasoning"));
 }
 
+static void add_cost(struct loop_state *state, const json_t *data)
+{
+	add_to(&state->spent_nusd, jsonget_number(data, "cost_nusd"));
+	add_to(&state->estimated_nusd, jsonget_number(data, "estimated_nusd"));
+}
+
 /* Adds the agent's cost and its session. */
 static void read_heard(struct loop_state *state, const json_t *data)
 {
 	const char *session = jsonget_string(data, "session");
 
-	add_to(&state->spent_nusd, jsonget_number(data, "cost_nusd"));
-	add_to(&state->estimated_nusd, jsonget_number(data, "estimated_nusd"));
+	add_cost(state, data);
 	if (!session || !is_session(session))
 		return;
 	if (!state->session || strcmp(state->session, session) != 0)
@@ -160,19 +171,25 @@ static void forget_session(struct loop_state *state)
 
 const struct loop_part *loop_state_part(const struct loop_state *state)
 {
-	return &state->options.agent;
+	return state->phase == LOOP_PHASE_review ? &state->options.reviewer : &state->options.agent;
+}
+
+int64_t loop_state_budget_nusd(const struct loop_state *state)
+{
+	return loop_state_part(state)->review ? state->options.review_nusd
+					      : state->options.budget_nusd;
 }
 
 uint64_t loop_state_period(const struct loop_state *state)
 {
-	return (uint64_t)state->iteration << 32 | state->attempt;
+	return (uint64_t)state->iteration << 32 | (uint64_t)state->attempt << PERIOD_RUNS |
+	       state->review.runs;
 }
 
-static void fold_ended(struct loop_state *state, const json_t *data)
+/* Reads how a part of the loop ended. */
+static struct failure_facts read_facts(const json_t *data)
 {
-	state->settled_before = state->settled;
-	state->settled = loop_state_period(state);
-	state->facts = (struct failure_facts){
+	return (struct failure_facts){
 		.exit_code = (int)jsonget_number(data, "code"),
 		.signal = (int)jsonget_number(data, "signal"),
 		.timed_out = jsonget_flag(data, "timed_out"),
@@ -185,6 +202,20 @@ static void fold_ended(struct loop_state *state, const json_t *data)
 		.reported = failure_from_stream(jsonget_string(data, "error")),
 		.reset_at = jsonget_number(data, "reset_at"),
 	};
+}
+
+enum failure loop_state_failure(const json_t *data)
+{
+	struct failure_facts facts = read_facts(data);
+
+	return failure_of(&facts);
+}
+
+static void fold_ended(struct loop_state *state, const json_t *data)
+{
+	state->settled_before = state->settled;
+	state->settled = loop_state_period(state);
+	state->facts = read_facts(data);
 	read_heard(state, data);
 	/* In the same session, the next agent would do the same, or meet the same limit. */
 	if (state->facts.reported == FAILURE_RUNAWAY || state->facts.reported == FAILURE_TOO_LONG)
@@ -341,6 +372,8 @@ static void read_verdict(struct loop_state *state, const json_t *data)
 	state->used = (uint32_t)jsonget_number(data, "used");
 	state->waits = (uint32_t)jsonget_number(data, "waits");
 	state->findings_told = jsonget_flag(data, "findings_told");
+	state->review.rounds = (uint32_t)jsonget_number(data, "review_rounds");
+	state->recheck = jsonget_flag(data, "recheck");
 	state->completion = (uint32_t)jsonget_number(data, "completion");
 	state->confidence = (uint32_t)jsonget_number(data, "confidence");
 	read_snapshot(state, json_object_get(data, "snapshot"));
@@ -399,17 +432,81 @@ static void fold_baselined(struct loop_state *state, const json_t *data)
 	read_snapshot(state, json_object_get(data, "snapshot"));
 }
 
-static void fold_begun(struct loop_state *state, const json_t *data)
+/* A new attempt has its own opinions; the last findings stand until then. */
+static void begin_attempt(struct loop_state *state, const json_t *data)
 {
 	state->iteration = (uint32_t)jsonget_number(data, "iteration");
 	state->attempt = (uint32_t)jsonget_number(data, "attempt");
+	state->review.runs = state->review.unanswered = 0;
+	state->review.given = false;
+}
+
+static void fold_begun(struct loop_state *state, const json_t *data)
+{
+	begin_attempt(state, data);
+	state->review.changed = 0;
+	state->recheck = false;
 	state->restored = false;
+}
+
+static void fold_rechecks(struct loop_state *state, const json_t *data)
+{
+	state->settled_before = state->settled;
+	begin_attempt(state, data);
+}
+
+static void fold_reviewing(struct loop_state *state, const json_t *data)
+{
+	state->review.runs++;
+	state->review.given = false;
+	state->review.changed = (uint32_t)jsonget_number(data, "changed");
+}
+
+/* Says why a reviewer had no opinion; the caller frees it. */
+static char *no_opinion(const json_t *data, enum failure failure)
+{
+	const char *unreadable = jsonget_string(data, "unreadable");
+	const char *limit = jsonget_string(data, "limit");
+	const char *what = failure_row(failure)->what;
+
+	if (unreadable)
+		return mem_format("its answer could not be read: %s", unreadable);
+	return mem_format("%s%s%s%s", what ? what : "it said nothing", limit ? " (" : "",
+			  limit ? limit : "", limit ? ")" : "");
+}
+
+/* A reviewer that was cut off has said nothing. Its files may have changed since: the checks run
+ * again before the next one. */
+static void fold_reviewed(struct loop_state *state, const json_t *data)
+{
+	struct loop_state_review *review = &state->review;
+	const json_t *findings = json_object_get(data, "findings");
+
+	add_cost(state, data);
+	add_to(&review->spent_nusd, jsonget_number(data, "cost_nusd"));
+	if (jsonget_flag(data, "lost")) {
+		state->checks_done = 0;
+		return;
+	}
+	state->settled = loop_state_period(state);
+	read_fence(state, data);
+	review->failure = loop_state_failure(data);
+	review->reset_at = jsonget_number(data, "reset_at");
+	review->given = json_is_array(findings);
+	replace(&review->unreached, jsonget_string(data, "unreached"));
+	free(review->why);
+	review->why = review->given ? NULL : no_opinion(data, review->failure);
+	review->unanswered += !review->given;
+	if (!review->given)
+		return;
+	json_decref(review->findings);
+	review->findings = json_deep_copy(findings);
 }
 
 static void fold_interrupted(struct loop_state *state, const json_t *data)
 {
 	/* The iteration is repeated, even if only its checks were cut off. */
-	if (state->settled == loop_state_period(state))
+	if (state->settled >> PERIOD_RUNS == loop_state_period(state) >> PERIOD_RUNS)
 		state->settled = state->settled_before;
 	fold_decision(state, data);
 }
@@ -437,6 +534,7 @@ static void fold_resumed(struct loop_state *state, const json_t *data)
 	state->wish = LOOP_WISH_NONE;
 	state->fence_failed = false;
 	state->refused = false;
+	state->review.rounds = 0;
 	reset_breakers(state);
 }
 
@@ -523,6 +621,9 @@ static void (*const folds[LOOP_EVENT_COUNT])(struct loop_state *state, const jso
 	[LOOP_EVENT_baselined] = fold_baselined,
 	[LOOP_EVENT_begun] = fold_begun,
 	[LOOP_EVENT_ended] = fold_ended,
+	[LOOP_EVENT_rechecks] = fold_rechecks,
+	[LOOP_EVENT_reviewing] = fold_reviewing,
+	[LOOP_EVENT_reviewed] = fold_reviewed,
 	[LOOP_EVENT_interrupted] = fold_interrupted,
 	[LOOP_EVENT_continued] = fold_decision,
 	[LOOP_EVENT_waits] = fold_decision,
@@ -573,7 +674,8 @@ int loop_state_fold(struct loop_state *state, const struct journal_event *event,
 		if (state->phase == LOOP_PHASE_paused || state->phase == LOOP_PHASE_finished)
 			state->rested_ms += event->at_ms - state->phase_ms;
 		state->phase_ms = event->at_ms;
-		state->checks_done = next == LOOP_PHASE_checks ? state->checks_done : 0;
+		if (next != LOOP_PHASE_checks && next != LOOP_PHASE_review)
+			state->checks_done = 0;
 	}
 	if (kind == LOOP_EVENT_created)
 		state->created_ms = event->at_ms;
@@ -608,6 +710,7 @@ const char *loop_state_status(const struct loop_state *state, bool alive)
 	case LOOP_PHASE_ready:
 	case LOOP_PHASE_agent:
 	case LOOP_PHASE_checks:
+	case LOOP_PHASE_review:
 	case LOOP_PHASE_closing:
 		return alive ? "running" : "interrupted";
 	case LOOP_PHASE_waiting:

@@ -40,6 +40,7 @@ struct loop_options {
 	const char *promise; /* or NULL */
 	const char *tasks;   /* a file with boxes, or NULL */
 	struct loop_part agent;
+	struct loop_part reviewer; /* gives a second opinion, if there is one */
 	/* Folder for the sessions of all loops; NULL: sessions are not kept. */
 	const char *sessions;
 	const char *prices;          /* the user's own, or NULL */
@@ -50,8 +51,10 @@ struct loop_options {
 	int64_t timeout_ms; /* per iteration */
 	int64_t check_timeout_ms;
 	int64_t idle_ms;
-	int64_t budget_nusd; /* per iteration; 0: unlimited */
-	int64_t daily_nusd;  /* for all runs of the user in a day; 0: unlimited */
+	int64_t budget_nusd;    /* per iteration; 0: unlimited */
+	int64_t review_nusd;    /* the same, for a review */
+	uint32_t review_rounds; /* with blocking findings, then a person decides; 0: unlimited */
+	int64_t daily_nusd;     /* for all runs of the user in a day; 0: unlimited */
 	struct decision_limits limits;
 	struct loop_prompt_limits prompt;
 	bool checkpoints_off;
@@ -102,6 +105,20 @@ struct loop_state_sum {
 	int64_t tests_passing;
 };
 
+/* The second opinion on the work. */
+struct loop_state_review {
+	uint32_t runs;         /* reviewers started in this attempt */
+	uint32_t unanswered;   /* and ended without an opinion */
+	bool given;            /* the last one had an opinion on the present work */
+	json_t *findings;      /* of the last opinion, or NULL */
+	uint32_t rounds;       /* opinions with blocking findings since a person resumed the loop */
+	uint32_t changed;      /* files that the agent had changed when the review began */
+	enum failure failure;  /* of the last run */
+	int64_t reset_at;      /* when the limit of its provider is over, or 0 */
+	char *unreached, *why; /* why it had no opinion, or NULL */
+	int64_t spent_nusd;    /* by all reviewers; a part of the loop's cost */
+};
+
 enum loop_wish { LOOP_WISH_NONE, LOOP_WISH_PAUSE, LOOP_WISH_ABORT };
 
 struct loop_state {
@@ -140,7 +157,9 @@ struct loop_state {
 	json_t *findings;       /* of the last examination, or NULL */
 	json_t *accepted;       /* findings that the user accepted, or NULL */
 	bool findings_told;     /* the agent was told about one that stops the loop */
-	int64_t quarantined;    /* files that sweeps have removed from the project so far */
+	struct loop_state_review review;
+	bool recheck;        /* the next iteration needs no agent: only its end is missing */
+	int64_t quarantined; /* files that sweeps have removed from the project so far */
 
 	char *git_mode,
 		*git_why; /* git in the fence: private, read-only, none; NULL: not decided yet */
@@ -191,13 +210,19 @@ int loop_state_fold(struct loop_state *state, const struct journal_event *event,
  */
 void loop_state_git_trouble(const json_t *data, struct list *ret_trouble);
 
+/* Returns the failure of a part, by the data of the event that ended it. */
+enum failure loop_state_failure(const json_t *data);
+
 /* Reads a whole journal. Returns 0, or -1 with err set. */
 int loop_state_read(struct journal *store, struct loop_state *ret_state, struct error *err);
 
 /* Returns the part that runs in this phase, or ran last. */
 const struct loop_part *loop_state_part(const struct loop_state *state);
 
-/* Returns a number for the current attempt at an iteration; later attempts have larger numbers. */
+/* Returns how much that part may cost; 0: unlimited. */
+int64_t loop_state_budget_nusd(const struct loop_state *state);
+
+/* Returns a number for the current run of a part; later runs have larger numbers. */
 uint64_t loop_state_period(const struct loop_state *state);
 
 /*

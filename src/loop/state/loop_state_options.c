@@ -71,6 +71,8 @@ void loop_options_change(const json_t *config, struct loop_state *state)
 	read_number(config, "prompt_output_bytes", &options->prompt.output_bytes);
 	read_number(config, "budget_nusd", &options->budget_nusd);
 	read_number(config, "daily_nusd", &options->daily_nusd);
+	read_number(config, "review_nusd", &options->review_nusd);
+	read_count(config, "review_rounds", &options->review_rounds);
 	read_number(config, "timeout_ms", &options->timeout_ms);
 	read_number(config, "check_timeout_ms", &options->check_timeout_ms);
 	read_number(config, "idle_ms", &options->idle_ms);
@@ -94,8 +96,11 @@ int loop_options_read(json_t *config, struct loop_state *state, struct error *er
 		return error_set(
 			err,
 			"the journal lacks the project, the objective or the fence of the loop");
-	if (loop_part_read(config, &options->agent, err) < 0)
+	if (loop_part_read(config, &options->agent, err) < 0 ||
+	    (json_object_get(config, "review") &&
+	     loop_part_read(json_object_get(config, "review"), &options->reviewer, err) < 0))
 		return -1;
+	options->reviewer.review = true;
 	state->config = json_incref(config);
 	options->project = jsonget_string(config, "project");
 	options->origin = jsonget_string(config, "origin");

@@ -32,10 +32,15 @@ static const char *const names[] = {
 	}
 
 static const bool legal[LOOP_PHASE_COUNT][CONTROL_REQUEST_COUNT] = {
-	[LOOP_PHASE_baseline] = ALL, [LOOP_PHASE_ready] = ALL,
-	[LOOP_PHASE_agent] = ALL,    [LOOP_PHASE_checks] = ALL,
-	[LOOP_PHASE_waiting] = ALL,  [LOOP_PHASE_paused] = ALL,
-	[LOOP_PHASE_closing] = ALL,  [LOOP_PHASE_finished] = { [CONTROL_REQUEST_reset] = true },
+	[LOOP_PHASE_baseline] = ALL,
+	[LOOP_PHASE_ready] = ALL,
+	[LOOP_PHASE_agent] = ALL,
+	[LOOP_PHASE_checks] = ALL,
+	[LOOP_PHASE_review] = ALL,
+	[LOOP_PHASE_waiting] = ALL,
+	[LOOP_PHASE_paused] = ALL,
+	[LOOP_PHASE_closing] = ALL,
+	[LOOP_PHASE_finished] = { [CONTROL_REQUEST_reset] = true },
 };
 
 const char *control_request_name(enum control_request request)

@@ -41,15 +41,21 @@ static int take_over(struct supervisor *sup, struct error *err)
 											   : 0)),
 			      err) < 0)
 		return -1;
-	if (phase != LOOP_PHASE_agent && phase != LOOP_PHASE_checks)
+	if (phase != LOOP_PHASE_agent && phase != LOOP_PHASE_checks && phase != LOOP_PHASE_review)
 		return 0;
 
 	struct agent_summary heard;
 	int result;
 
 	work_recall(sup, &heard);
-	result = supervisor_append(sup, LOOP_EVENT_interrupted,
-				   judge_interrupted(&sup->state, &heard, clock_wall_ms()), err);
+	/* A review changes nothing: it is repeated alone. */
+	result =
+		phase == LOOP_PHASE_review
+			? supervisor_append(sup, LOOP_EVENT_reviewed, judge_review_lost(&heard),
+					    err)
+			: supervisor_append(sup, LOOP_EVENT_interrupted,
+					    judge_interrupted(&sup->state, &heard, clock_wall_ms()),
+					    err);
 	agent_summary_release(&heard);
 	return result;
 }
@@ -77,6 +83,9 @@ static int run_phases(struct supervisor *sup, struct error *err)
 			break;
 		case LOOP_PHASE_checks:
 			result = phase_checks(sup, err);
+			break;
+		case LOOP_PHASE_review:
+			result = phase_review(sup, err);
 			break;
 		case LOOP_PHASE_waiting:
 			result = phase_waiting(sup, err);

@@ -196,6 +196,30 @@ json_t *judge_interrupted(const struct loop_state *state, const struct agent_sum
 	return data;
 }
 
+json_t *judge_review(json_t *ended, const char *final, size_t size)
+{
+	json_t *findings;
+	struct error why;
+
+	/* A reviewer that failed has no opinion, whatever it said before. */
+	if (loop_state_failure(ended) != FAILURE_NONE)
+		return ended;
+	findings = review_read(final, size, &why);
+	if (findings)
+		json_object_set_new(ended, "findings", findings);
+	else
+		json_object_set_new(ended, "unreadable", loop_report_text(why.text));
+	return ended;
+}
+
+json_t *judge_review_lost(const struct agent_summary *heard)
+{
+	json_t *data = json_pack("{s:b}", "lost", 1);
+
+	judge_add_heard(data, heard);
+	return data;
+}
+
 bool judge_absent(const struct loop_options *options, const char *line, int code, bool is_check)
 {
 	AUTO_FREE char *program = shell_program(line, env_home());
@@ -376,6 +400,10 @@ static json_t *decision_json(const struct loop_state *state, const struct decisi
 
 	if (decision->findings_told)
 		json_object_set_new(data, "findings_told", json_true());
+	if (decision->review_rounds)
+		json_object_set_new(data, "review_rounds", json_integer(decision->review_rounds));
+	if (decision->recheck)
+		json_object_set_new(data, "recheck", json_true());
 	if (status)
 		json_object_set_new(data, "status", json_string(status));
 	return data;
@@ -391,6 +419,31 @@ static bool has_final_message(const struct loop_state *state)
 	return true;
 }
 
+/* The agent's changes are in the survey only before the review. */
+static uint32_t changed_files(const struct loop_state *state, const struct survey *survey)
+{
+	return survey->changed ? (uint32_t)survey->changed : state->review.changed;
+}
+
+static struct decision_review review_of(const struct loop_state *state)
+{
+	const struct loop_state_review *review = &state->review;
+
+	return (struct decision_review){
+		.wanted = state->options.reviewer.command,
+		.given = review->given,
+		.blocking = review->given ? review_count(review->findings, "blocking") : 0,
+		.rounds = review->rounds,
+		.most_rounds = state->options.review_rounds,
+		.runs = review->runs,
+		.unanswered = review->unanswered,
+		.failure = review->failure,
+		.reset_at = review->reset_at,
+		.unreached = review->unreached,
+		.why = review->why,
+	};
+}
+
 void judge_after(const struct loop_state *state, const struct survey *survey, int64_t now_ms,
 		 struct decision *ret_decision, json_t **ret_data)
 {
@@ -401,7 +454,8 @@ void judge_after(const struct loop_state *state, const struct survey *survey, in
 	input.facts = state->facts;
 	input.unreached = state->unreached;
 	input.policy_why = state->policy_why;
-	input.facts.files_changed = (uint32_t)survey->changed;
+	input.facts.files_changed = changed_files(state, survey);
+	input.review = review_of(state);
 	input.facts.checks = (uint32_t)state->options.checks.count;
 	input.facts.checks_passed = sums.passed;
 	input.facts.checks_vacuous = sums.vacuous;
@@ -416,6 +470,7 @@ void judge_after(const struct loop_state *state, const struct survey *survey, in
 			 promise_found(state->final, strlen(state->final), state->options.promise);
 	count_boxes(&state->options, &input.boxes);
 	judge_snapshot(state, survey, &input.snapshot);
+	input.snapshot.files_changed = input.facts.files_changed;
 	decision_make(&input, ret_decision);
 	*ret_data = decision_json(state, ret_decision, &input.snapshot);
 }

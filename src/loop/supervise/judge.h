@@ -30,6 +30,13 @@ json_t *judge_end(const struct runner_result *result, const struct judge_end_fac
 json_t *judge_interrupted(const struct loop_state *state, const struct agent_summary *heard,
 			  int64_t now_ms);
 
+/* A review: adds the findings in the final message to the data of its end, or why there are none.
+ * Consumes and returns the data. */
+json_t *judge_review(json_t *ended, const char *final, size_t size);
+
+/* A review that was cut off. Its cost counts. */
+json_t *judge_review_lost(const struct agent_summary *heard);
+
 /* Adds the last printed line, if any. */
 void judge_add_last_line(json_t *data, const char *output, size_t size);
 

@@ -10,6 +10,7 @@
 #include "loop/run/loop_findings.h"
 #include "loop/run/loop_git.h"
 #include "loop/run/prompt.h"
+#include "loop/run/review_prompt.h"
 #include "loop/run/work.h"
 #include "loop/state/loop_folder.h"
 #include "loop/state/loop_report.h"
@@ -20,10 +21,17 @@
 #include "util/mem.h"
 #include "util/text/text.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { FINAL_BYTES = 16384, MOST_LOST = 5, LIMIT_BYTES = 128, COMPLAINT_BYTES = 4096 };
+enum {
+	FINAL_BYTES = 16384,
+	MOST_LOST = 5,
+	LIMIT_BYTES = 128,
+	COMPLAINT_BYTES = 4096,
+	REVIEW_DIFF_BYTES = 256 << 10
+};
 
 /* Ends the loop. One with its own work tree is closed first. Consumes the data. */
 static int end_loop(struct supervisor *sup, json_t *data, struct error *err)
@@ -58,13 +66,20 @@ int phase_finish(struct supervisor *sup, const char *status, const char *reason,
 			err);
 }
 
+/* Discards a review that was cut off. The checks run again, and then another review. */
+static int discard_review(struct supervisor *sup, struct error *err)
+{
+	return supervisor_append(sup, LOOP_EVENT_reviewed, judge_review_lost(&sup->run.heard), err);
+}
+
 /* Ends the loop in the middle of an iteration. The agent's cost and commits so far count. Consumes
  * the data. */
 static int end_loop_within(struct supervisor *sup, json_t *data, struct error *err)
 {
 	if (sup->state.phase == LOOP_PHASE_agent)
 		judge_add_heard(data, &sup->run.heard);
-	if (loop_git_import(sup, err) < 0) {
+	if ((sup->state.phase == LOOP_PHASE_review && discard_review(sup, err) < 0) ||
+	    loop_git_import(sup, err) < 0) {
 		json_decref(data);
 		return -1;
 	}
@@ -151,6 +166,8 @@ static int interrupt(struct supervisor *sup, struct error *err)
 	if (sup->state.phase == LOOP_PHASE_baseline)
 		return finish_unfenced(sup, "the process that holds the fence is killed repeatedly",
 				       err);
+	if (sup->state.phase == LOOP_PHASE_review)
+		return discard_review(sup, err);
 	return supervisor_append(sup, LOOP_EVENT_interrupted,
 				 judge_interrupted(&sup->state, &sup->run.heard, clock_wall_ms()),
 				 err);
@@ -356,7 +373,7 @@ int phase_ready(struct supervisor *sup, struct error *err)
 		return -1;
 	survey_is_current(sup);
 	sup->survey.current = false;
-	return supervisor_append(sup, LOOP_EVENT_begun,
+	return supervisor_append(sup, sup->state.recheck ? LOOP_EVENT_rechecks : LOOP_EVENT_begun,
 				 json_pack("{s:i, s:i, s:s, s:o, s:I}", "iteration", (int)iteration,
 					   "attempt", (int)attempt, "tree", sup->survey.before.tree,
 					   "head", loop_report_text(sup->survey.before.head),
@@ -393,7 +410,7 @@ static int64_t agent_time_ms(const struct supervisor *sup, bool *ret_total)
 /* Returns which budget was used up, by the count of the gateway or the agent, or LEDGER_SCOPES. */
 static enum ledger_scope money_of(const struct supervisor *sup, const struct runner_result *result)
 {
-	int64_t budget = sup->state.options.budget_nusd;
+	int64_t budget = loop_state_budget_nusd(&sup->state);
 
 	if (result->metered)
 		return result->news.over ? result->news.scope : LEDGER_SCOPES;
@@ -408,9 +425,11 @@ static void name_limit(const struct supervisor *sup, const struct runner_result 
 {
 	const struct loop_options *options = &sup->state.options;
 	enum ledger_scope scope = money_of(sup, result);
+	bool review = loop_state_part(&sup->state)->review;
 
 	if (scope == LEDGER_ITERATION)
-		add_money(out, "--budget", options->budget_nusd);
+		add_money(out, review ? "--review-budget" : "--budget",
+			  loop_state_budget_nusd(&sup->state));
 	else if (scope == LEDGER_LOOP)
 		add_money(out, "--max-cost", options->limits.cost_nusd);
 	else if (scope == LEDGER_DAY)
@@ -423,9 +442,11 @@ static void name_limit(const struct supervisor *sup, const struct runner_result 
 		add_time(out, "--timeout", options->timeout_ms);
 }
 
+/* Records the end of the part that ran: of the agent, or of the reviewer. */
 static int record_end(struct supervisor *sup, const struct runner_result *result, bool total,
-		      const char *folder, struct error *err)
+		      const struct work *work, struct error *err)
 {
+	bool review = loop_state_part(&sup->state)->review;
 	AUTO_BUFFER struct buffer final = BUFFER_INIT(2 * FINAL_BYTES);
 	AUTO_BUFFER struct buffer limit = BUFFER_INIT(LIMIT_BYTES);
 	AUTO_BUFFER struct buffer complaint = BUFFER_INIT(2 * COMPLAINT_BYTES);
@@ -450,8 +471,36 @@ static int record_end(struct supervisor *sup, const struct runner_result *result
 		sink_last(&sup->run.complaints, COMPLAINT_BYTES, &complaint);
 		judge_add_last_line(data, buffer_text(&complaint), complaint.used);
 	}
-	loop_report_add_found(folder, "", data);
-	return supervisor_append(sup, LOOP_EVENT_ended, data, err);
+	loop_report_add_found(work->folder, work->name, data);
+	if (review)
+		data = judge_review(data, buffer_text(&final), final.used);
+	return supervisor_append(sup, review ? LOOP_EVENT_reviewed : LOOP_EVENT_ended, data, err);
+}
+
+/* Runs a part to its end, and records it. */
+static int run_part(struct supervisor *sup, struct work *work, struct error *err)
+{
+	struct runner_result result;
+	bool total;
+	int ended;
+
+	work->timeout_ms = agent_time_ms(sup, &total);
+	if (work_run(sup, work, &result, err) < 0)
+		return -1;
+	if (!handle_cut(sup, &result, &ended, err))
+		ended = record_end(sup, &result, total, work, err);
+	work_forget(sup);
+	return ended;
+}
+
+/* Gives a part its prompt, of which a copy is kept beside its output. */
+static int set_prompt(struct work *work, struct buffer *prompt, struct error *err)
+{
+	AUTO_FREE char *name = mem_format("%sprompt.md", work->name);
+
+	work->input = buffer_text(prompt);
+	work->size = prompt->used;
+	return loop_folder_write(work->folder, name, prompt->data, prompt->used, err);
 }
 
 int phase_agent(struct supervisor *sup, struct error *err)
@@ -461,37 +510,83 @@ int phase_agent(struct supervisor *sup, struct error *err)
 						  err);
 	AUTO_PROMPT struct prompt prompt = PROMPT_INIT;
 	const struct loop_part *part = loop_state_part(&sup->state);
-	struct work work = { .command = part->command,
-			     .folder = folder,
-			     .name = "",
-			     .format = part->format };
+	struct work work = {
+		.command = part->command, .folder = folder, .name = "", .format = part->format
+	};
 	AUTO_FREE char *keep = agent_sessions_open(sup);
 	bool by_login;
-	bool total;
 	AUTO_FREE char *login = agent_sessions_login(sup, &by_login, err);
-	struct runner_result result;
 	int ended;
 
 	if (!folder || (by_login && !login))
 		return -1;
-	work.timeout_ms = agent_time_ms(sup, &total);
 	work.keep = keep;
 	work.login = login;
 	/* If the agent keeps its own files, its session exists only with them. */
 	if (options->keep_session && (!keep || agent_sessions_has(keep)))
 		work.session = sup->state.session;
 	prompt_write(&sup->state, clock_wall_ms(), &prompt);
-	work.input = buffer_text(&prompt.text);
-	work.size = prompt.text.used;
-	if (loop_folder_write(folder, "prompt.md", work.input, work.size, err) < 0 ||
-	    loop_report_survey(folder, "before.json", &sup->survey.before, err) < 0 ||
-	    work_run(sup, &work, &result, err) < 0)
+	if (set_prompt(&work, &prompt.text, err) < 0 ||
+	    loop_report_survey(folder, "before.json", &sup->survey.before, err) < 0)
 		return -1;
-	if (!handle_cut(sup, &result, &ended, err))
-		ended = record_end(sup, &result, total, folder, err);
-	work_forget(sup);
+	ended = run_part(sup, &work, err);
 	agent_sessions_close(sup, keep, folder);
 	return ended;
+}
+
+/* Reads what has changed, for the reviewer. Without checkpoints, it has to find out itself. */
+static int read_diff(struct supervisor *sup, struct buffer *diff, struct error *err)
+{
+	AUTO_FREE char *failed = NULL;
+
+	if (sup->state.checkpoint < 0)
+		return 0;
+	if (loop_checkpoint_diff(sup, diff->max, diff, &failed, err) < 0)
+		return -1;
+	if (failed)
+		fprintf(stderr, "the changes could not be read for a review: %s\n", failed);
+	return 0;
+}
+
+int phase_review(struct supervisor *sup, struct error *err)
+{
+	const struct loop_part *part = loop_state_part(&sup->state);
+	AUTO_FREE char *folder = iteration_folder(sup, sup->state.iteration, sup->state.attempt,
+						  err);
+	AUTO_FREE char *name = work_name(sup);
+	AUTO_BUFFER struct buffer prompt = BUFFER_INIT(1 << 20);
+	AUTO_BUFFER struct buffer diff = BUFFER_INIT(REVIEW_DIFF_BYTES);
+	bool by_login;
+	AUTO_FREE char *login = agent_sessions_login(sup, &by_login, err);
+	struct work work = { .command = part->command,
+			     .folder = folder,
+			     .name = name,
+			     .format = part->format,
+			     .login = login };
+
+	if (sup->state.wish == LOOP_WISH_ABORT) /* as in run_check() */
+		return phase_finish(sup, "aborted", "by you", err);
+	if (!folder || (by_login && !login) || read_diff(sup, &diff, err) < 0)
+		return -1;
+	if (sup->leaving)
+		return 0;
+	review_prompt_write(&sup->state, &diff, &prompt);
+	return set_prompt(&work, &prompt, err) < 0 ? -1 : run_part(sup, &work, err);
+}
+
+static int begin_review(struct supervisor *sup, const struct survey *after, struct error *err)
+{
+	uint32_t changed = (uint32_t)after->changed;
+
+	return supervisor_append(sup, LOOP_EVENT_reviewing,
+				 json_pack("{s:i, s:i, s:i, s:s, s:I}", "iteration",
+					   (int)sup->state.iteration, "attempt",
+					   (int)sup->state.attempt, "run",
+					   (int)sup->state.review.runs + 1, "agent",
+					   sup->state.options.reviewer.agent, "changed",
+					   (json_int_t)(changed ? changed
+								: sup->state.review.changed)),
+				 err);
 }
 
 static int decide(struct supervisor *sup, const char *folder, struct error *err)
@@ -517,6 +612,10 @@ static int decide(struct supervisor *sup, const char *folder, struct error *err)
 	if (take_survey(sup, &after, err) < 0)
 		return -1;
 	judge_after(&sup->state, &after, clock_wall_ms(), &decision, &data);
+	if (decision.action == DECISION_REVIEW) {
+		json_decref(data);
+		return begin_review(sup, &after, err);
+	}
 	if (sup->state.options.agent.login) /* the risk is in every report */
 		json_object_set_new(data, "login_in_fence",
 				    loop_report_text(sup->state.options.agent.login));

@@ -9,6 +9,7 @@ int phase_baseline(struct supervisor *sup, struct error *err);
 int phase_ready(struct supervisor *sup, struct error *err);
 int phase_agent(struct supervisor *sup, struct error *err);
 int phase_checks(struct supervisor *sup, struct error *err);
+int phase_review(struct supervisor *sup, struct error *err);
 int phase_waiting(struct supervisor *sup, struct error *err);
 
 /*

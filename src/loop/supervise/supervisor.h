@@ -75,12 +75,12 @@ struct supervisor_checkpoint {
 /* The last checks of the disk, by the steady clock, and the parts that only grow: disk.h. */
 struct supervisor_disk {
 	int64_t looked_ms;
-	int64_t count_ms;   /* when usage may be measured again */
-	bool counted;       /* everything was, once */
-	uint64_t period;    /* the attempt that was under way at the last count */
-	uint64_t ended;     /* bytes of the attempts before it */
-	uint64_t refs;      /* bytes of the names of checkpoints */
-	int64_t checkpoint; /* the last one among them */
+	int64_t count_ms;            /* when usage may be measured again */
+	bool counted;                /* everything was, once */
+	uint32_t iteration, attempt; /* under way at the last count */
+	uint64_t ended;              /* bytes of the attempts before it */
+	uint64_t refs;               /* bytes of the names of checkpoints */
+	int64_t checkpoint;          /* the last one among them */
 };
 
 /* The private git directory: loop_git.h. */

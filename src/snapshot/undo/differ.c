@@ -441,6 +441,11 @@ static int print_json(struct differ *differ)
 	return 0;
 }
 
+static bool is_enough(const struct differ *differ)
+{
+	return differ->options->most_bytes && ftello(differ->out) >= differ->options->most_bytes;
+}
+
 static int print_all(struct differ *differ)
 {
 	switch (differ->options->style) {
@@ -457,7 +462,7 @@ static int print_all(struct differ *differ)
 	case DIFFER_PATCH:
 		break;
 	}
-	for (size_t i = 0; i < differ->changes.count; i++)
+	for (size_t i = 0; i < differ->changes.count && !is_enough(differ); i++)
 		if (print_patch(differ, &differ->changes.items[i]) < 0)
 			return -1;
 	return 0;

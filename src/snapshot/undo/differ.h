@@ -14,8 +14,9 @@ enum differ_style { DIFFER_PATCH, DIFFER_STAT, DIFFER_NAMES, DIFFER_JSON };
 struct differ_options {
 	enum differ_style style;
 	bool color;
-	bool terminal;     /* escape control characters as \xNN */
-	struct list paths; /* restrict to these and everything below; empty: no restriction */
+	bool terminal;      /* escape control characters as \xNN */
+	int64_t most_bytes; /* of a patch in a file: no other file begins after so many; 0: all */
+	struct list paths;  /* restrict to these and everything below; empty: no restriction */
 };
 
 /* Returns 0, or -1 with err set. */
