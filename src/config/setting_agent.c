@@ -31,12 +31,14 @@ const struct setting setting_agent_rows[] = {
 		.type = SETTING_TEXT,
 		.trust = SETTING_TRUSTED,
 		.fallback = "none",
-		.value = "NAME",
+		.value = "NAME[,NAME...]",
 		.help = "choose the agent: auto, claude, codex, gemini, opencode, aider, "
 		        "patchpal, builtin, command",
 		.more = "`auto`, the default, is the first agent that is installed and can log "
 		        "in (`ringfence agents`). `command` is your own command line, and the "
-		        "default if `agent-command` is set. See [agents.md](agents.md).",
+		        "default if `agent-command` is set. `claude,codex:gpt-5` names another agent, "
+		        "with its model, that works while the provider of the first one is [at its "
+		        "limit](agents.md#several-agents). See [agents.md](agents.md).",
 		.example = "claude",
 		.widens = "Ringfence starts this agent:",
 	},
@@ -76,6 +78,7 @@ const struct setting setting_agent_rows[] = {
 		.fallback = "none",
 		.value = "WORDS",
 		.help = "more options for the agent, in shell syntax",
+		.more = "For the first agent, if there are several.",
 		.example = "\"--effort high\"",
 		.widens = "the agent gets these options:",
 	},
@@ -105,7 +108,7 @@ const struct setting setting_agent_rows[] = {
 		.value = "NAME",
 		.help = "the model for the agent to use",
 		.more = "`none` leaves the choice to the agent. `ringfence prices` lists what "
-		        "models cost.",
+		        "models cost. For the first agent, if there are several.",
 		.example = "claude-sonnet-5-5",
 		.widens = "the agent uses the model",
 	},
@@ -124,6 +127,20 @@ const struct setting setting_agent_rows[] = {
 		        "command line.",
 		.example = "codex",
 		.widens = "Ringfence starts this agent to review the work:",
+	},
+	[ROW(SETTING_ESCALATE)] = {
+		.id = SETTING_ESCALATE,
+		.key = "escalate",
+		.loop_only = true,
+		.type = SETTING_WORDS,
+		.trust = SETTING_TRUSTED,
+		.value = "AGENT[:MODEL]",
+		.help = "a stronger agent to climb to when the work is stalled",
+		.more = "The weakest first. The loop climbs after `escalate-after` iterations without "
+		        "progress, and comes down a step after each iteration with progress "
+		        "([agents.md](agents.md#several-agents)).",
+		.example = "[\"claude:claude-opus-4-5\"]",
+		.widens = "when the work is stalled, Ringfence starts this agent:",
 	},
 	[ROW(SETTING_MODELS)] = {
 		.id = SETTING_MODELS,

@@ -382,20 +382,73 @@ static void explain_wait(const struct decision_input *in, struct decision *d, bo
 		reason(d, "%s, and it did not state until when", why.text);
 }
 
-/* Decides to wait, or to stop if the wait would exceed the total time. */
-static bool must_wait(const struct decision_input *in, struct decision *d)
+static bool is_limited(const struct decision_agents *agents, uint32_t index, int64_t now)
+{
+	return agents->limited_until[index] > now;
+}
+
+uint32_t decision_next_agent(const struct decision_agents *agents, int64_t now)
+{
+	uint32_t soonest = 0;
+
+	for (uint32_t rung = agents->level; rung > 0; rung--)
+		if (!is_limited(agents, agents->count + rung - 1, now))
+			return agents->count + rung - 1;
+	for (uint32_t i = 0; i < agents->count; i++) {
+		if (!is_limited(agents, i, now))
+			return i;
+		if (agents->limited_until[i] < agents->limited_until[soonest])
+			soonest = i;
+	}
+	return soonest;
+}
+
+/* Returns until when to wait for a provider, and whether it stated that time. */
+static int64_t wait_until(const struct decision_input *in, bool *ret_stated)
 {
 	int64_t until = in->facts.reset_at;
 	int64_t later = lines_add(in->now, decision_back_off_s(in->waits));
-	bool stated = until > in->now && until <= lines_add(in->now, RESET_AHEAD_S);
 
-	if (response(d->failure) != FAILURE_WAIT)
-		return false;
+	*ret_stated = until > in->now && until <= lines_add(in->now, RESET_AHEAD_S);
 	/*
 	 * Waits do not use up iterations: a provider that keeps stating one second would never end.
 	 */
-	if (!stated || (in->waits >= DECISION_STATED_WAITS && until < later))
-		until = later;
+	return !*ret_stated || (in->waits >= DECISION_STATED_WAITS && until < later) ? later
+										     : until;
+}
+
+/* Continues with another agent if the provider's limit lasts too long. Otherwise *until is when the
+ * first of all agents can work again. */
+static bool hand_over(const struct decision_input *in, struct decision *d, int64_t *until)
+{
+	struct decision_agents agents = in->agents;
+	uint32_t next;
+
+	if (d->failure != FAILURE_RATE_LIMIT || agents.count + agents.rungs < 2 ||
+	    !agents.patience_s || *until - in->now <= agents.patience_s)
+		return false;
+	d->limited_until = agents.limited_until[agents.current] = *until;
+	next = decision_next_agent(&agents, in->now);
+	if (is_limited(&agents, next, in->now)) {
+		*until = agents.limited_until[next];
+		return false;
+	}
+	reason(d, "%s until %s; %s takes over until then (--patience %s)",
+	       cause(in, d->failure).text, utc_time(*until).text, agents.names[next],
+	       duration(agents.patience_s).text);
+	return true;
+}
+
+/* Decides to wait, or to stop if the wait would exceed the total time. */
+static bool must_wait(const struct decision_input *in, struct decision *d)
+{
+	bool stated;
+	int64_t until = wait_until(in, &stated);
+
+	if (response(d->failure) != FAILURE_WAIT)
+		return false;
+	if (hand_over(in, d, &until))
+		return true;
 	if (in->limits.total_s > 0 && elapsed(in, until) >= in->limits.total_s) {
 		d->action = DECISION_LIMIT;
 		d->limit = DECISION_LIMIT_TIME;
@@ -459,9 +512,12 @@ static void wait_for_opinion(const struct decision_input *in, struct decision *d
 
 	d->iterations = in->iterations;
 	d->counts_as_iteration = false;
+	d->level = in->agents.level;
+	d->stalled = in->agents.stalled;
 	memcpy(d->breakers, in->breakers, sizeof d->breakers);
 	d->recheck = true;
 	d->failure = in->review.failure;
+	asked.agents.count = asked.agents.rungs = 0; /* nobody takes over a review */
 	asked.facts.reset_at = in->review.reset_at;
 	asked.unreached = in->review.unreached;
 	if (needs_person(&asked, d) || must_wait(&asked, d))
@@ -561,10 +617,29 @@ static void count_iteration(const struct decision_input *in, struct decision *d)
 	d->iterations += d->iterations < UINT32_MAX;
 }
 
+/* Climbs to a stronger agent after iterations without progress, and down again after progress. */
+static void choose_level(const struct decision_input *in, struct decision *d)
+{
+	const struct decision_agents *agents = &in->agents;
+
+	if (!d->counts_as_iteration)
+		return;
+	d->stalled = d->progressed ? 0 : agents->stalled + 1;
+	if (d->progressed && agents->level) {
+		d->level = agents->level - 1;
+	} else if (agents->climb_after && d->stalled >= agents->climb_after &&
+		   agents->level < agents->rungs) {
+		d->level = agents->level + 1;
+		d->stalled = 0;
+	}
+}
+
 static void init_decision(const struct decision_input *in, struct decision *d)
 {
 	*d = (struct decision){ .action = DECISION_GO_ON,
 				.iterations = in->iterations,
+				.level = in->agents.level,
+				.stalled = in->agents.stalled,
 				.warned = in->warned };
 	memcpy(d->breakers, in->breakers, sizeof d->breakers);
 	weigh_evidence(in, d);
@@ -584,6 +659,23 @@ static const char *unfinished(const struct decision_input *in)
 		return "not done yet";
 	return f->checks > 0 ? "the checks pass, but the agent did not end with the promise"
 			     : "the agent did not end with the promise";
+}
+
+static void explain_level(const struct decision_input *in, struct decision *d)
+{
+	const struct decision_agents *agents = &in->agents;
+
+	if (d->action != DECISION_GO_ON || d->level == agents->level)
+		return;
+	if (d->level > agents->level)
+		reason(d,
+		       "%" PRIu32
+		       " iteration%s without progress: climbing to %s (--escalate-after)",
+		       agents->climb_after, agents->climb_after == 1 ? "" : "s",
+		       agents->names[agents->count + d->level - 1]);
+	else
+		reason(d, "progress: back to %s",
+		       agents->names[d->level ? agents->count + d->level - 1 : 0]);
 }
 
 /* Adds why the iteration ended as it did, and what is missing. */
@@ -609,6 +701,7 @@ static void explain(const struct decision_input *in, struct decision *d)
 	rules_hold(in, &missing);
 	for (uint32_t i = 0; i < missing.reason_count; i++)
 		reason(d, "%s", missing.reasons[i]);
+	explain_level(in, d);
 	if (d->progress.oscillates)
 		reason(d, "the files alternate between two states, which is not progress");
 	warn_of_breakers(in, d);
@@ -623,6 +716,7 @@ void decision_make(const struct decision_input *input, struct decision *ret_deci
 	d->failure = input->facts.interrupted ? FAILURE_NONE : failure_of(&input->facts);
 	measure_progress(input, d);
 	count_iteration(input, d);
+	choose_level(input, d);
 	bool done = !input->facts.interrupted && worked(input, d->failure) &&
 		    rules_hold(input, &proof);
 	bool weakened = input->findings_stop + input->findings_review > 0;

@@ -21,7 +21,9 @@
  *   pause    a person is needed: a failure whose response is FAILURE_PAUSE, or a model server that
  *            is still unreachable after six waits in a row, which is half an hour
  *   wait     a failure whose response is FAILURE_WAIT: until the time that the provider states;
- *            without one, and after other failures, 30 s, doubled up to 15 min
+ *            without one, and after other failures, 30 s, doubled up to 15 min. If the limit of a
+ *            provider lasts longer than the user's patience and another agent can work, it goes on
+ *            with that one instead.
  *   pause    the cost warning, if it is configured to pause
  *   go on
  *
@@ -49,6 +51,7 @@ enum {
 	/* A reviewer without an opinion is asked this often, one that is cut off so often. */
 	DECISION_REVIEW_ANSWERS = 2,
 	DECISION_REVIEW_RUNS = 6,
+	DECISION_AGENTS_MAX = 16,
 };
 
 enum decision_action {
@@ -99,6 +102,26 @@ struct decision_rules {
 	bool boxes;
 };
 
+/*
+ * The agents in the order of preference, then stronger ones to climb to when the work is
+ * stalled, the weakest first. All of them are known by their index in the arrays.
+ */
+struct decision_agents {
+	uint32_t count;
+	uint32_t rungs;       /* the stronger ones */
+	uint32_t current;     /* the one that worked last */
+	uint32_t level;       /* the present rung, from 1; 0: none */
+	uint32_t stalled;     /* iterations at this level without progress in a row */
+	uint32_t climb_after; /* --escalate-after; 0: never */
+	int64_t patience_s;   /* --patience: a longer limit hands over; 0: never */
+	int64_t limited_until[DECISION_AGENTS_MAX]; /* when a provider's limit is over, or 0 */
+	const char *names[DECISION_AGENTS_MAX];
+};
+
+/* Returns the agent that works next: the first one whose provider has no limit, or else the one
+ * whose limit is over first. */
+uint32_t decision_next_agent(const struct decision_agents *agents, int64_t now);
+
 /* The second opinion on the work of this iteration. */
 struct decision_review {
 	bool wanted;
@@ -142,6 +165,7 @@ struct decision_input {
 	 * person's review, and those that stop the loop. */
 	uint32_t findings_review, findings_stop;
 	bool findings_told; /* the agent has been told about such a sign */
+	struct decision_agents agents;
 	struct decision_review review;
 	uint64_t signature; /* of the failure, see excerpt_signature() */
 	struct progress_snapshot snapshot;
@@ -168,6 +192,8 @@ struct decision {
 	bool warned;
 	bool findings_told;
 	uint32_t review_rounds;
+	int64_t limited_until; /* when the limit of the agent's provider is over; 0: none */
+	uint32_t level, stalled;
 	bool recheck; /* the work is done but for a second opinion: no agent is needed */
 	struct breaker breakers[BREAKER_COUNT];
 

@@ -69,9 +69,45 @@ static void add_tape(json_t *config, const struct model_access *access)
 /* Returns the part of an agent as stored in the journal, or NULL. */
 static json_t *part_of(const struct op_start_agent *agent)
 {
-	return json_pack("{s:s, s:s, s:s, s:s?, s:s?}", "agent", agent->adapter->name,
+	return json_pack("{s:s, s:s, s:s, s:s?, s:s?, s:s?}", "agent", agent->adapter->name,
 			 "agent_command", agent->command, "agent_format", agent->format, "model",
-			 agent->model, "login", agent->login);
+			 agent->model, "login", agent->login, "name", agent->name);
+}
+
+/* Adds a list of agents, unless it is empty. Returns 0, or -1 if a text is not valid UTF-8. */
+static int add_parts(json_t *config, const char *key, const struct op_start_agent *agents,
+		     size_t count)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < count; i++)
+		if (json_array_append_new(list, part_of(&agents[i])) < 0) {
+			json_decref(list);
+			return -1;
+		}
+	if (count)
+		json_object_set(config, key, list);
+	json_decref(list);
+	return 0;
+}
+
+/* Adds all agents: the first one is described by the configuration itself. */
+static int add_agents(json_t *config, const struct op_start_request *request)
+{
+	json_t *first = part_of(&request->agents[0]);
+	json_t *review = request->review.adapter ? part_of(&request->review) : NULL;
+	bool whole = first && (review || !request->review.adapter);
+
+	json_object_update(config, first);
+	if (review)
+		json_object_set(config, "review", review);
+	json_decref(first);
+	json_decref(review);
+	if (!whole ||
+	    add_parts(config, "hand_over", request->agents + 1, request->agent_count - 1) < 0)
+		return -1;
+	return add_parts(config, "escalate", request->agents + request->agent_count,
+			 request->rung_count);
 }
 
 /* Fixes the loop's configuration once and for all. */
@@ -84,22 +120,13 @@ static int make_config(const struct op_start_request *request, struct op_start_r
 				   "session", request->session, "promise", goal->promise, "tasks",
 				   goal->tasks, "checks", goal->checks, "fence",
 				   spec_json_write(request->spec, request->here));
-	json_t *agent = part_of(&request->agent);
-	json_t *review = request->review.adapter ? part_of(&request->review) : json_null();
-	bool whole = config && agent && review;
 
-	if (whole)
-		json_object_update(config, agent);
-	if (whole && request->review.adapter)
-		json_object_set(config, "review", review);
-	json_decref(agent);
-	json_decref(review);
-	if (!whole)
+	if (!config || add_agents(config, request) < 0) {
 		json_decref(config);
-	if (!whole)
 		return error_with(
 			err, ERROR_INVALID,
 			"the journal cannot store a text or a path that is not valid UTF-8");
+	}
 	result->config = config;
 	set_text(config, "origin", result->worktree.root ? result->worktree.origin : NULL);
 	set_text(config, "work_tree", result->worktree.root);
@@ -138,7 +165,7 @@ static int place_sessions(const struct op_start_request *request, struct op_star
 	AUTO_FREE char *within = path_join(folder, ".");
 	struct error why;
 
-	if (!request->agent.adapter->resume || plan->weaker & FENCE_WEAKER_NO_FENCE)
+	if (!request->agents[0].adapter->resume || plan->weaker & FENCE_WEAKER_NO_FENCE)
 		return 0;
 	if (state_folder_make(folder, 0700) == 0 && access(within, W_OK) == 0 &&
 	    fence_plan_permits(plan, true, folder, &why) == 0) {

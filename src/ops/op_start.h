@@ -29,7 +29,10 @@ struct op_start_agent {
 	const char *format;
 	const char *model; /* or NULL for the agent's default */
 	const char *login; /* a credential file to copy into the fence, or NULL */
+	const char *name;  /* adapter and model, as AGENT[:MODEL] */
 };
+
+enum { OP_START_AGENTS_MAX = 16 };
 
 struct op_start_goal {
 	json_t *checks;   /* command lines */
@@ -56,7 +59,9 @@ struct op_start_request {
 
 	/* Used from op_start_plan() on. */
 	const char *objective;
-	struct op_start_agent agent;
+	/* In the order of preference, then stronger ones to climb to. */
+	struct op_start_agent agents[OP_START_AGENTS_MAX];
+	size_t agent_count, rung_count;
 	struct op_start_agent review; /* without an adapter: there is no review */
 	const char *session;          /* "fresh" or "continue" */
 	struct op_start_goal goal;

@@ -87,10 +87,11 @@ static const struct adapter *pick_installed(const struct effective *effective)
 
 /* An agent as the user names it. The texts are borrowed, except for the name. */
 struct wish {
-	char *name;          /* NULL: any */
-	const char *model;   /* NULL: its default */
-	const char *command; /* of the agent "command", or NULL */
-	const char *option;  /* that named it */
+	char *name;            /* NULL: any */
+	const char *model;     /* NULL: its default */
+	const char *command;   /* of the agent "command", or NULL */
+	const char *arguments; /* more options for it, or NULL */
+	const char *option;    /* that named it */
 };
 
 /* Parses AGENT[:MODEL], or command:LINE. */
@@ -286,6 +287,14 @@ static void add_notices(const struct adapter *agent, const struct adapter_found 
 			agent->title);
 }
 
+static void release_choice(struct choice *choice)
+{
+	free(choice->command);
+	free(choice->model);
+	free(choice->name);
+	free(choice->login);
+}
+
 /* Chooses the agent that was asked for: see choice_make(). */
 static int choose(struct effective *effective, const struct wish *wish, struct choice *ret_choice,
 		  struct list *notices, struct error *err)
@@ -324,8 +333,7 @@ static int choose(struct effective *effective, const struct wish *wish, struct c
 
 	const struct adapter_order order = { .program = found.program,
 					     .model = choice.model,
-					     .arguments = config_text(&effective->config,
-								      SETTING_AGENT_ARGS),
+					     .arguments = wish->arguments,
 					     .fenced = fenced };
 
 	adapter_command(choice.agent, &order, &command);
@@ -336,47 +344,100 @@ out:
 	if (result == 0)
 		*ret_choice = choice;
 	else
-		choice_release(&choice);
+		release_choice(&choice);
 	return result;
 }
 
-int choice_make(struct effective *effective, struct choice *ret_choice, struct list *notices,
+/* Chooses an agent by the user's words, AGENT[:MODEL]. Model and options of the settings are for
+ * the first agent of a loop. */
+static int choose_text(struct effective *effective, const char *option, const char *text,
+		       bool first, struct choice *ret_choice, struct list *notices,
+		       struct error *err)
+{
+	struct wish wish = parse_wish(text, option);
+	int result;
+
+	if (first && !wish.model)
+		wish.model = config_text(&effective->config, SETTING_MODEL);
+	if (first)
+		wish.arguments = config_text(&effective->config, SETTING_AGENT_ARGS);
+	if (!wish.command && strcmp(option, "agent") == 0)
+		wish.command = config_text(&effective->config, SETTING_AGENT_COMMAND);
+	result = choose(effective, &wish, ret_choice, notices, err);
+	if (result == 0)
+		ret_choice->name = ret_choice->model ? mem_format("%s:%s", ret_choice->agent->name,
+								  ret_choice->model)
+						     : mem_dup(ret_choice->agent->name);
+	free(wish.name);
+	return result;
+}
+
+static int check_room(const struct choice_list *list, const char *option, struct error *err)
+{
+	if (list->count + list->rungs < CHOICE_AGENTS_MAX)
+		return 0;
+	return error_set(err, "--%s: a loop has at most %d agents", option, CHOICE_AGENTS_MAX);
+}
+
+/* Chooses the agents that are named, with commas between them. */
+static int choose_agents(struct effective *effective, const char *text, struct choice_list *list,
+			 struct list *notices, struct error *err)
+{
+	for (const char *at = text; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+		AUTO_FREE char *one = mem_format("%.*s", (int)strcspn(at, ","), at);
+
+		if (check_room(list, "agent", err) < 0 ||
+		    choose_text(effective, "agent", one, list->count == 0,
+				&list->items[list->count], notices, err) < 0)
+			return -1;
+		list->count++;
+	}
+	return 0;
+}
+
+/* Chooses the stronger agents. */
+static int choose_rungs(struct effective *effective, struct choice_list *list, struct list *notices,
+			struct error *err)
+{
+	const struct config *config = &effective->config;
+
+	for (size_t i = 0; i < config->count; i++) {
+		const struct config_value *value = &config->values[i];
+
+		if (value->setting->id != SETTING_ESCALATE || value->state != CONFIG_ACTIVE)
+			continue;
+		if (check_room(list, "escalate", err) < 0 ||
+		    choose_text(effective, "escalate", value->text, false,
+				&list->items[list->count + list->rungs], notices, err) < 0)
+			return -1;
+		list->rungs++;
+	}
+	return 0;
+}
+
+int choice_make(struct effective *effective, struct choice_list *ret_list, struct list *notices,
 		struct error *err)
 {
 	const struct config *config = &effective->config;
-	const char *name = config_text(config, SETTING_AGENT);
-	const char *command = config_text(config, SETTING_AGENT_COMMAND);
-	struct wish wish = { .name = name      ? mem_dup(name)
-				     : command ? mem_dup(agent_adapter_command.name)
-					       : NULL,
-			     .model = config_text(config, SETTING_MODEL),
-			     .command = command,
-			     .option = "agent" };
-	int result = choose(effective, &wish, ret_choice, notices, err);
+	const char *agents = config_text(config, SETTING_AGENT);
+	const char *review = config_text(config, SETTING_REVIEW);
 
-	free(wish.name);
-	return result;
+	*ret_list = (struct choice_list){ 0 };
+	if (!agents)
+		agents = config_text(config, SETTING_AGENT_COMMAND) ? agent_adapter_command.name
+								    : "auto";
+	if (choose_agents(effective, agents, ret_list, notices, err) < 0 ||
+	    choose_rungs(effective, ret_list, notices, err) < 0)
+		return -1;
+	return review ? choose_text(effective, "review", review, false, &ret_list->review, notices,
+				    err)
+		      : 0;
 }
 
-int choice_make_review(struct effective *effective, struct choice *ret_choice, struct list *notices,
-		       struct error *err)
+void choice_release(struct choice_list *list)
 {
-	const char *text = config_text(&effective->config, SETTING_REVIEW);
-	struct wish wish;
-	int result;
-
-	if (!text)
-		return 0;
-	wish = parse_wish(text, "review");
-	result = choose(effective, &wish, ret_choice, notices, err);
-	free(wish.name);
-	return result;
-}
-
-void choice_release(struct choice *choice)
-{
-	free(choice->command);
-	free(choice->model);
-	free(choice->login);
-	*choice = (struct choice){ 0 };
+	for (size_t i = 0; i < list->count + list->rungs; i++)
+		release_choice(&list->items[i]);
+	release_choice(&list->review);
+	*list = (struct choice_list){ 0 };
 }

@@ -6,26 +6,33 @@
 #include "settings/effective.h"
 #include "util/list.h"
 
+/* One agent of a loop. */
 struct choice {
 	const struct adapter *agent; /* NULL: none was chosen */
 	char *command;               /* for sh -c */
 	const char *format;
 	char *model; /* NULL: the agent's default */
+	char *name;  /* both, as AGENT[:MODEL] */
 	char *login; /* the credential file to copy into the fence; NULL: the agent uses a key */
 };
 
-/*
- * Selects the agent by the settings and adds its needs to the spec: its program, its variables, and
- * patterns that hide the project's own settings for it. Adds notices for the user. Returns 0, or
- * -1 with err set.
- */
-int choice_make(struct effective *effective, struct choice *ret_choice, struct list *notices,
-		struct error *err);
+enum { CHOICE_AGENTS_MAX = 16 };
 
-/* The same for the reviewer, which is not chosen if none is set. */
-int choice_make_review(struct effective *effective, struct choice *ret_choice, struct list *notices,
-		       struct error *err);
-void choice_release(struct choice *choice);
+/* The agents of a loop. */
+struct choice_list {
+	struct choice items[CHOICE_AGENTS_MAX]; /* in the order of preference, then stronger ones */
+	size_t count, rungs;                    /* of both */
+	struct choice review;                   /* without an agent: there is no reviewer */
+};
+
+/*
+ * Selects the agents by the settings and adds their needs to the spec: their programs, their
+ * variables, and patterns that hide the project's own settings for them. Adds notices for the user.
+ * The caller releases the list, also after a failure. Returns 0, or -1 with err set.
+ */
+int choice_make(struct effective *effective, struct choice_list *ret_list, struct list *notices,
+		struct error *err);
+void choice_release(struct choice_list *list);
 
 /* Whether an entry of --env, NAME or NAME=VALUE, sets this variable. */
 bool choice_is_variable(const char *entry, const char *name);

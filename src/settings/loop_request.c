@@ -34,8 +34,7 @@ void loop_request_begin(struct loop_request *ret_request, struct effective *effe
 
 void loop_request_release(struct loop_request *request)
 {
-	choice_release(&request->choice);
-	choice_release(&request->review);
+	choice_release(&request->agents);
 	goal_release(&request->goal);
 	list_release(&request->notices);
 	buffer_release(&request->prices);
@@ -61,6 +60,7 @@ static struct op_start_agent agent_of(const struct choice *choice)
 		.format = choice->format,
 		.model = choice->model,
 		.login = choice->login,
+		.name = choice->name,
 	};
 }
 
@@ -70,8 +70,11 @@ static void fill(struct loop_request *request, const char *objective)
 	const struct goal *goal = &request->goal;
 
 	start->objective = objective;
-	start->agent = agent_of(&request->choice);
-	start->review = agent_of(&request->review);
+	for (size_t i = 0; i < request->agents.count + request->agents.rungs; i++)
+		start->agents[i] = agent_of(&request->agents.items[i]);
+	start->agent_count = request->agents.count;
+	start->rung_count = request->agents.rungs;
+	start->review = agent_of(&request->agents.review);
 	start->session = config_get(&request->effective->config, SETTING_SESSION)->text;
 	start->goal = (struct op_start_goal){ .checks = goal->checks,
 					      .found = goal->found,
@@ -100,8 +103,7 @@ int loop_request_choose(struct loop_request *request, const char *objective, str
 	    preflight_inactive(config, SETTING_AGENT_COMMAND, SETTING_AGENT, err) < 0 ||
 	    preflight_inactive(config, SETTING_AGENT, SETTING_AGENT_COMMAND, err) < 0 ||
 	    preflight_unwritable(&effective->spec, effective->place.project, err) < 0 ||
-	    choice_make(effective, &request->choice, &request->notices, err) < 0 ||
-	    choice_make_review(effective, &request->review, &request->notices, err) < 0 ||
+	    choice_make(effective, &request->agents, &request->notices, err) < 0 ||
 	    goal_decide(effective, &request->goal, err) < 0)
 		return -1;
 	if (!json_array_size(request->goal.checks))
@@ -117,14 +119,33 @@ int loop_request_choose(struct loop_request *request, const char *objective, str
 	return 0;
 }
 
+static bool uses_builtin(const struct choice_list *agents)
+{
+	for (size_t i = 0; i < agents->count + agents->rungs; i++)
+		if (agents->items[i].agent == &agent_adapter_builtin)
+			return true;
+	return agents->review.agent == &agent_adapter_builtin;
+}
+
 int loop_request_find_models(const struct loop_request *request, struct error *err)
 {
 	/* Any other agent may reach a model in its own way. */
-	if ((request->choice.agent != &agent_adapter_builtin &&
-	     request->review.agent != &agent_adapter_builtin) ||
+	if (!uses_builtin(&request->agents) ||
 	    config_get(&request->effective->config, SETTING_REPLAY)->number)
 		return 0;
 	return effective_models_check_listening(&request->effective->spec.models, err);
+}
+
+static int check_agents(const struct choice_list *agents, const struct fence_plan *plan,
+			struct error *err)
+{
+	for (size_t i = 0; i < agents->count + agents->rungs; i++)
+		if (preflight_hidden(plan, "the agent's command", agents->items[i].command, err) <
+		    0)
+			return -1;
+	return agents->review.agent ? preflight_hidden(plan, "the reviewer's command",
+						       agents->review.command, err)
+				    : 0;
 }
 
 int loop_request_check(const struct loop_request *request, const struct fence_plan *plan,
@@ -135,9 +156,7 @@ int loop_request_check(const struct loop_request *request, const struct fence_pl
 
 	if (plan->weaker & FENCE_WEAKER_NO_FENCE)
 		return 0;
-	if (preflight_hidden(plan, "the agent's command", request->choice.command, err) < 0 ||
-	    (request->review.agent &&
-	     preflight_hidden(plan, "the reviewer's command", request->review.command, err) < 0))
+	if (check_agents(&request->agents, plan, err) < 0)
 		return -1;
 	json_array_foreach(request->goal.checks, index, check)
 	{

@@ -17,7 +17,7 @@
 
 struct loop_request {
 	struct effective *effective; /* borrowed */
-	struct choice choice, review;
+	struct choice_list agents;
 	struct goal goal;
 	struct list notices;  /* for the user, also after a failure */
 	struct buffer prices; /* the user's own prices.txt */

@@ -519,6 +519,86 @@ static void opinions(void)
 	      (d = decided(&in), d.action == DECISION_PAUSE && !d.recheck));
 }
 
+/* Several agents: who works next, at a provider's limit and when the work is stalled. */
+static void agents(void)
+{
+	struct decision_input in = usual();
+	struct decision_agents *all = &in.agents;
+	struct decision d;
+
+	*all = (struct decision_agents){ .count = 2,
+					 .rungs = 2,
+					 .climb_after = 2,
+					 .patience_s = 600,
+					 .names = { "claude", "codex", "opus", "best" } };
+	in.facts = (struct failure_facts){ .exit_code = 1,
+					   .reported = FAILURE_RATE_LIMIT,
+					   .reset_at = NOW + 600 };
+	CHECK("a limit within the patience is waited for", decided(&in).action == DECISION_WAIT);
+	in.facts.reset_at = NOW + 7200;
+	d = decided(&in);
+	CHECK("a longer one hands over, without an iteration",
+	      d.action == DECISION_GO_ON && d.limited_until == NOW + 7200 && d.waits == 0 &&
+		      !d.counts_as_iteration && d.iterations == 2 &&
+		      says(&d, "codex takes over until then (--patience 10 min)"));
+	all->limited_until[0] = NOW + 7200;
+	all->current = 1;
+	CHECK("the second agent works meanwhile", decision_next_agent(all, NOW) == 1);
+	CHECK("and the first one after that", decision_next_agent(all, NOW + 7200) == 0);
+	in.facts.reset_at = NOW + 9000;
+	d = decided(&in);
+	CHECK("if all are at their limits, the first limit that ends is waited for",
+	      d.action == DECISION_WAIT && d.wait_until == NOW + 7200 &&
+		      d.limited_until == NOW + 9000);
+	all->limited_until[1] = NOW + 9000;
+	CHECK("by the agent that it is for", decision_next_agent(all, NOW) == 0);
+	in.facts.reported = FAILURE_OVERLOADED;
+	CHECK("a provider that is overloaded is not a limit",
+	      (d = decided(&in), d.action == DECISION_WAIT && !d.limited_until));
+	in.facts.reported = FAILURE_RATE_LIMIT;
+	all->limited_until[0] = 0;
+	all->patience_s = 0;
+	CHECK("without a patience nobody takes over", decided(&in).action == DECISION_WAIT);
+	all->count = 1;
+	all->rungs = 0;
+	all->current = 0;
+	all->patience_s = 600;
+	CHECK("nor if there is nobody else",
+	      (d = decided(&in), d.action == DECISION_WAIT && !d.limited_until));
+
+	in = usual();
+	*all = (struct decision_agents){ .count = 1,
+					 .rungs = 2,
+					 .climb_after = 2,
+					 .stalled = 1,
+					 .names = { "claude", "opus", "best" } };
+	in.earlier = &in.snapshot;
+	in.earlier_count = 1;
+	d = decided(&in);
+	CHECK("iterations without progress climb a step",
+	      d.level == 1 && d.stalled == 0 && says(&d, "climbing to opus"));
+	all->level = 1;
+	CHECK("where the stronger agent works", decision_next_agent(all, NOW) == 1);
+	all->limited_until[1] = NOW + 1;
+	CHECK("unless its provider refuses", decision_next_agent(all, NOW) == 0);
+	d = decided(&in);
+	CHECK("and another step", d.level == 2 && says(&d, "climbing to best"));
+	all->level = 2;
+	d = decided(&in);
+	CHECK("but not beyond the last one", d.level == 2 && d.stalled == 2);
+	in.earlier_count = 0;
+	d = decided(&in);
+	CHECK("progress goes a step down",
+	      d.level == 1 && d.stalled == 0 && says(&d, "back to opus"));
+	all->level = 1;
+	CHECK("and down to the first agent",
+	      (d = decided(&in), d.level == 0 && says(&d, "progress: back to claude")));
+	in.facts.reported = FAILURE_RATE_LIMIT;
+	in.facts.checks = 0;
+	d = decided(&in);
+	CHECK("an iteration that does not count changes nothing", d.level == 1 && d.stalled == 1);
+}
+
 static void opinion(const char *sentence, const char *message, uint32_t blocking, uint32_t advice)
 {
 	struct error err;
@@ -1078,6 +1158,7 @@ int main(void)
 	completion();
 	opinions();
 	answers();
+	agents();
 	waiting();
 	unreachable();
 	pauses();

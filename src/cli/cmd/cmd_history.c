@@ -21,6 +21,14 @@ struct history {
 	json_t *open; /* the iteration that has begun but not ended, owned by the list */
 };
 
+static void copy(struct history *history, const json_t *data, const char *key)
+{
+	json_t *value = json_object_get(data, key);
+
+	if (value)
+		json_object_set(history->open, key, value);
+}
+
 static void begin(struct history *history, const json_t *data, int64_t at_ms)
 {
 	history->open = json_pack("{s:O, s:O, s:I, s:s, s:n, s:[]}", "iteration",
@@ -29,14 +37,7 @@ static void begin(struct history *history, const json_t *data, int64_t at_ms)
 				  "verdict", "running", "reason", "checks");
 	if (history->open)
 		json_array_append_new(history->list, history->open);
-}
-
-static void copy(struct history *history, const json_t *data, const char *key)
-{
-	json_t *value = json_object_get(data, key);
-
-	if (value)
-		json_object_set(history->open, key, value);
+	copy(history, data, "agent");
 }
 
 static void end(struct history *history, const json_t *data, const char *verdict, int64_t at_ms)
@@ -291,6 +292,15 @@ static void print_review(const json_t *review)
 	}
 }
 
+/* Prints the agent of the iteration, if the loop has several. */
+static void print_agent(const json_t *entry)
+{
+	AUTO_FREE char *text = mem_format("by %s", jsonget_text(entry, "agent"));
+
+	if (json_object_get(entry, "agent"))
+		print_below(text);
+}
+
 static void print_reviews(const json_t *entry)
 {
 	size_t index;
@@ -315,6 +325,7 @@ static void print_table(const json_t *list)
 	json_array_foreach(list, index, entry)
 	{
 		print_iteration(entry);
+		print_agent(entry);
 		print_trouble(entry);
 		print_reviews(entry);
 		estimated |= is_estimated(entry);

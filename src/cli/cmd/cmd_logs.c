@@ -4,6 +4,7 @@
 #include "cli/view/page.h"
 #include "util/file/fd.h"
 #include "util/mem.h"
+#include "util/text/jsonget.h"
 #include "util/text/text.h"
 
 #include <fcntl.h>
@@ -83,12 +84,45 @@ static void print_passed(void *context, const char *bytes, size_t size)
 	print_bytes(bytes, size);
 }
 
+/* The agent of one attempt at an iteration. */
+struct worker {
+	unsigned int iteration, attempt;
+	size_t part;
+};
+
+static int find_worker(void *context, const struct journal_event *event, struct error *err)
+{
+	struct worker *worker = context;
+	json_t *data = json_loads(event->data, 0, NULL);
+
+	(void)err;
+	if (loop_event_find(event->kind) == LOOP_EVENT_begun &&
+	    jsonget_number(data, "iteration") == worker->iteration &&
+	    jsonget_number(data, "attempt") == worker->attempt)
+		worker->part = (size_t)jsonget_number(data, "part");
+	json_decref(data);
+	return 0;
+}
+
+/* Returns how to read the output of that attempt. */
+static const struct agent_format *format_of(const struct loops_options *opts,
+					    unsigned int iteration, unsigned int attempt)
+{
+	const struct loop_options *loop = &opts->loop.state.options;
+	struct worker worker = { .iteration = iteration, .attempt = attempt };
+	struct error ignored;
+
+	if (opts->review)
+		return loop->reviewer.format;
+	if (loop->agent_count + loop->rung_count > 1)
+		client_events(&opts->loop, 0, find_worker, &worker, &ignored);
+	return loop->agents[worker.part < DECISION_AGENTS_MAX ? worker.part : 0].format;
+}
+
 static void init_shown(struct shown *shown, const struct loops_options *opts,
 		       unsigned int iteration, unsigned int attempt)
 {
-	const struct loop_options *loop = &opts->loop.state.options;
-	const struct agent_format *format = opts->review ? loop->reviewer.format
-							 : loop->agent.format;
+	const struct agent_format *format = format_of(opts, iteration, attempt);
 	enum form form = opts->json ? FORM_JSON : FORM_BYTES;
 	bool events = form == FORM_BYTES && !opts->raw && !opts->checks && format &&
 		      agent_text_supports(format);

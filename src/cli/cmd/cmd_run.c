@@ -195,7 +195,7 @@ static int show(const struct run_options *opts, struct error *err)
 	printf("# The first prompt, on the agent's stdin\n\n%s\n", buffer_text(&prompt.text));
 	prompt_text_print_sizes(&prompt);
 	printf("\n# The agent: %s, started with sh -c\n\n%s\n\n# The policy\n\n",
-	       opts->request.choice.agent->title, opts->request.choice.command);
+	       opts->request.agents.items[0].agent->title, opts->request.agents.items[0].command);
 	policy_text_print(&opts->effective, made, true);
 	return cli_flush();
 }

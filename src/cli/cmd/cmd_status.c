@@ -120,6 +120,26 @@ static void print_git(const struct loop_state *state)
 		line("%s", state->uncommitted);
 }
 
+/* Prints who works, if it is not the first agent. */
+static void print_agent(const struct loop_state *state)
+{
+	const struct loop_part *first = &state->options.agents[0];
+	const struct loop_part *part = &state->options.agents[state->agent];
+	time_t until = (time_t)(state->limited_ms[0] / 1000);
+	char clock[32] = "";
+	struct tm parts;
+
+	if (!state->agent)
+		return;
+	if (until > time(NULL) && localtime_r(&until, &parts))
+		strftime(clock, sizeof clock, "%Y-%m-%d %H:%M:%S", &parts);
+	if (*clock)
+		line("%s works: the provider of %s is at its limit until %s", loop_part_name(part),
+		     loop_part_name(first), clock);
+	else
+		line("%s works", loop_part_name(part));
+}
+
 /* Prints the last opinion of the reviewer. */
 static void print_review(const struct loop_state *state)
 {
@@ -168,11 +188,13 @@ static void print_loop(const struct client_loop *loop, bool with_project)
 		line("work tree %s, branch ringfence/%s", state->options.work_tree, loop->id);
 	if (state->options.draft)
 		line("draft: your project is unchanged until ringfence apply %s", loop->id);
+	print_agent(state);
 	print_review(state);
 	print_tape(state);
 	print_git(state);
-	if (state->options.agent.login)
-		line("LOGIN IN THE FENCE: the agent has a copy of %s", state->options.agent.login);
+	if (state->options.agent_count && state->options.agents[state->agent].login)
+		line("LOGIN IN THE FENCE: the agent has a copy of %s",
+		     state->options.agents[state->agent].login);
 }
 
 /* Is a loop left out because newer ones were shown? */

@@ -33,13 +33,20 @@ static void add_choice(struct buffer *out, const struct choice *choice)
 	}
 }
 
-static void print_agent(const struct effective *effective, const struct choice *choice)
+static void print_agent(const struct effective *effective, const struct choice_list *agents)
 {
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(1 << 13);
 	const char *name = config_text(&effective->config, SETTING_AGENT);
-	bool chosen = choice->agent->program && (!name || strcmp(name, "auto") == 0);
+	bool chosen = agents->items[0].agent->program && (!name || strcmp(name, "auto") == 0);
 
-	add_choice(&text, choice);
+	for (size_t i = 0; i < agents->count; i++) {
+		buffer_add_text(&text, i ? ", then " : "");
+		add_choice(&text, &agents->items[i]);
+	}
+	for (size_t i = 0; i < agents->rungs; i++) {
+		buffer_add_text(&text, "; when stalled ");
+		add_choice(&text, &agents->items[agents->count + i]);
+	}
 	if (chosen)
 		buffer_add_text(
 			&text,
@@ -164,8 +171,8 @@ void announce_loop(const struct loop_request *request, const struct fence_plan *
 {
 	const struct effective *effective = request->effective;
 
-	print_agent(effective, &request->choice);
-	print_review(&effective->config, &request->review);
+	print_agent(effective, &request->agents);
+	print_review(&effective->config, &request->agents.review);
 	print_fence(effective, plan);
 	print_network(effective);
 	print_limits(&effective->config);

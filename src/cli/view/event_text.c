@@ -79,8 +79,10 @@ static void print_begun(struct event_text *view, const json_t *data, int64_t at_
 	if (state->spent_nusd)
 		buffer_printf(&left, "%s%s", state->options.replay ? " replayed" : " spent",
 			      cost_text_mark(state->spent_nusd, state->estimated_nusd));
-	event_text_paint(view, COLOR_BOLD, "iteration %d%s: running the agent",
-			 (int)jsonget_number(data, "iteration"), buffer_text(&left));
+	event_text_paint(view, COLOR_BOLD, "iteration %d%s: running %s",
+			 (int)jsonget_number(data, "iteration"), buffer_text(&left),
+			 json_object_get(data, "agent") ? jsonget_text(data, "agent")
+							: "the agent");
 	agent_text_begin(&view->agent, view->loop, (int)jsonget_number(data, "iteration"),
 			 (int)jsonget_number(data, "attempt"));
 }

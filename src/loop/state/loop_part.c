@@ -3,6 +3,11 @@
 
 #include "util/text/jsonget.h"
 
+const char *loop_part_name(const struct loop_part *part)
+{
+	return part->name ? part->name : part->agent;
+}
+
 int loop_part_read(const json_t *json, struct loop_part *ret_part, struct error *err)
 {
 	const char *format = jsonget_string(json, "agent_format");
@@ -18,6 +23,7 @@ int loop_part_read(const json_t *json, struct loop_part *ret_part, struct error 
 		.command = jsonget_string(json, "agent_command"),
 		.format = agent_format_find(format ? format : "plain"),
 		.model = jsonget_string(json, "model"),
+		.name = jsonget_string(json, "name"),
 		.login = jsonget_string(json, "login"),
 	};
 	return 0;

@@ -19,8 +19,12 @@ struct loop_part {
 	const struct agent_format *format;
 	const char *model; /* NULL: the agent's default */
 	const char *login; /* a credential file that is copied into the fence, or NULL */
+	const char *name;  /* agent and model, such as codex:gpt-5; or NULL */
 	bool review;       /* judges the work: may only read, has its own budget and no session */
 };
+
+/* Returns the name of a part, for people. */
+const char *loop_part_name(const struct loop_part *part);
 
 /* Reads a part from the configuration of a loop. Returns 0, or -1 with err set. */
 int loop_part_read(const json_t *json, struct loop_part *ret_part, struct error *err);

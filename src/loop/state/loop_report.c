@@ -60,6 +60,27 @@ static json_t *trouble_of(const struct list *trouble)
 	return texts;
 }
 
+/* Lists all agents, and which of them are at the limit of their provider. */
+static json_t *agents_json(const struct loop_state *state)
+{
+	const struct loop_options *options = &state->options;
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < options->agent_count + options->rung_count; i++) {
+		const struct loop_part *part = &options->agents[i];
+		json_t *agent = json_pack("{s:s, s:s, s:s?, s:b, s:b}", "name",
+					  loop_part_name(part), "agent", part->agent, "model",
+					  part->model, "stronger", i >= options->agent_count,
+					  "works", i == state->agent);
+
+		if (state->limited_ms[i])
+			json_object_set_new(agent, "limited_until",
+					    json_integer(state->limited_ms[i] / 1000));
+		json_array_append_new(list, agent);
+	}
+	return list;
+}
+
 static json_t *review_json(const struct loop_state *state)
 {
 	const struct loop_state_review *review = &state->review;
@@ -117,12 +138,15 @@ json_t *loop_report_loop(const char *id, const struct loop_state *state, bool al
 					      state->git_error, "trouble",
 					      trouble_of(&state->git_trouble)));
 	json_object_set_new(value, "agent",
-			    state->options.agent.agent ? json_string(state->options.agent.agent)
-						       : json_null());
+			    state->options.agent_count
+				    ? json_string(state->options.agents[state->agent].agent)
+				    : json_null());
+	if (state->options.agent_count + state->options.rung_count > 1)
+		json_object_set_new(value, "agents", agents_json(state));
 	/* The risk is reported wherever the loop is shown. */
-	if (state->options.agent.login)
+	if (state->options.agents[state->agent].login)
 		json_object_set_new(value, "login_in_fence",
-				    loop_report_text(state->options.agent.login));
+				    loop_report_text(state->options.agents[state->agent].login));
 	if (state->options.record)
 		json_object_set_new(value, "record", loop_report_text(state->options.record));
 	if (state->not_recorded)

@@ -171,7 +171,28 @@ static void forget_session(struct loop_state *state)
 
 const struct loop_part *loop_state_part(const struct loop_state *state)
 {
-	return state->phase == LOOP_PHASE_review ? &state->options.reviewer : &state->options.agent;
+	return state->phase == LOOP_PHASE_review ? &state->options.reviewer
+						 : &state->options.agents[state->agent];
+}
+
+struct decision_agents loop_state_agents(const struct loop_state *state)
+{
+	const struct loop_options *options = &state->options;
+	struct decision_agents agents = {
+		.count = options->agent_count,
+		.rungs = options->rung_count,
+		.current = state->agent,
+		.level = state->level,
+		.stalled = state->stalled,
+		.climb_after = options->climb_after,
+		.patience_s = (options->patience_ms + 999) / 1000,
+	};
+
+	for (uint32_t i = 0; i < agents.count + agents.rungs; i++) {
+		agents.limited_until[i] = state->limited_ms[i] / 1000;
+		agents.names[i] = loop_part_name(&options->agents[i]);
+	}
+	return agents;
 }
 
 int64_t loop_state_budget_nusd(const struct loop_state *state)
@@ -360,6 +381,14 @@ static void read_past(struct loop_state *state, const json_t *data)
 	};
 }
 
+/* Reads a number below `count`; any other is 0. */
+static uint32_t read_index(const json_t *data, const char *key, uint32_t count)
+{
+	json_int_t value = jsonget_number(data, key);
+
+	return value > 0 && value < (json_int_t)count ? (uint32_t)value : 0;
+}
+
 /* Reads the values that every decision carries. */
 static void read_verdict(struct loop_state *state, const json_t *data)
 {
@@ -374,6 +403,10 @@ static void read_verdict(struct loop_state *state, const json_t *data)
 	state->findings_told = jsonget_flag(data, "findings_told");
 	state->review.rounds = (uint32_t)jsonget_number(data, "review_rounds");
 	state->recheck = jsonget_flag(data, "recheck");
+	state->level = read_index(data, "level", state->options.rung_count + 1);
+	state->stalled = (uint32_t)jsonget_number(data, "stalled");
+	if (json_object_get(data, "limited_until_ms"))
+		state->limited_ms[state->agent] = jsonget_number(data, "limited_until_ms");
 	state->completion = (uint32_t)jsonget_number(data, "completion");
 	state->confidence = (uint32_t)jsonget_number(data, "confidence");
 	read_snapshot(state, json_object_get(data, "snapshot"));
@@ -443,7 +476,13 @@ static void begin_attempt(struct loop_state *state, const json_t *data)
 
 static void fold_begun(struct loop_state *state, const json_t *data)
 {
+	const struct loop_options *options = &state->options;
+	uint32_t agent = read_index(data, "part", options->agent_count + options->rung_count);
+
 	begin_attempt(state, data);
+	if (agent != state->agent)
+		forget_session(state); /* of another agent */
+	state->agent = agent;
 	state->review.changed = 0;
 	state->recheck = false;
 	state->restored = false;

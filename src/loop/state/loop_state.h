@@ -39,7 +39,11 @@ struct loop_options {
 	const char *objective;
 	const char *promise; /* or NULL */
 	const char *tasks;   /* a file with boxes, or NULL */
-	struct loop_part agent;
+	/* The agents in the order of preference, then stronger ones to climb to. */
+	struct loop_part agents[DECISION_AGENTS_MAX];
+	uint32_t agent_count, rung_count;
+	uint32_t climb_after;      /* iterations without progress; 0: never */
+	int64_t patience_ms;       /* a provider's limit that lasts longer hands over; 0: never */
 	struct loop_part reviewer; /* gives a second opinion, if there is one */
 	/* Folder for the sessions of all loops; NULL: sessions are not kept. */
 	const char *sessions;
@@ -157,6 +161,9 @@ struct loop_state {
 	json_t *findings;       /* of the last examination, or NULL */
 	json_t *accepted;       /* findings that the user accepted, or NULL */
 	bool findings_told;     /* the agent was told about one that stops the loop */
+	uint32_t agent;         /* that works in this iteration, or worked in the last one */
+	int64_t limited_ms[DECISION_AGENTS_MAX]; /* until when each one's provider refuses, or 0 */
+	uint32_t level, stalled;                 /* see struct decision_agents */
 	struct loop_state_review review;
 	bool recheck;        /* the next iteration needs no agent: only its end is missing */
 	int64_t quarantined; /* files that sweeps have removed from the project so far */
@@ -218,6 +225,9 @@ int loop_state_read(struct journal *store, struct loop_state *ret_state, struct 
 
 /* Returns the part that runs in this phase, or ran last. */
 const struct loop_part *loop_state_part(const struct loop_state *state);
+
+/* Describes the agents for a decision. */
+struct decision_agents loop_state_agents(const struct loop_state *state);
 
 /* Returns how much that part may cost; 0: unlimited. */
 int64_t loop_state_budget_nusd(const struct loop_state *state);

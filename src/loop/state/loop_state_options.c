@@ -71,6 +71,8 @@ void loop_options_change(const json_t *config, struct loop_state *state)
 	read_number(config, "prompt_output_bytes", &options->prompt.output_bytes);
 	read_number(config, "budget_nusd", &options->budget_nusd);
 	read_number(config, "daily_nusd", &options->daily_nusd);
+	read_number(config, "patience_ms", &options->patience_ms);
+	read_count(config, "climb_after", &options->climb_after);
 	read_number(config, "review_nusd", &options->review_nusd);
 	read_count(config, "review_rounds", &options->review_rounds);
 	read_number(config, "timeout_ms", &options->timeout_ms);
@@ -82,6 +84,39 @@ void loop_options_change(const json_t *config, struct loop_state *state)
 	limits->total_s = total_ms / 1000;
 	json_object_update_existing(json_object_get(options->fence, "models"),
 				    json_object_get(config, "models"));
+}
+
+/* Reads parts after those before. *ret_count: how many. */
+static int read_parts(const json_t *list, struct loop_options *options, uint32_t *ret_count,
+		      struct error *err)
+{
+	size_t index;
+	const json_t *entry;
+
+	json_array_foreach(list, index, entry)
+	{
+		uint32_t at = options->agent_count + options->rung_count;
+
+		if (at == DECISION_AGENTS_MAX)
+			return error_set(err, "the journal names more than %d agents",
+					 DECISION_AGENTS_MAX);
+		if (loop_part_read(entry, &options->agents[at], err) < 0)
+			return -1;
+		++*ret_count;
+	}
+	return 0;
+}
+
+/* The first agent is described by the configuration itself. */
+static int read_agents(const json_t *config, struct loop_options *options, struct error *err)
+{
+	if (loop_part_read(config, &options->agents[0], err) < 0)
+		return -1;
+	options->agent_count = 1;
+	if (read_parts(json_object_get(config, "hand_over"), options, &options->agent_count, err) <
+	    0)
+		return -1;
+	return read_parts(json_object_get(config, "escalate"), options, &options->rung_count, err);
 }
 
 int loop_options_read(json_t *config, struct loop_state *state, struct error *err)
@@ -96,7 +131,7 @@ int loop_options_read(json_t *config, struct loop_state *state, struct error *er
 		return error_set(
 			err,
 			"the journal lacks the project, the objective or the fence of the loop");
-	if (loop_part_read(config, &options->agent, err) < 0 ||
+	if (read_agents(config, options, err) < 0 ||
 	    (json_object_get(config, "review") &&
 	     loop_part_read(json_object_get(config, "review"), &options->reviewer, err) < 0))
 		return -1;

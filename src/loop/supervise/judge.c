@@ -402,6 +402,13 @@ static json_t *decision_json(const struct loop_state *state, const struct decisi
 		json_object_set_new(data, "findings_told", json_true());
 	if (decision->review_rounds)
 		json_object_set_new(data, "review_rounds", json_integer(decision->review_rounds));
+	if (decision->level)
+		json_object_set_new(data, "level", json_integer(decision->level));
+	if (decision->stalled)
+		json_object_set_new(data, "stalled", json_integer(decision->stalled));
+	if (decision->limited_until)
+		json_object_set_new(data, "limited_until_ms",
+				    json_integer((json_int_t)decision->limited_until * 1000));
 	if (decision->recheck)
 		json_object_set_new(data, "recheck", json_true());
 	if (status)
@@ -455,6 +462,7 @@ void judge_after(const struct loop_state *state, const struct survey *survey, in
 	input.unreached = state->unreached;
 	input.policy_why = state->policy_why;
 	input.facts.files_changed = changed_files(state, survey);
+	input.agents = loop_state_agents(state);
 	input.review = review_of(state);
 	input.facts.checks = (uint32_t)state->options.checks.count;
 	input.facts.checks_passed = sums.passed;

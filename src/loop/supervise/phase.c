@@ -317,6 +317,26 @@ int phase_baseline(struct supervisor *sup, struct error *err)
 	return 0;
 }
 
+/* Begins an iteration with the agent that can work now, or without one. */
+static int begin_iteration(struct supervisor *sup, uint32_t iteration, uint32_t attempt,
+			   struct error *err)
+{
+	const struct decision_agents agents = loop_state_agents(&sup->state);
+	uint32_t next = decision_next_agent(&agents, clock_wall_ms() / 1000);
+	json_t *data = json_pack("{s:i, s:i, s:s, s:o, s:I}", "iteration", (int)iteration,
+				 "attempt", (int)attempt, "tree", sup->survey.before.tree, "head",
+				 loop_report_text(sup->survey.before.head), "checkpoint",
+				 (json_int_t)sup->state.checkpoint);
+
+	if (sup->state.recheck)
+		return supervisor_append(sup, LOOP_EVENT_rechecks, data, err);
+	if (agents.count + agents.rungs > 1) {
+		json_object_set_new(data, "part", json_integer(next));
+		json_object_set_new(data, "agent", json_string(agents.names[next]));
+	}
+	return supervisor_append(sup, LOOP_EVENT_begun, data, err);
+}
+
 /* Between iterations: may another one start? */
 int phase_ready(struct supervisor *sup, struct error *err)
 {
@@ -373,12 +393,7 @@ int phase_ready(struct supervisor *sup, struct error *err)
 		return -1;
 	survey_is_current(sup);
 	sup->survey.current = false;
-	return supervisor_append(sup, sup->state.recheck ? LOOP_EVENT_rechecks : LOOP_EVENT_begun,
-				 json_pack("{s:i, s:i, s:s, s:o, s:I}", "iteration", (int)iteration,
-					   "attempt", (int)attempt, "tree", sup->survey.before.tree,
-					   "head", loop_report_text(sup->survey.before.head),
-					   "checkpoint", (json_int_t)sup->state.checkpoint),
-				 err);
+	return begin_iteration(sup, iteration, attempt, err);
 }
 
 /*
@@ -616,9 +631,9 @@ static int decide(struct supervisor *sup, const char *folder, struct error *err)
 		json_decref(data);
 		return begin_review(sup, &after, err);
 	}
-	if (sup->state.options.agent.login) /* the risk is in every report */
+	if (loop_state_part(&sup->state)->login) /* the risk is in every report */
 		json_object_set_new(data, "login_in_fence",
-				    loop_report_text(sup->state.options.agent.login));
+				    loop_report_text(loop_state_part(&sup->state)->login));
 	if (sup->state.options.replay) /* and so is the fact that no model was asked */
 		json_object_set_new(data, "replay", loop_report_text(sup->state.options.replay));
 	if (loop_report_survey(folder, "after.json", &after, err) < 0 ||
@@ -641,9 +656,11 @@ int phase_checks(struct supervisor *sup, struct error *err)
 
 	if (!folder)
 		return -1;
-	if (!sup->state.used && judge_absent(&sup->state.options, sup->state.options.agent.command,
-					     sup->state.facts.exit_code, false))
-		return finish_absent(sup, "the agent's command", sup->state.options.agent.command,
+	if (!sup->state.used &&
+	    judge_absent(&sup->state.options, loop_state_part(&sup->state)->command,
+			 sup->state.facts.exit_code, false))
+		return finish_absent(sup, "the agent's command",
+				     loop_state_part(&sup->state)->command,
 				     sup->state.facts.exit_code, err);
 	/* From here on the run differs from the recording, whatever the checks would report. */
 	if (sup->money.strayed[0])
