@@ -85,16 +85,25 @@ static int check_workspace(const struct loop_request *request, struct error *err
 			      "in-place or --workspace worktree");
 }
 
+int loop_request_choose_agent(struct loop_request *request, struct error *err)
+{
+	struct effective *effective = request->effective;
+	const struct config *config = &effective->config;
+
+	if (preflight_inactive(config, SETTING_AGENT_COMMAND, SETTING_AGENT, err) < 0 ||
+	    preflight_inactive(config, SETTING_AGENT, SETTING_AGENT_COMMAND, err) < 0)
+		return -1;
+	return choice_make(effective, &request->choice, &request->notices, err);
+}
+
 int loop_request_choose(struct loop_request *request, const char *objective, struct error *err)
 {
 	struct effective *effective = request->effective;
 	const struct config *config = &effective->config;
 
 	if (check_workspace(request, err) < 0 ||
-	    preflight_inactive(config, SETTING_AGENT_COMMAND, SETTING_AGENT, err) < 0 ||
-	    preflight_inactive(config, SETTING_AGENT, SETTING_AGENT_COMMAND, err) < 0 ||
 	    preflight_unwritable(&effective->spec, effective->place.project, err) < 0 ||
-	    choice_make(effective, &request->choice, &request->notices, err) < 0 ||
+	    loop_request_choose_agent(request, err) < 0 ||
 	    goal_decide(effective, &request->goal, err) < 0)
 		return -1;
 	if (!json_array_size(request->goal.checks))

@@ -35,6 +35,9 @@ void loop_request_release(struct loop_request *request);
 /* Chooses the agent and the goal, and sets limits and prices. The objective is borrowed. */
 int loop_request_choose(struct loop_request *request, const char *objective, struct error *err);
 
+/* Chooses only the agent. */
+int loop_request_choose_agent(struct loop_request *request, struct error *err);
+
 /* Refuses if the built-in agent could reach no model. */
 int loop_request_find_models(const struct loop_request *request, struct error *err);
 

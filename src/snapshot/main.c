@@ -54,6 +54,11 @@ static int worktree(struct snapshot_request *request, struct error *err)
 	return worktree_add(&request->worktree, &request->json, err);
 }
 
+static int state(struct snapshot_request *request, struct error *err)
+{
+	return repo_state_report(&request->state, &request->json, err);
+}
+
 static int commit_leftovers(struct snapshot_request *request, struct error *err)
 {
 	return worktree_commit_leftovers(&request->worktree, &request->json, err);
@@ -102,6 +107,7 @@ static const struct task {
 	{ "patch", patch, .needs = "branch" },
 	{ "finish", finish },
 	{ "worktree", worktree, .needs = "folder" },
+	{ "state", state },
 	{ "seal", commit_leftovers },
 	{ "unseal", uncommit_leftovers },
 	{ "forget", forget },

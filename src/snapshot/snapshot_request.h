@@ -3,6 +3,7 @@
 #define SNAPSHOT_SNAPSHOT_REQUEST_H
 
 #include "snapshot/apply/apply.h"
+#include "snapshot/apply/repo_state.h"
 #include "snapshot/apply/worktree.h"
 #include "snapshot/git/gitwork.h"
 #include "snapshot/look/save.h"
@@ -33,6 +34,7 @@ struct snapshot_request {
 	struct gitwork git;
 	struct apply_options apply;
 	struct worktree_options worktree;
+	struct repo_state_options state;
 	struct checkpoint_repo repo; /* open for tasks on checkpoints */
 	struct json json;            /* the answer; writes to the next field */
 	struct buffer answer;
