@@ -13,7 +13,8 @@ _Static_assert(offsetof(struct intended, effective) == 0,
 /* Every setting is an option, except that of a terminal, which a loop does not have. */
 bool intended_has_setting(const struct setting *setting)
 {
-	return setting->id != SETTING_RAW_TERMINAL;
+	return setting->id != SETTING_RAW_TERMINAL && setting->id != SETTING_DRAFTS_SIZE &&
+	       setting->id != SETTING_DRAFTS_AGE;
 }
 
 const struct cli_alias intended_aliases[] = {

@@ -640,7 +640,8 @@ def make_older(t, draft, days):
     path = os.path.join(t.state, "drafts", draft, "record.json")
     with open(path, encoding="utf-8") as file:
         record = json.load(file)
-    record["began_ms"] -= days * 86400 * 1000
+    for key in ("began_ms", "used_ms"):
+        record[key] -= days * 86400 * 1000
     t.write(path, json.dumps(record))
 
 
@@ -790,6 +791,56 @@ def test_clean_leaves_a_draft_in_use_alone(t):
     equal(json.loads(run(t, "clean", "--older", "2d", "--yes", "--json").out)["removed"], [], "removed")
     equal(t.finish(process, b"end\n").code, 0, "exit status of the command")
     equal([entry["id"] for entry in drafts(t)], [draft], "the drafts")
+
+
+def test_a_new_draft_removes_old_ones_in_which_nothing_waits(t):
+    """All others stay, however old they are."""
+    t.write(".gitignore", "build/\n")
+    kinds = {"applied": "echo 1 >a", "empty": "true", "waits": "echo 1 >b", "in part": "echo 1 >c; echo 1 >d", "undone": "echo 1 >e",
+             "ignored": "mkdir build; echo 1 >build/x; echo 1 >f", "used": "echo 1 >g", "young": "echo 1 >h"}
+    ids = {kind: rehearse(t, script)[0] for kind, script in kinds.items()}
+    for kind in ("applied", "undone", "ignored", "used", "young"):
+        run(t, "apply", ids[kind])
+    run(t, "apply", ids["in part"], "--", "c")
+    run(t, "apply", "--undo", ids["undone"])
+    run(t, "exec", "--in", ids["used"], "--", "sh", "-c", "echo 2 >g")
+    for kind in kinds:
+        if kind != "young":
+            make_older(t, ids[kind], 31)
+    _, result = rehearse(t, "true")
+    contains(result.err, "removed 2 old drafts, of which everything is applied", "notices")
+    left = {entry["id"] for entry in drafts(t)}
+    equal({kind for kind in kinds if ids[kind] in left}, set(kinds) - {"applied", "empty"}, "the drafts that are left")
+    expect(all(t.exists(name) for name in "acfg"), "what was applied stays")
+    terminal = on_terminal(t, "clean")
+    equal(answer(terminal, ("Remove 5 drafts with logs and checkpoints\\? \\[y/N\\]", "n")), 1, "exit status of clean")
+    contains(terminal.text(), f"{ids['waits']}  draft that is not applied", "what clean offers")
+
+
+def test_no_new_draft_is_made_above_the_limit(t):
+    draft, _ = rehearse(t, "head -c 200000 /dev/zero >big")
+    _, result = rehearse(t, "true", "--drafts-size", "1M")
+    result = t.sh("true", opts=("--draft", "--drafts-size", "100K"))
+    equal(result.code, 125, "exit status", result)
+    contains(result.err, "and the limit is 100 KiB: discard some first (ringfence drafts --all", "the refusal")
+    equal(len(drafts(t)), 2, "the drafts")
+    equal(t.sh("true", opts=("--in", draft, "--drafts-size", "100K")).code, 0, "exit status in an old draft")
+
+
+def test_the_checkpoints_of_a_draft_do_not_go_for_their_age(t):
+    """It could not be applied without them."""
+    snapshots = Snapshots(os.path.join(t.build, "ringfence-snapshot"), t.outside, t.project, env=t.env())
+    future = 10 ** 15
+    for place in ("drafts/loop", "loops/loop/draft"):
+        os.makedirs(os.path.join(t.outside, place))
+        for loop, there in (("loop", True), ("other", True), ("another", False)):
+            if loop == "another":
+                os.rmdir(os.path.join(t.outside, place))
+            t.write("file", f"{place} {loop}\n")
+            one = Snapshots(os.path.join(t.build, "ringfence-snapshot"), t.outside, t.project, env=t.env())
+            one.loop = loop
+            one.save(kind="after", oldest_ms=future if loop != "loop" else 0)
+            equal(bool(snapshots.numbers()), there, f"the checkpoints are there after one of {loop}")
 
 
 # Random edits

@@ -88,7 +88,7 @@ static void add_entry(struct adding *at, const struct node *base, const struct n
 		add_folder(at, base, present, ignored, out);
 	else if (base)
 		take(out, base);
-	else if (!ignored || ignore_rules_tracked(at->facts->rules, path) ||
+	else if (!present || !ignored || ignore_rules_tracked(at->facts->rules, path) ||
 		 present->kind == NODE_IGNORED || present->kind == NODE_SKIPPED)
 		return;
 	else if (is_folder(present))
@@ -106,13 +106,12 @@ static void add_entries(struct adding *at, const struct node *base, const struct
 		const struct node *was = base && i < base->count ? &base->inner[i] : NULL;
 		const struct node *is = j < present->count ? &present->inner[j] : NULL;
 		int order = !was ? 1 : !is ? -1 : strcmp(was->name, is->name);
+		const struct node *one = order <= 0 ? was : is;
 
 		i += order <= 0;
 		j += order >= 0;
-		was = order <= 0 ? was : NULL;
-		is = order >= 0 ? is : NULL;
-		node_path_add(&at->path, was ? was->name : is->name);
-		add_entry(at, was, is, ignored, out);
+		node_path_add(&at->path, one ? one->name : "");
+		add_entry(at, order <= 0 ? was : NULL, order >= 0 ? is : NULL, ignored, out);
 		node_path_cut(&at->path, used);
 	}
 }
