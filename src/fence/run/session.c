@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -31,10 +32,13 @@ static void set_result(struct fence_result *result, enum fence_exit kind, int co
 	snprintf(result->why, sizeof result->why, "%s", why);
 }
 
+/* Ends bwrap, and init by its lifeline: bwrap's death alone does not end init. What init has sent
+ * can still be read. */
 static void end_child(const struct session *session)
 {
 	if (!session->child_gone)
 		kill(session->child, SIGKILL);
+	shutdown(session->control, SHUT_WR);
 }
 
 static void send_to_init(struct session *session, enum wire_message_type type, int number)
