@@ -10,7 +10,8 @@
 _Static_assert(offsetof(struct intended, effective) == 0,
 	       "effective_set() needs it to be the first member");
 
-/* Every setting is an option, except that of a terminal, which a loop does not have. */
+/* Every setting is an option, except those of what a loop does not have: a terminal, and drafts of
+ * commands. */
 bool intended_has_setting(const struct setting *setting)
 {
 	return setting->id != SETTING_RAW_TERMINAL && setting->id != SETTING_DRAFTS_SIZE &&

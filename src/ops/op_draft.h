@@ -51,7 +51,7 @@ enum op_status op_draft_end(const char *state, struct draft_record *record, int6
 /* A change that is not applied, or only in part. */
 struct op_draft_part {
 	uint64_t number;
-	char *choice; /* which runs of lines to apply (snapshot/undo/hunks.h), or NULL for none */
+	char *choice; /* what of the file to apply (snapshot/undo/hunks.h), or NULL for nothing */
 };
 
 /* The parts of what a preview has shown that the user chose. They have reviewed every one of them,

@@ -309,6 +309,10 @@ static int write_facts(struct crossing *at, const struct changes_item *item, str
 	json_number(json, "bytes", item->bytes);
 	if (!at->request->gate.hunks || !hunks_shows(item))
 		return 0;
+	if (hunks_has_mode(item)) {
+		json_number(json, "old_mode", item->old->mode);
+		json_number(json, "new_mode", item->new->mode);
+	}
 	return hunks_write(&at->request->repo, item, json, err);
 }
 

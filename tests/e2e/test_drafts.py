@@ -541,7 +541,7 @@ def pick(t, draft, replies, *words, code=0):
     seen = 0
     for reply in replies:
         seen += 1
-        terminal.expect(f"(?s)(.*Apply this (hunk|file) \\[[a-z,?]*\\]\\?){{{seen}}}")
+        terminal.expect(f"(?s)(.*Apply this (hunk|file|mode change) \\[[a-z,?]*\\]\\?){{{seen}}}")
         terminal.send(reply + "\n")
     equal(terminal.wait(), code, f"exit status of apply -p: {terminal.text()}")
     return terminal.text()
@@ -563,6 +563,21 @@ def test_chosen_hunks_cross_and_the_rest_stays_in_the_draft(t, replies):
     while drafts(t)[0]["applied"]:
         apply(t, draft, "--undo")
     equal(difference(before, listing(t.project)), "", "the project after --undo")
+
+
+@cases(("nyn", 0, (2,)), ("ynq", 0o111, ()), ("a", 0o111, (2, 19)), ("d", 0, ()))
+def test_the_mode_of_a_file_is_asked_about_before_its_hunks(t, replies, mode, lines):
+    t.write("file", LINES)
+    os.chmod(t.path("file"), 0o644)
+    words = {2: "two", 19: "nineteen"}
+    draft, _ = rehearse(t, "sed -i 's/^2$/two/; s/^19$/nineteen/' file; chmod 755 file")
+    text = pick(t, draft, replies, code=0 if mode or lines else 1)
+    contains(text, "old mode 0644", "the terminal")
+    contains(text, "(1/3) Apply this mode change [y,n,q,a,d,?]?", "the terminal")
+    equal((os.stat(t.path("file")).st_mode & 0o111, t.read("file")),
+          (mode, "".join(f"{words[number] if number in lines else number}\n" for number in range(1, 21))), "the file")
+    apply(t, draft)
+    equal((os.stat(t.path("file")).st_mode & 0o777, "two" in t.read("file")), (0o755, True), "the file after the rest")
 
 
 def test_hunks_are_merged_with_the_users_edits(t):
