@@ -932,6 +932,28 @@ def apply_with_fault(t, fault, *words):
 
 
 @timeout(300)
+def test_a_rehearsal_whose_checkpoints_are_killed_leaves_no_draft_or_one_that_goes_on(t):
+    """First that of the base, before the command, then that of the result, after it."""
+    t.write("a", "1\n")
+    before = listing(t.project)
+    for again in (False, True):
+        fault, whole = 0, False
+        while not whole:
+            fault += 1
+            words = ("--in", rehearse(t, "true")[0]) if again else ("--draft",)
+            result = t.run([t.ringfence, "exec", *words, "--", "sh", "-c", "echo 2 >a"], env=t.env(RINGFENCE_SNAPSHOT_FAULT=str(fault)))
+            whole = result.code == 0
+            expect(whole or "Killed" in result.err, "it ended, or was killed", result)
+            equal(difference(before, listing(t.project)), "", f"the project after fault point {fault}")
+            equal([entry["state"] for entry in drafts(t)], ["finished"] if whole else ["interrupted"] if again else [], "the drafts")
+            for entry in drafts(t):
+                equal(t.sh("cat a", opts=("--in", entry["id"])).out, "2\n", f"the draft after fault point {fault}")
+                contains(apply(t, entry["id"], "--dry-run").out, "M a", f"what would cross after fault point {fault}")
+                run(t, "discard", entry["id"])
+        expect(fault > 5, "there are fault points", fault)
+
+
+@timeout(300)
 def test_an_apply_that_is_killed_counts_only_if_it_happens(t):
     """If it counted and had not happened, no part that was applied earlier could be taken back."""
     os.unlink(t.attack)
