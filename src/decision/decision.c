@@ -242,8 +242,8 @@ static bool limit_reached(const struct decision_input *in, struct decision *d)
 }
 
 /*
- * Does more work promise nothing? Everything that a program can verify holds, and the agent neither
- * fails nor gets any further with the rest.
+ * Does more work promise nothing? Everything that a program can verify holds, or this would be a
+ * failure, and the agent gets no further with the rest.
  */
 static bool stops_early(const struct decision_input *in, struct decision *d)
 {
@@ -252,7 +252,7 @@ static bool stops_early(const struct decision_input *in, struct decision *d)
 
 	if (!l->early_stop || !l->early_stop_after || d->confidence < l->early_stop ||
 	    idle < l->early_stop_after || d->failure != FAILURE_NONE || in->findings_stop ||
-	    in->facts.interrupted || failure_checks_held(&in->facts) < in->facts.checks)
+	    in->facts.interrupted)
 		return false;
 	d->action = DECISION_LIMIT;
 	d->limit = DECISION_LIMIT_EARLY;
