@@ -235,6 +235,20 @@ const struct setting setting_loop_rows[] = {
 		.example = "3",
 		.widens = "this many interruptions in a row are allowed:",
 	},
+	[ROW(SETTING_MAX_UNREACHABLE)] = {
+		.id = SETTING_MAX_UNREACHABLE,
+		.key = "max-unreachable",
+		.loop_only = true,
+		.type = SETTING_COUNT,
+		.trust = SETTING_TIGHTER,
+		.fallback = "6",
+		.value = "COUNT",
+		.help = "pause after this many waits for a model server that cannot be reached",
+		.more = "The waits are 30 s, doubled up to 15 min: 6 are half an hour, 20 about four "
+			"hours. With `none`, only `max-time` ends them.",
+		.example = "20",
+		.widens = "a loop waits this often for a model server that cannot be reached:",
+	},
 	[ROW(SETTING_PROGRESS)] = {
 		.id = SETTING_PROGRESS,
 		.key = "progress",

@@ -413,8 +413,11 @@ static bool needs_person(const struct decision_input *in, struct decision *d)
 		       in->unreached, row->remedy);
 	else if (row->response == FAILURE_PAUSE)
 		reason(d, "%s: %s, then ringfence resume", row->what, row->remedy);
-	else if (d->failure == FAILURE_UNREACHABLE && in->waits >= DECISION_UNREACHABLE_WAITS)
-		reason(d, "%s, after %" PRIu32 " waits; %s Then run ringfence resume",
+	else if (d->failure == FAILURE_UNREACHABLE && in->limits.unreachable &&
+		 in->waits >= in->limits.unreachable)
+		reason(d,
+		       "%s, after %" PRIu32 " waits (--max-unreachable); %s Then run ringfence "
+		       "resume",
 		       cause(in, d->failure).text, in->waits, row->remedy);
 	else
 		return false;

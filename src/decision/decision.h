@@ -15,7 +15,7 @@
  *            never "done".
  *   failed   a breaker is open
  *   pause    a person is needed: a failure whose response is FAILURE_PAUSE, or a model server that
- *            is still unreachable after six waits in a row, which is half an hour
+ *            is still unreachable after several waits in a row (six are half an hour)
  *   wait     a failure whose response is FAILURE_WAIT: until the time that the provider states;
  *            without one, and after other failures, 30 s, doubled up to 15 min
  *   pause    the cost warning, if it is configured to pause
@@ -39,7 +39,6 @@ enum {
 	DECISION_REASON_SIZE = 480,
 	DECISION_BACK_OFF_FIRST_S = 30,
 	DECISION_BACK_OFF_MOST_S = 900,
-	DECISION_UNREACHABLE_WAITS = 6,
 	/* After this many waits in a row, a stated time sooner than the back-off is ignored. */
 	DECISION_STATED_WAITS = 3,
 };
@@ -69,6 +68,7 @@ struct decision_limits {
 	int64_t cost_nusd;         /* --max-cost */
 	int64_t cost_warning_nusd; /* --warn-cost */
 	bool pause_on_warning;     /* --pause-on-warning */
+	uint32_t unreachable;      /* --max-unreachable: waits in a row */
 	uint32_t early_stop;       /* --early-stop: confidence in per mille */
 	uint32_t early_stop_after; /* --early-stop-after: iterations without progress */
 	bool results_only;         /* --progress results: new files alone are not progress */
@@ -81,6 +81,7 @@ struct decision_limits {
 				   .cost_nusd = INT64_C(25000000000),         \
 				   .cost_warning_nusd = INT64_C(15000000000), \
 				   .pause_on_warning = true,                  \
+				   .unreachable = 6,                          \
 				   .early_stop = 950,                         \
 				   .early_stop_after = 2 })
 

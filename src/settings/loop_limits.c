@@ -18,6 +18,7 @@ static const char *const keys[SETTING_ID_COUNT] = {
 	[SETTING_MAX_SAME_ERROR] = "max_same_error",
 	[SETTING_MAX_NO_PROGRESS] = "max_no_progress",
 	[SETTING_MAX_INTERRUPTED] = "max_interrupted",
+	[SETTING_MAX_UNREACHABLE] = "max_unreachable",
 	[SETTING_PROGRESS] = "progress",
 	[SETTING_EARLY_STOP] = "early_stop",
 	[SETTING_EARLY_STOP_AFTER] = "early_stop_after",

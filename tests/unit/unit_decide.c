@@ -530,7 +530,7 @@ static void unreachable(void)
 		      says(&d, "waiting until 2026-11-18 12:20:30 UTC"));
 	CHECK("and that does not use up an iteration",
 	      !d.counts_as_iteration && d.iterations == 2 && d.breakers[BREAKER_ERRORS].count == 0);
-	in.waits = DECISION_UNREACHABLE_WAITS - 1;
+	in.waits = 5;
 	d = decided(&in);
 	CHECK("the last wait is a quarter of an hour",
 	      d.action == DECISION_WAIT && d.wait_until == NOW + 900);
@@ -540,6 +540,13 @@ static void unreachable(void)
 	      d.action == DECISION_PAUSE && !d.should_continue && !d.counts_as_iteration &&
 		      says(&d, "is it running") && says(&d, "ringfence resume"));
 	CHECK("after which the waits start over", d.waits == 0);
+	in.limits.unreachable = 7;
+	CHECK("unless the user has more patience", decided(&in).action == DECISION_WAIT);
+	in.limits.unreachable = 0;
+	in.waits = 99;
+	CHECK("or waits for as long as the loop may take", decided(&in).action == DECISION_WAIT);
+	in.limits.unreachable = 6;
+	in.waits = 6;
 	in.unreached = NULL;
 	CHECK("without its name there is still a sentence",
 	      (d = decided(&in), says(&d, "the model server cannot be reached, after 6 waits")));

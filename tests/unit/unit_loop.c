@@ -214,9 +214,11 @@ static void folding(void)
 		      state->options.limits.early_stop_after == 2 &&
 		      !state->options.limits.results_only);
 	happens(&script, "changed",
-		"{\"early_stop\": 800, \"early_stop_after\": 4, \"progress\": 0}");
+		"{\"early_stop\": 800, \"early_stop_after\": 4, \"progress\": 0,"
+		" \"max_unreachable\": 9}");
 	CHECK("which can be changed", state->options.limits.early_stop == 800 &&
 					      state->options.limits.early_stop_after == 4 &&
+					      state->options.limits.unreachable == 9 &&
 					      state->options.limits.results_only);
 	CHECK("a loop starts as configured",
 	      !script.refused && state->phase == LOOP_PHASE_ready &&

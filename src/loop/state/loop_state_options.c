@@ -62,6 +62,7 @@ void loop_options_change(const json_t *config, struct loop_state *state)
 	read_number(config, "max_cost_nusd", &limits->cost_nusd);
 	read_number(config, "warn_cost_nusd", &limits->cost_warning_nusd);
 	read_flag(config, "pause_on_warning", &limits->pause_on_warning);
+	read_count(config, "max_unreachable", &limits->unreachable);
 	read_count(config, "early_stop", &limits->early_stop);
 	read_count(config, "early_stop_after", &limits->early_stop_after);
 	read_number(config, "progress", &progress);
