@@ -249,6 +249,7 @@ static bool stops_early(const struct decision_input *in, struct decision *d)
 {
 	const struct decision_limits *l = &in->limits;
 	uint32_t idle = d->breakers[BREAKER_NO_PROGRESS].count;
+	struct decision missing = { 0 };
 
 	if (!l->early_stop || !l->early_stop_after || d->confidence < l->early_stop ||
 	    idle < l->early_stop_after || d->failure != FAILURE_NONE || in->findings_stop ||
@@ -257,10 +258,14 @@ static bool stops_early(const struct decision_input *in, struct decision *d)
 	d->action = DECISION_LIMIT;
 	d->limit = DECISION_LIMIT_EARLY;
 	reason(d,
-	       "stopped early, although not every rule holds: the confidence is %.2f, and %" PRIu32
-	       " iterations brought no progress (early stop at %.2f after %" PRIu32
-	       "; change it with --early-stop and --early-stop-after)",
-	       d->confidence / 1000.0, idle, l->early_stop / 1000.0, l->early_stop_after);
+	       "stopped early, although not every rule holds: %" PRIu32
+	       " iterations brought no progress, at a confidence of %.2f (--early-stop %.2f, "
+	       "--early-stop-after %" PRIu32 ")",
+	       idle, d->confidence / 1000.0, l->early_stop / 1000.0, l->early_stop_after);
+	if (in->rules.boxes && !boxes_hold(in, &missing))
+		add_to_reason(d, missing.reasons[0]);
+	if (in->rules.promise && !in->promised)
+		add_to_reason(d, "the promise was not given");
 	if (only_unpromised(in))
 		add_to_reason(d, choose_check(in).text);
 	return true;
