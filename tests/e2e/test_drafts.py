@@ -692,6 +692,33 @@ def test_each_undo_takes_back_one_more_apply_and_then_there_is_none(t):
     equal((t.exists("a"), t.exists("b")), (False, False), "a and b after another apply and --undo")
 
 
+def test_a_draft_that_goes_on_after_an_apply_is_applied_again(t):
+    """The first apply is not taken for a change of the user; what the user changed is kept or named as always."""
+    os.unlink(t.attack)
+    for name in ("same", "mine", "both", "mode", "gone/x"):
+        t.write(name, LINES)
+    before = listing(t.project)
+    draft, _ = rehearse(t, "for f in same mine both; do sed -i s/^3$/three/ $f; done; echo 1 >new; mkdir f; echo 1 >f/1; rm -r gone; chmod 700 mode")
+    t.write("both", LINES.replace("19\n", "nineteen\n"))
+    apply(t, draft)
+    applied = listing(t.project)
+    result = t.sh("for f in same mine both; do sed -i 's/^three$/drei/; s/^10$/ten/' $f; done; echo 2 >new; rm -r f; mkdir gone; echo 2 >gone/x; chmod 755 mode",
+                  opts=("--in", draft))
+    equal(result.code, 0, "exit status of exec --in", result)
+    t.write("mine", "mine\n")
+    answer = json.loads(run(t, "apply", draft, "--json", code=1).out)
+    equal(answer["conflicts"], ["both changed both", "both changed mine"], "the conflicts")  # of both: line 3 came with a merge
+    apply(t, draft, "--", "same", "new", "f", "gone", "mode")
+    equal((t.read("same"), t.read("new"), t.exists("f"), t.read("gone/x"), os.stat(t.path("mode")).st_mode & 0o777, t.read("mine")),
+          (LINES.replace("3\n", "drei\n", 1).replace("10\n", "ten\n"), "2\n", False, "2\n", 0o755, "mine\n"), "the files")
+    apply(t, draft, "--undo")
+    t.write("mine", LINES.replace("3\n", "three\n", 1))
+    equal(difference(applied, listing(t.project)), "", "the project after one --undo")
+    apply(t, draft, "--undo")
+    t.write("both", LINES)
+    equal(difference(before, listing(t.project)), "", "the project after both")
+
+
 def test_an_apply_or_undo_that_changes_nothing_is_not_recorded(t):
     draft, _ = rehearse(t, "echo a >a")
     apply(t, draft)
