@@ -348,6 +348,20 @@ def test_ignored_files_do_not_cross(t):
     equal((t.read("build/out"), t.read("x")), ("1\n", "x\n"), "the project")
 
 
+def test_a_hard_link_stays_one(t):
+    """Also one to a file that did not change; but not to one that the user changed."""
+    for name in ("same", "user"):
+        t.write(name, "1\n")
+    draft, _ = rehearse(t, "ln same same-2; ln user user-2; echo x >new; ln new new-2")
+    t.write("user", "mine\n")
+    apply(t, draft)
+    links = {name: os.stat(t.path(name)) for name in ("same", "same-2", "user", "user-2", "new", "new-2")}
+    equal([links[name].st_ino == links[f"{name}-2"].st_ino for name in ("same", "user", "new")], [True, False, True], "links to one file")
+    equal((t.read("same"), t.read("user"), t.read("user-2")), ("1\n", "mine\n", "1\n"), "the files")
+    apply(t, draft, "--undo")
+    equal((os.stat(t.path("same")).st_nlink, t.exists("same-2"), t.read("user")), (1, False, "mine\n"), "the project after --undo")
+
+
 def test_git_in_a_draft_does_not_touch_the_repository(t):
     git = ["git", "-c", "user.name=T", "-c", "user.email=t@example.org"]
     t.write("a", "1\n")
