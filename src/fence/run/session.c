@@ -32,12 +32,13 @@ static void set_result(struct fence_result *result, enum fence_exit kind, int co
 	snprintf(result->why, sizeof result->why, "%s", why);
 }
 
-/* Ends bwrap, and init by its lifeline: bwrap's death alone does not end init. What init has sent
- * can still be read. */
+/* Kills the mechanism's process, and ends init by its lifeline. During set-up that process has a child
+ * in its process group, which would wait for it for ever; later that child is init, and its parent's
+ * death alone does not end it. What init has sent can still be read. */
 static void end_child(const struct session *session)
 {
 	if (!session->child_gone)
-		kill(session->child, SIGKILL);
+		process_kill(session->child);
 	shutdown(session->control, SHUT_WR);
 }
 
