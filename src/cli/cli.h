@@ -83,6 +83,7 @@ extern const struct cli_command cmd_demo;
 extern const struct cli_command cmd_discard;
 extern const struct cli_command cmd_doctor;
 extern const struct cli_command cmd_drafts;
+extern const struct cli_command cmd_estimate;
 extern const struct cli_command cmd_exec;
 extern const struct cli_command cmd_gateway;
 extern const struct cli_command cmd_help;

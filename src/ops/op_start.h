@@ -61,6 +61,7 @@ struct op_start_request {
 	struct op_start_goal goal;
 	const json_t *limits; /* named as in the journal */
 	const char *prices;   /* the user's prices.txt, or empty */
+	json_t *estimate;     /* of cost and time, to compare with later; or NULL */
 };
 
 struct op_start_result {

@@ -39,6 +39,7 @@ void loop_request_release(struct loop_request *request)
 	list_release(&request->notices);
 	buffer_release(&request->prices);
 	json_decref(request->limits);
+	json_decref(request->estimate);
 	free(request->here);
 }
 
@@ -117,6 +118,13 @@ int loop_request_choose(struct loop_request *request, const char *objective, str
 		return -1;
 	fill(request, objective);
 	return 0;
+}
+
+void loop_request_set_estimate(struct loop_request *request, json_t *estimate)
+{
+	json_decref(request->estimate);
+	request->estimate = estimate;
+	request->start.estimate = estimate;
 }
 
 int loop_request_find_models(const struct loop_request *request, struct error *err)

@@ -1,5 +1,6 @@
 /* ringfence history: list the iterations of a loop with verdict and reason. */
 #include "cli/loops.h"
+#include "cli/view/estimate_text.h"
 #include "cli/view/page.h"
 #include "util/mem.h"
 #include "util/text/jsonget.h"
@@ -267,6 +268,16 @@ static void print_table(const json_t *list)
 		     "process was killed");
 }
 
+static void print_comparison(const struct client_loop *loop)
+{
+	AUTO_FREE char *line = estimate_text_compare(loop);
+
+	if (line && loop->state.iteration) {
+		puts("");
+		page_print(line, 0);
+	}
+}
+
 static int show(struct loops_options *opts, struct error *err)
 {
 	struct history history = { .list = json_array() };
@@ -277,10 +288,15 @@ static int show(struct loops_options *opts, struct error *err)
 		return cli_fail(err);
 	}
 	if (opts->json) {
-		loops_print(
-			json_pack("{s:s, s:o}", "id", opts->loop.id, "iterations", history.list));
+		loops_print(json_pack("{s:s, s:o, s:O?, s:I, s:I}", "id", opts->loop.id,
+				      "iterations", history.list, "estimate",
+				      json_object_get(opts->loop.state.config, "estimate"),
+				      "spent_nusd", (json_int_t)opts->loop.state.spent_nusd,
+				      "worked_ms",
+				      (json_int_t)estimate_text_worked_ms(&opts->loop)));
 	} else {
 		print_table(history.list);
+		print_comparison(&opts->loop);
 		json_decref(history.list);
 	}
 	return cli_flush();

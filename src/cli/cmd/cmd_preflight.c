@@ -59,7 +59,7 @@ static int run_preflight(const struct cli_command *command, char **argv)
 
 const struct cli_command cmd_preflight = {
 	.name = "preflight",
-	.args = "[OBJECTIVE | -p FILE] [the options of run]",
+	.args = "[OBJECTIVE | -p FILE] [options of run]",
 	.max_args = CLI_ANY,
 	.options_anywhere = true,
 	.summary = "examine a loop before it starts, and show how to fix what is wrong",

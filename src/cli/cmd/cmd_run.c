@@ -17,6 +17,7 @@
 #include "ops/op_start.h"
 #include "settings/effective.h"
 #include "settings/loop_request.h"
+#include "settings/outlook.h"
 #include "util/mem.h"
 
 #include <fcntl.h>
@@ -111,12 +112,27 @@ static void notice_plan(const struct fence_plan *made)
 		notice("NO FENCE: the agent runs without a fence, with all your rights (--i-accept-no-fence)");
 }
 
+/* Estimates cost and time. A loop about which nothing is known has no estimate. */
+static void estimate(struct run_options *opts)
+{
+	struct outlook outlook;
+	struct error ignored;
+
+	if (outlook_make(&opts->request, opts->objective, OUTLOOK_QUICK, &outlook, &ignored) < 0)
+		return;
+	if (outlook_is_known(&outlook))
+		loop_request_set_estimate(&opts->request, outlook_json(&outlook));
+	outlook_release(&outlook);
+}
+
 /* Plans the loop, and prints notices about it. */
 static int plan(struct run_options *opts, struct error *err)
 {
 	struct op_start_result *start = &opts->start;
-	enum op_status status = op_start_plan(&opts->request.start, start, err);
+	enum op_status status;
 
+	estimate(opts);
+	status = op_start_plan(&opts->request.start, start, err);
 	if (start->planned)
 		notice_plan(&start->plan);
 	if (start->no_sessions)
@@ -214,7 +230,7 @@ static int start(struct run_options *opts, struct error *err)
 	if (person) {
 		printf("loop %s\n", loop->id);
 		announce_loop(&opts->effective, &opts->start.plan, &opts->request.choice,
-			      &opts->request.goal);
+			      &opts->request.goal, opts->request.estimate);
 	}
 	if (opts->detach && opts->json) {
 		loops_print_line(client_json(loop));

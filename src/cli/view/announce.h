@@ -7,8 +7,8 @@
 #include "settings/effective.h"
 #include "settings/goal.h"
 
-/* Prints it on stdout: agent, fence, network, limits and goal. */
+/* Prints it on stdout: agent, fence, network, limits, goal, and the estimate unless it is NULL. */
 void announce_loop(const struct effective *effective, const struct fence_plan *plan,
-		   const struct choice *choice, const struct goal *goal);
+		   const struct choice *choice, const struct goal *goal, const json_t *estimate);
 
 #endif
