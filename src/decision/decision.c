@@ -448,6 +448,20 @@ static bool findings_pause(const struct decision_input *in, struct decision *d, 
 	return true;
 }
 
+/* The agent gets one chance to make the checks pass without its changes to pinned files. */
+static bool pins_pause(const struct decision_input *in, struct decision *d)
+{
+	d->pins_told = in->checks_own > 0 &&
+		       failure_checks_held(&in->facts) + in->checks_own == in->facts.checks;
+	if (!d->pins_told || !in->pins_told)
+		return false;
+	d->action = DECISION_PAUSE;
+	reason(d,
+	       "the checks pass only with the agent's version of pinned files (see: ringfence diff); "
+	       "to check with it: ringfence resume --unpin PATH");
+	return true;
+}
+
 static void weigh_evidence(const struct decision_input *in, struct decision *d)
 {
 	const struct confidence_evidence evidence = {
@@ -576,9 +590,9 @@ void decision_make(const struct decision_input *input, struct decision *ret_deci
 		return;
 	}
 	d->completion = d->completion < 999 ? d->completion : 999;
-	if (!findings_pause(input, d, done) && !limit_reached(input, d) && !stops_early(input, d) &&
-	    !breaker_open(input, d) && !needs_person(input, d) && !must_wait(input, d) &&
-	    !cost_pauses(input, d) && d->reason_count == 0)
+	if (!findings_pause(input, d, done) && !pins_pause(input, d) && !limit_reached(input, d) &&
+	    !stops_early(input, d) && !breaker_open(input, d) && !needs_person(input, d) &&
+	    !must_wait(input, d) && !cost_pauses(input, d) && d->reason_count == 0)
 		reason(d, "%s", unfinished(input));
 	d->should_continue = d->action == DECISION_GO_ON || d->action == DECISION_WAIT;
 	explain(input, d);

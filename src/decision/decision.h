@@ -8,7 +8,8 @@
  *            and that changed nothing has not finished anything, and without a rule nothing is
  *            ever done.
  *   pause    every rule holds, but signs that the changes weaken the checks need a review; or signs
- *            that stop a loop are still there after the agent was told to take them back
+ *            that stop a loop are still there after the agent was told to take them back; or the
+ *            checks still pass only with the agent's version of pinned files
  *   limit    iterations, total time or total cost are used up, or a wait would exceed the time
  *   limit    an early stop: every check passes, the confidence is high, the agent did not fail, and
  *            several iterations in a row brought no progress. The rules do not hold, so this is
@@ -120,6 +121,10 @@ struct decision_input {
 	 * person's review, and those that stop the loop. */
 	uint32_t findings_review, findings_stop;
 	bool findings_told; /* the agent has been told about such a sign */
+	/* Checks that fail, and pass with the agent's version of pinned files, which does not
+	 * count. */
+	uint32_t checks_own;
+	bool pins_told;     /* the agent has been told so */
 	uint64_t signature; /* of the failure, see excerpt_signature() */
 	struct progress_snapshot snapshot;
 	const struct progress_snapshot *earlier; /* latest first */
@@ -144,6 +149,7 @@ struct decision {
 	uint32_t waits;
 	bool warned;
 	bool findings_told;
+	bool pins_told;
 	struct breaker breakers[BREAKER_COUNT];
 
 	uint32_t reason_count;

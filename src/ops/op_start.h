@@ -33,9 +33,10 @@ struct op_start_agent {
 };
 
 struct op_start_goal {
-	json_t *checks;   /* command lines */
-	bool found;       /* the check was found in the project, not configured */
-	json_t *findings; /* actions on findings: KIND=ACTION */
+	json_t *checks;      /* command lines */
+	bool found;          /* the check was found in the project, not configured */
+	json_t *findings;    /* actions on findings: KIND=ACTION */
+	json_t *pin, *unpin; /* patterns of pinned files (project/pins.h) */
 	const char *promise, *tasks;
 };
 

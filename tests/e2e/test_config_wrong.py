@@ -2,9 +2,7 @@
 
 import os
 
-from harness import cases, each_identity, equal, expect
-
-ANY_IDENTITY = "Files are parsed and refused by their content."
+from harness import cases, equal, expect
 
 # (text, line, words of the sentence)
 YAML = (
@@ -293,7 +291,6 @@ def test_there_are_enough_of_them(t):
            "at least 200, none twice", len(WRONG))
 
 
-@each_identity
 def test_nothing_runs_with_a_wrong_file(t):
     t.write("ringfence.yml", "nett: none\nmemory: lots\n")
     result = t.sh("touch ran")

@@ -1,6 +1,5 @@
 """Counts results in pytest's controller, prints failures at once, writes a summary for run.py."""
 
-import collections
 import copy
 import json
 import time
@@ -8,7 +7,6 @@ import time
 import pytest
 
 PROGRESS_EVERY = 500
-CPU_FILES = 40  # with --cpu, this many files are listed
 
 
 def printable(text):
@@ -43,12 +41,9 @@ def _part(report, number, outcome, sentence, detail):
 
 
 class Tally:
-    def __init__(self, config, run):
+    def __init__(self, config, file):
         self.config = config
-        self.file = run["results"]
-        self.cpu_shown = run["cpu"]
-        self.cpu = collections.Counter()
-        self.items = collections.Counter()
+        self.file = file
         self.counts = {"passed": 0, "failed": 0, "skipped": 0}
         self.failures = []
         self.skips = {}
@@ -67,7 +62,7 @@ class Tally:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report):
         if report.when == "call" and not hasattr(report, "ringfence_item"):
-            self._account(report)
+            self.durations[report.nodeid] = round(report.duration, 2)
         results = _properties(report).get("results")
         if report.when == "call" and results is not None:
             self.accounts[report.nodeid] = f"{len(results)} sentences"
@@ -77,17 +72,6 @@ class Tally:
                 return
         if report.when == "call" or not report.passed:
             self._count(report)
-
-    def _account(self, report):
-        self.durations[report.nodeid] = round(report.duration, 2)
-        file = report.nodeid.partition("::")[0]
-        self.cpu[file] += _properties(report).get("cpu_s", 0)
-        self.items[file] += 1
-
-    def _show_cpu(self, terminal):
-        terminal.write_line(f"-- CPU time: {self.cpu.total():.1f} s")
-        for file, spent_s in self.cpu.most_common(CPU_FILES):
-            terminal.write_line(f"{spent_s:8.1f} s of {self.items[file]:4} in {file}")
 
     def pytest_report_teststatus(self, report):
         """A letter for each of 7000 tests says little; -v still names them."""
@@ -131,8 +115,6 @@ class Tally:
             names = ", ".join(sorted({w for w in who if w}))
             terminalreporter.write_line(
                 f"skipped {name}{' as ' + names if names else ''}: {reason}")
-        if self.cpu_shown:
-            self._show_cpu(terminalreporter)
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self):

@@ -65,7 +65,7 @@ static json_t *check_of(const json_t *data)
 {
 	static const char *const keys[] = { "command",   "code",        "passed", "vacuous",
 					    "limit",     "duration_ms", "denied", "quarantined",
-					    "put_aside", "flagged" };
+					    "put_aside", "flagged",     "own",    "unviewed" };
 	json_t *check = json_pack("{s:b}", "new", jsonget_flag(data, "new"));
 
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
@@ -91,6 +91,18 @@ static void add_trouble(struct history *history, const json_t *data)
 	list_release(&trouble);
 }
 
+/* Adds the pinned files that the agent has changed, and what the checks see of each. */
+static void add_pinned(struct history *history, const json_t *data)
+{
+	json_t *pinned = json_object();
+	size_t index;
+	const json_t *file;
+
+	json_array_foreach(json_object_get(data, "pinned"), index, file)
+		json_object_set(pinned, jsonget_text(file, "path"), json_object_get(file, "shown"));
+	json_object_set_new(history->open, "pinned", pinned);
+}
+
 static void add_data(struct history *history, int kind, const json_t *data, int64_t at_ms)
 {
 	static const char *const keys[] = {
@@ -114,6 +126,8 @@ static void add_data(struct history *history, int kind, const json_t *data, int6
 			copy(history, data, keys[i]);
 	else if (kind == LOOP_EVENT_imported)
 		add_trouble(history, data);
+	else if (kind == LOOP_EVENT_examined)
+		add_pinned(history, data);
 	else if (kind == LOOP_EVENT_checked)
 		json_array_append_new(json_object_get(history->open, "checks"), check_of(data));
 	else if (kind == LOOP_EVENT_interrupted)

@@ -30,6 +30,10 @@ json_t *judge_end(const struct runner_result *result, const struct judge_end_fac
 json_t *judge_interrupted(const struct loop_state *state, const struct agent_summary *heard,
 			  int64_t now_ms);
 
+/* Returns the result of a check with the agent's version of pinned files, as a part of the data of
+ * the other result. */
+json_t *judge_own_check(const json_t *data);
+
 /* Adds the last printed line, if any. */
 void judge_add_last_line(json_t *data, const char *output, size_t size);
 
