@@ -244,7 +244,6 @@ static int find_edited(struct snapshot_request *request, struct error *err)
 
 	options.draft = NULL;
 	options.live = true;
-	repo->rebooted = boot_is_new(repo->path, NULL); /* is the cache true? */
 	result = checkpoint_repo_read(repo, request->look.loop, 0, &first, err) < 0 ||
 				 look_scan(repo, &options, &look, err) < 0 ||
 				 look_finish(repo, &look, err) < 0
@@ -256,6 +255,7 @@ static int find_edited(struct snapshot_request *request, struct error *err)
 		if (!git_oid_equal(&first.tree, &look.tree))
 			changes_find(&base, &look.walk.root, &everything, &changes);
 		write_edited(request, &changes);
+		json_number(&request->json, "edited_read", look.walk.content.files);
 	}
 	changes_release(&changes);
 	look_release(&look);

@@ -347,6 +347,20 @@ def drafted(t, kind):
     return snapshots, draft, os.path.join(draft, {"overlay": "upper", "copy": "files"}[kind])
 
 
+def test_checkpoints_of_drafts_read_no_file_that_an_earlier_one_has_read(t):
+    """Although no loop has ever worked in the project itself. After a reboot, files are read."""
+    snapshots, draft, files = drafted(t, "overlay")
+    t.write(os.path.join(files, "new"), "new\n")
+    equal(snapshots.save(kind="after", draft=draft, edited=1)["edited_read"], 0, "files read to see what the user changed")
+    snapshots.loop = "second"
+    equal(snapshots.save(draft=draft)["read_files"], 0, "files read for the first checkpoint of another loop")
+    snapshots.loop = "loop"
+    with open(os.path.join(snapshots.store, "cache"), "r+b") as file:
+        file.seek(8)
+        file.write(b"another boot")
+    expect(snapshots.save(kind="after", draft=draft, edited=1)["edited_read"] > 0, "files are read after a reboot")
+
+
 def changed(snapshots, draft):
     """The paths that a draft changes."""
     equal(snapshots.ask("diff", from_=0, style="json", draft=draft)[0], 0, "exit status of diff")

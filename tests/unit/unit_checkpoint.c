@@ -306,6 +306,14 @@ static void caches(void)
 			abort();
 	}
 	CHECK("a cache with a changed byte is ignored", !cache_read(repo.folder, &cache));
+	cache_write(repo.folder, rules, &root, &err);
+	{
+		AUTO_FD fd = open(at("store/cache"), O_RDWR | O_CLOEXEC);
+
+		if (pwrite(fd, "x", 1, 8) != 1) /* the first byte of the boot's id */
+			abort();
+	}
+	CHECK("a cache of another boot is ignored", !cache_read(repo.folder, &cache));
 	put("store/cache", "");
 	CHECK("an empty cache is ignored", !cache_read(repo.folder, &cache));
 	cache_write(repo.folder, rules, &root, &err);
