@@ -35,9 +35,9 @@ test-soak: ## kill processes of loops at random and count their cost, and apply 
 	@RINGFENCE_TEST_LOOPS='$(LOOPS)' RINGFENCE_TEST_DRAFTS='$(DRAFTS)' RINGFENCE_TEST_SEED='$(SEED)' tests/run.py -x tests/soak $(ARGS)
 
 test-projects: ## build and test real projects in drafts; K=go chooses some
-	@scripts/setup test
+	@scripts/setup projects
 	@$(MAKE) --no-print-directory build
-	@RINGFENCE_TEST_PROJECTS="$$(tests/projects/install)" tests/run.py tests/projects $(if $(K),-k '$(K)') $(ARGS)
+	@tests/projects/run $(if $(K),-k '$(K)') $(ARGS)
 
 test-vm: ## run tests about limits in a virtual machine with systemd and cgroup v2; needs root
 	@scripts/setup vm

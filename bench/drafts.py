@@ -1,4 +1,4 @@
-"""Drafts: how long it takes to begin one, and what a build in one costs. run.py calls this."""
+"""Drafts: what an iteration, a checkpoint, a first draft and a build cost in one. run.py calls this."""
 
 import os
 import shutil
@@ -6,15 +6,17 @@ import statistics
 import subprocess
 import time
 
+import loop
+
 
 def fill(root, files):
-    """Folders of 50 small files."""
+    """Folders of 50 small files. A hundred of the folders differ, so that a first checkpoint is quick."""
     for number in range(files // 50):
         folder = os.path.join(root, f"d{number // 100}", f"m{number}")
         os.makedirs(folder)
         for index in range(50):
             with open(os.path.join(folder, f"file{index}.c"), "w", encoding="ascii") as file:
-                file.write(f"int f{number}_{index}(void);\n" * 20)
+                file.write(f"int f{number % 100}_{index}(void);\n" * 20)
 
 
 def forget(place):
@@ -23,19 +25,94 @@ def forget(place):
 
 
 def goal(text, value_ms, most_ms):
-    print(f"  {text}: {value_ms:.0f} ms   goal: at most {most_ms:.0f} ms   {'met' if value_ms <= most_ms else 'missed'}")
+    print(f"  {text}: {value_ms:.0f} ms   goal: at most {most_ms:.0f} ms   {'met' if value_ms <= most_ms else 'missed'}", flush=True)
 
 
-def measure_start(bench, place, files, rounds):
+# ---------------------------------------------------------------- loops
+
+class Loops:
+    """A project of this size, and loops on it."""
+
+    def __init__(self, place, files):
+        self.files, self.place = files, place
+        self.project = loop.Project(place, f"draft{files}")
+        fill(self.project.folder, files)
+
+    def run(self, kit, workspace, count):
+        """Returns the times between two agents, and the folder of the loop."""
+        self.project.run(kit, self.project.loop("-m", str(count), "--workspace", workspace), (2,))
+        loops = os.path.join(self.place.home, ".local/state/ringfence/loops")
+        folder = os.path.join(loops, max(name for name in os.listdir(loops) if not name.startswith(".")))
+        if workspace == "draft":  # the agent's file is in the draft
+            shutil.move(os.path.join(folder, "draft/upper/times"), self.project.path("times"))
+        return self.project.gaps(), folder
+
+    def remove(self):
+        shutil.rmtree(self.project.folder)
+
+
+def measure_iterations(bench, all_loops, rounds, count):
+    print(f"Between two agents on projects of several sizes, {rounds} rounds of {count}")
+    times = {f"{workspace}, {loops.files} files": [] for loops in all_loops for workspace in ("draft", "in-place")}
+    for _ in range(rounds):
+        for loops in all_loops:
+            for workspace in ("draft", "in-place"):
+                times[f"{workspace}, {loops.files} files"] += loops.run(bench, workspace, count)[0]
+    bench.show(times)
+    first = statistics.median(times[f"draft, {all_loops[0].files} files"])
+    for loops in all_loops[1:]:
+        goal(f"more than with {all_loops[0].files} files, with {loops.files}",
+             statistics.median(times[f"draft, {loops.files} files"]) - first, 15)
+
+
+def change(root, number):
+    """Changes five files, in a project or in the changes of a draft."""
+    folder = os.path.join(root, "d0", "m7")
+    os.makedirs(folder, exist_ok=True)
+    for index in range(5):
+        with open(os.path.join(folder, f"file{index}.c"), "w", encoding="ascii") as file:
+            file.write(f"int changed_{number};\n")
+
+
+def measure_checkpoint(bench, loops, rounds):
+    print(f"A checkpoint after a change of five files, with {loops.files} files, {rounds} rounds")
+    project, place = loops.project.folder, loops.place
+    _, folder = loops.run(bench, "draft", 2)
+    stores = os.path.join(place.home, ".local/state/ringfence/snapshots")
+    newest = max((os.path.join(stores, name) for name in os.listdir(stores)), key=os.path.getmtime)
+    git = [bench.tool("git"), "-C", project]
+    # Unpacked and uncompressed: the first one is not measured.
+    for words in (["init", "-q"], ["config", "core.looseCompression", "0"], ["add", "-A"]):
+        bench.must_run([*git, *words], place.env)
+    save = (f'exec "{os.path.join(place.base, "bin", "ringfence-snapshot")}" save kind=after "store={newest}" '
+            f'"project={project}" "loop={os.path.basename(folder)}" "draft={folder}/draft" 3>/dev/null')
+    numbers = iter(range(1 << 30))
+
+    def edit():
+        number = next(numbers)
+        change(project, number)
+        change(os.path.join(folder, "draft/upper"), number)
+
+    times = bench.in_turns({"ringfence checkpoint": [bench.tool("sh"), "-c", save], "git add -A": [*git, "add", "-A"]},
+                           rounds, place.env, before=edit)
+    bench.show(times)
+    value = bench.ratio(times, "git add -A", "ringfence checkpoint")
+    bench.show_ratio("git / checkpoint", value, "at least 10x", value >= 10)
+
+
+# ---------------------------------------------------------------- commands
+
+def measure_first(bench, place, files, rounds):
     """The time of `true` in a new draft, against the same in place."""
-    project = place.project(f"draft{files}")
+    print(f"`true` in a new draft of {files} files, {rounds} rounds")
+    project = place.project(f"first{files}")
     fill(project, files)
     os.chdir(project)
     true = bench.tool("true")
     copy = os.path.join(place.home, "copy")
     began = time.monotonic()
     bench.must_run(place.fenced(project, true, opts=("--draft",)), place.env)
-    print(f"{files} files: the first draft, which also saves all of them as its base: {(time.monotonic() - began) * 1000:.0f} ms")
+    print(f"  the very first one, which also saves all files as its base: {(time.monotonic() - began) * 1000:.0f} ms")
 
     def clean():
         shutil.rmtree(copy, ignore_errors=True)
@@ -52,6 +129,7 @@ def measure_start(bench, place, files, rounds):
     goal("a draft adds", median["exec --draft -- true"] - median["exec -- true"], 50)
     goal("a copy adds", median["exec --draft, copy"] - median["exec -- true"], median["cp -a --reflink=auto"])
     clean()
+    os.chdir(place.home)
     shutil.rmtree(project)
 
 
@@ -73,6 +151,14 @@ def measure_build(bench, place, rounds):
 
 
 def measure(bench, place, size):
-    for files in size["drafts"]:
-        measure_start(bench, place, files, size["draft_rounds"])
+    rounds, count = size["draft_loops"]
+    all_loops = [Loops(place, files) for files in size["drafts"]]
+    measure_iterations(bench, all_loops, rounds, count)
+    print()
+    measure_checkpoint(bench, all_loops[-1], size["draft_rounds"])
+    print()
+    for loops in all_loops:
+        loops.remove()
+    measure_first(bench, place, size["first_draft"], size["draft_rounds"])
+    print()
     measure_build(bench, place, size["build"])

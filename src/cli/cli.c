@@ -13,12 +13,14 @@
 #include <unistd.h>
 
 const struct cli_command *const cli_commands[] = {
-	&cmd_run,     &cmd_status,      &cmd_logs,        &cmd_history, &cmd_pause,    &cmd_resume,
-	&cmd_abort,   &cmd_checkpoints, &cmd_diff,        &cmd_show,    &cmd_rollback, &cmd_restore,
-	&cmd_apply,   &cmd_clean,       &cmd_circuit,     &cmd_prompt,  &cmd_prompts,  &cmd_exec,
-	&cmd_drafts,  &cmd_discard,     &cmd_init,        &cmd_policy,  &cmd_prices,   &cmd_cost,
-	&cmd_gateway, &cmd_suggest,     &cmd_config,      &cmd_trust,   &cmd_untrust,  &cmd_agents,
-	&cmd_demo,    &cmd_doctor,      &cmd_completions, &cmd_help,    NULL,
+	&cmd_run,     &cmd_preflight, &cmd_estimate, &cmd_status,  &cmd_logs,
+	&cmd_history, &cmd_pause,     &cmd_resume,   &cmd_abort,   &cmd_checkpoints,
+	&cmd_diff,    &cmd_show,      &cmd_rollback, &cmd_restore, &cmd_apply,
+	&cmd_clean,   &cmd_circuit,   &cmd_prompt,   &cmd_prompts, &cmd_exec,
+	&cmd_drafts,  &cmd_discard,   &cmd_init,     &cmd_policy,  &cmd_prices,
+	&cmd_cost,    &cmd_gateway,   &cmd_suggest,  &cmd_config,  &cmd_trust,
+	&cmd_untrust, &cmd_agents,    &cmd_demo,     &cmd_doctor,  &cmd_completions,
+	&cmd_help,    NULL,
 };
 
 /* Only ringfence itself starts these, so they are not listed. */
@@ -270,6 +272,12 @@ int cli_flush(void)
 /* exec --help explains the settings of the fence; commands for loops only list their names. */
 static void print_settings(const struct cli_command *command)
 {
+	if (command->settings_of) {
+		printf("\nand the settings of %s (ringfence %s --help).\n", command->settings_of,
+		       command->settings_of);
+		return;
+	}
+
 	AUTO_BUFFER struct buffer others = BUFFER_INIT(4096);
 	bool for_loops = cli_has_setting(command, setting_at(SETTING_MAX_TIME));
 

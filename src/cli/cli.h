@@ -62,6 +62,7 @@ struct cli_command {
 		   struct error *err);
 	/* Selects the settings that are options. NULL selects those that are not only for loops. */
 	bool (*has_setting)(const struct setting *setting);
+	const char *settings_of; /* the command whose help describes the settings; NULL: this one */
 	const struct cli_section *sections; /* NULL, or ends with a NULL title */
 	/* Runs the command. argv[0] is its name. Returns the exit status. */
 	int (*run)(const struct cli_command *command, char **argv);
@@ -82,6 +83,7 @@ extern const struct cli_command cmd_demo;
 extern const struct cli_command cmd_discard;
 extern const struct cli_command cmd_doctor;
 extern const struct cli_command cmd_drafts;
+extern const struct cli_command cmd_estimate;
 extern const struct cli_command cmd_exec;
 extern const struct cli_command cmd_gateway;
 extern const struct cli_command cmd_help;
@@ -91,6 +93,7 @@ extern const struct cli_command cmd_keep;
 extern const struct cli_command cmd_logs;
 extern const struct cli_command cmd_pause;
 extern const struct cli_command cmd_policy;
+extern const struct cli_command cmd_preflight;
 extern const struct cli_command cmd_prices;
 extern const struct cli_command cmd_prompt;
 extern const struct cli_command cmd_prompts;

@@ -53,6 +53,16 @@ void drafts_notice_made(const struct draft_made *made)
 			(unsigned long long)made->left_out, made->left_out == 1 ? "" : "s");
 }
 
+static void notice_removed(const struct op_draft_made *made)
+{
+	AUTO_FREE char *freed = text_size(made->freed_bytes);
+
+	if (made->removed)
+		notice_format("removed %zu old draft%s, of which everything is applied (%s freed; "
+			      "see --drafts-age)",
+			      made->removed, made->removed == 1 ? "" : "s", freed);
+}
+
 static int begin(const char *id, const struct effective *effective, struct fence_plan *before,
 		 struct draft_record *ret_record, struct error *err)
 {
@@ -67,14 +77,19 @@ static int begin(const char *id, const struct effective *effective, struct fence
 			   .kind = config_get(config, SETTING_DRAFT_KIND)->text,
 			   .most_bytes = config_get(config, SETTING_DRAFT_SIZE)->number,
 			   .hides = fenced_hides,
-			   .hides_context = before }
+			   .hides_context = before },
+		.most_bytes = config_get(config, SETTING_DRAFTS_SIZE)->number,
+		.age_ms = (int64_t)config_get(config, SETTING_DRAFTS_AGE)->number
 	};
-	struct draft_made made = { 0 };
+	struct op_draft_made made;
+	enum op_status status;
 
 	drafts_notice_progress(&request.draft, &progress);
-	if (op_failed(op_draft_begin(&request, ret_record, &made, err)))
+	status = op_draft_begin(&request, ret_record, &made, err);
+	notice_removed(&made);
+	if (op_failed(status))
 		return -1;
-	drafts_notice_made(&made);
+	drafts_notice_made(&made.draft);
 	return 0;
 }
 

@@ -17,6 +17,21 @@ enum { MOST_PART = 1 << 16 }; /* of a line, printed at once */
 /* An answer that also counts for what follows. */
 enum standing { ASK, ALL, NONE };
 
+/* The parts that are asked about. */
+enum part { WHOLE_FILE, MODE, HUNK, SPLITTABLE_HUNK };
+
+static const struct {
+	const char *word, *letters;
+} parts[] = {
+	[WHOLE_FILE] = { "file", "ynq?" },
+	[MODE] = { "mode change", "ynqad?" },
+	[HUNK] = { "hunk", "ynqad?" },
+	[SPLITTABLE_HUNK] = { "hunk", "ynqads?" },
+};
+
+/* Precedes the choice of a file whose mode is left (snapshot/undo/hunks.h). */
+#define OLD_MODE "m"
+
 struct picking {
 	struct pick *pick;
 	const struct apply_changes_item *item;
@@ -105,16 +120,17 @@ static size_t count_runs(const json_t *hunk)
 	return runs;
 }
 
-static void print_help(bool file, bool splits)
+static void print_help(enum part part)
 {
-	const char *what = file ? "file" : "hunk";
+	const char *what = parts[part].word;
 
 	printf("y - apply this %s\nn - do not apply this %s\n", what, what);
 	puts("q - quit; apply neither this nor anything after it");
-	if (!file)
-		puts("a - apply this hunk and all later ones of the file\n"
-		     "d - apply neither this hunk nor any later one of the file");
-	if (splits)
+	if (strchr(parts[part].letters, 'a'))
+		printf("a - apply this %s and everything that follows in the file\n"
+		       "d - apply neither this %s nor anything that follows in the file\n",
+		       what, what);
+	if (part == SPLITTABLE_HUNK)
 		puts("s - split this hunk into smaller ones");
 	puts("? - print this help");
 }
@@ -122,16 +138,16 @@ static void print_help(bool file, bool splits)
 /* ---- asking ---- */
 
 /* Returns one of the letters that are possible. The end of the input quits. */
-static char ask(const struct picking *at, bool file, bool splits)
+static char ask(const struct picking *at, enum part part)
 {
-	const char *letters = file ? "ynq?" : splits ? "ynqads?" : "ynqad?";
+	const char *letters = parts[part].letters;
 	char answer[16];
 
 	for (;;) {
 		const char *end;
 
 		printf("%s(%zu/%zu) Apply this %s [", color_on(COLOR_BOLD), at->part, at->parts,
-		       file ? "file" : "hunk");
+		       parts[part].word);
 		for (const char *letter = letters; *letter; letter++)
 			printf("%s%c", letter > letters ? "," : "", *letter);
 		printf("]?%s ", color_off(COLOR_BOLD));
@@ -145,8 +161,19 @@ static char ask(const struct picking *at, bool file, bool splits)
 			return *answer;
 		for (int next; !end && (next = getchar()) != '\n' && next != EOF;)
 			;
-		print_help(file, splits);
+		print_help(part);
 	}
+}
+
+/* Asks about a part of a file that is shown already. Returns the letter. */
+static char ask_part_of(struct picking *at, enum part part)
+{
+	char letter = ask(at, part);
+
+	at->quit = letter == 'q';
+	if (letter == 'a' || letter == 'd')
+		at->file = letter == 'a' ? ALL : NONE;
+	return letter;
 }
 
 static void note(struct picking *at, bool taken, size_t runs)
@@ -166,10 +193,7 @@ static char ask_part(struct picking *at, const json_t *hunk, long only, size_t r
 		return 'n';
 	}
 	print_hunk(hunk, only);
-	letter = ask(at, false, runs > 1);
-	at->quit = letter == 'q';
-	if (letter == 'a' || letter == 'd')
-		at->file = letter == 'a' ? ALL : NONE;
+	letter = ask_part_of(at, runs > 1 ? SPLITTABLE_HUNK : HUNK);
 	if (letter != 's')
 		note(at, letter == 'y' || letter == 'a', runs);
 	return letter;
@@ -197,22 +221,44 @@ static void leave(struct pick *pick, uint64_t number, const char *choice)
 							     choice ? mem_dup(choice) : NULL };
 }
 
+static bool has_mode(const struct apply_changes_item *item)
+{
+	return item->old_mode != item->new_mode;
+}
+
+/* Asks about the new mode of a file. Returns whether it is taken. */
+static bool ask_mode(struct picking *at)
+{
+	char letter;
+
+	at->part++;
+	printf("old mode %04o\nnew mode %04o\n", at->item->old_mode, at->item->new_mode);
+	letter = ask_part_of(at, MODE);
+	at->pick->taken += letter == 'y' || letter == 'a';
+	return letter == 'y' || letter == 'a';
+}
+
 static void ask_hunks(struct picking *at)
 {
 	const json_t *hunks = at->item->hunks;
+	bool takes_mode, leaves_mode;
 	const char *choice;
 	size_t index;
 	json_t *hunk;
 
 	at->choice = BUFFER_INIT(SIZE_MAX / 2);
+	takes_mode = has_mode(at->item) && ask_mode(at);
+	leaves_mode = has_mode(at->item) && !takes_mode;
+	if (leaves_mode)
+		buffer_add_text(&at->choice, OLD_MODE);
 	json_array_foreach(hunks, index, hunk)
 	{
 		ask_hunk(at, hunk);
 	}
 	choice = buffer_text(&at->choice);
-	if (!strchr(choice, '1'))
+	if (!strchr(choice, '1') && !takes_mode)
 		leave(at->pick, at->item->number, NULL);
-	else if (strchr(choice, '0'))
+	else if (strchr(choice, '0') || leaves_mode)
 		leave(at->pick, at->item->number, choice);
 	buffer_release(&at->choice);
 }
@@ -229,7 +275,7 @@ static void ask_file(struct picking *at)
 	{
 		print_hunk(hunk, -1);
 	}
-	letter = ask(at, true, false);
+	letter = ask(at, WHOLE_FILE);
 	at->quit = letter == 'q';
 	if (letter == 'y')
 		at->pick->taken++;
@@ -269,7 +315,7 @@ void pick_ask(const struct apply_changes *changes, struct pick *ret_pick)
 		at.item = item;
 		at.file = ASK;
 		at.part = 0;
-		at.parts = has_parts(item) ? json_array_size(item->hunks) : 1;
+		at.parts = has_parts(item) ? json_array_size(item->hunks) + has_mode(item) : 1;
 		printf("%s%s%s\n", color_on(COLOR_BOLD), line, color_off(COLOR_BOLD));
 		if (has_parts(item))
 			ask_hunks(&at);

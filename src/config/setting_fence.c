@@ -355,6 +355,33 @@ const struct setting setting_fence_rows[] = {
 		.example = "5G",
 		.widens = "a draft may be a copy of as much as",
 	},
+	[SETTING_DRAFTS_SIZE] = {
+		.id = SETTING_DRAFTS_SIZE,
+		.key = "drafts-size",
+		.type = SETTING_SIZE,
+		.trust = SETTING_TIGHTER,
+		.fallback = "20G",
+		.value = "SIZE",
+		.help = "limit the disk usage of all drafts of commands",
+		.more = "Above the limit, `exec --draft` makes no new draft, and says how to make "
+		        "room. It removes no draft.",
+		.example = "5G",
+		.widens = "drafts may use as much as",
+	},
+	[SETTING_DRAFTS_AGE] = {
+		.id = SETTING_DRAFTS_AGE,
+		.key = "drafts-age",
+		.type = SETTING_TIME,
+		.trust = SETTING_TRUSTED,
+		.fallback = "30d",
+		.value = "TIME",
+		.help = "keep drafts that are applied this long",
+		.more = "`exec --draft` removes drafts of any project that were used last before "
+		        "that, if everything in them is applied, or they changed nothing. All "
+		        "others stay until you discard them.",
+		.example = "7d",
+		.widens = "drafts that are applied are removed after",
+	},
 };
 
 _Static_assert(sizeof setting_fence_rows / sizeof *setting_fence_rows == SETTING_CHECK,

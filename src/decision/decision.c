@@ -253,26 +253,30 @@ static bool limit_reached(const struct decision_input *in, struct decision *d)
 }
 
 /*
- * Does more work promise nothing? Everything that a program can verify holds, and the agent neither
- * fails nor gets any further with the rest.
+ * Does more work promise nothing? Everything that a program can verify holds, or this would be a
+ * failure, and the agent gets no further with the rest.
  */
 static bool stops_early(const struct decision_input *in, struct decision *d)
 {
 	const struct decision_limits *l = &in->limits;
 	uint32_t idle = d->breakers[BREAKER_NO_PROGRESS].count;
+	struct decision missing = { 0 };
 
 	if (!l->early_stop || !l->early_stop_after || d->confidence < l->early_stop ||
 	    idle < l->early_stop_after || d->failure != FAILURE_NONE || in->findings_stop ||
-	    in->review.blocking || in->facts.interrupted ||
-	    failure_checks_held(&in->facts) < in->facts.checks)
+	    in->review.blocking || in->facts.interrupted)
 		return false;
 	d->action = DECISION_LIMIT;
 	d->limit = DECISION_LIMIT_EARLY;
 	reason(d,
-	       "stopped early, although not every rule holds: the confidence is %.2f, and %" PRIu32
-	       " iterations brought no progress (early stop at %.2f after %" PRIu32
-	       "; change it with --early-stop and --early-stop-after)",
-	       d->confidence / 1000.0, idle, l->early_stop / 1000.0, l->early_stop_after);
+	       "stopped early, although not every rule holds: %" PRIu32
+	       " iterations brought no progress, at a confidence of %.2f (--early-stop %.2f, "
+	       "--early-stop-after %" PRIu32 ")",
+	       idle, d->confidence / 1000.0, l->early_stop / 1000.0, l->early_stop_after);
+	if (in->rules.boxes && !boxes_hold(in, &missing))
+		add_to_reason(d, missing.reasons[0]);
+	if (in->rules.promise && !in->promised)
+		add_to_reason(d, "the promise was not given");
 	if (only_unpromised(in))
 		add_to_reason(d, choose_check(in).text);
 	return true;
@@ -478,8 +482,11 @@ static bool needs_person(const struct decision_input *in, struct decision *d)
 		       in->unreached, row->remedy);
 	else if (row->response == FAILURE_PAUSE)
 		reason(d, "%s: %s, then ringfence resume", row->what, row->remedy);
-	else if (d->failure == FAILURE_UNREACHABLE && in->waits >= DECISION_UNREACHABLE_WAITS)
-		reason(d, "%s, after %" PRIu32 " waits; %s Then run ringfence resume",
+	else if (d->failure == FAILURE_UNREACHABLE && in->limits.unreachable &&
+		 in->waits >= in->limits.unreachable)
+		reason(d,
+		       "%s, after %" PRIu32 " waits (--max-unreachable); %s Then run ringfence "
+		       "resume",
 		       cause(in, d->failure).text, in->waits, row->remedy);
 	else
 		return false;
@@ -559,6 +566,20 @@ static bool disagree(const struct decision_input *in, struct decision *d)
 	       " of %" PRIu32 " (see: ringfence history); to let the agent try again: ringfence "
 	       "resume (change the limit with --review-rounds)",
 	       d->review_rounds, r->most_rounds);
+	return true;
+}
+
+/* The agent gets one chance to make the checks pass without its changes to pinned files. */
+static bool pins_pause(const struct decision_input *in, struct decision *d)
+{
+	d->pins_told = in->checks_own > 0 &&
+		       failure_checks_held(&in->facts) + in->checks_own == in->facts.checks;
+	if (!d->pins_told || !in->pins_told)
+		return false;
+	d->action = DECISION_PAUSE;
+	reason(d,
+	       "the checks pass only with the agent's version of pinned files (see: ringfence diff); "
+	       "to check with it: ringfence resume --unpin PATH");
 	return true;
 }
 
@@ -739,10 +760,10 @@ void decision_make(const struct decision_input *input, struct decision *ret_deci
 		return;
 	}
 	d->completion = d->completion < 999 ? d->completion : 999;
-	if (!findings_pause(input, d, done) && !(blocked && disagree(input, d)) &&
-	    !limit_reached(input, d) && !stops_early(input, d) && !breaker_open(input, d) &&
-	    !needs_person(input, d) && !must_wait(input, d) && !cost_pauses(input, d) &&
-	    d->reason_count == 0)
+	if (!findings_pause(input, d, done) && !pins_pause(input, d) &&
+	    !(blocked && disagree(input, d)) && !limit_reached(input, d) &&
+	    !stops_early(input, d) && !breaker_open(input, d) && !needs_person(input, d) &&
+	    !must_wait(input, d) && !cost_pauses(input, d) && d->reason_count == 0)
 		reason(d, "%s", unfinished(input));
 	d->should_continue = d->action == DECISION_GO_ON || d->action == DECISION_WAIT;
 	explain(input, d);

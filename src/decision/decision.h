@@ -8,7 +8,8 @@
  *            and that changed nothing has not finished anything, and without a rule nothing is
  *            ever done.
  *   pause    every rule holds, but signs that the changes weaken the checks need a review; or signs
- *            that stop a loop are still there after the agent was told to take them back
+ *            that stop a loop are still there after the agent was told to take them back; or the
+ *            checks still pass only with the agent's version of pinned files
  *   review   every rule holds, and the second opinion that was asked for is still missing. Without
  *            one, nothing is done: a reviewer that its provider kept from working is waited for,
  *            and one that gives no readable answer is asked once more; then a person decides. So
@@ -19,7 +20,7 @@
  *            never "done".
  *   failed   a breaker is open
  *   pause    a person is needed: a failure whose response is FAILURE_PAUSE, or a model server that
- *            is still unreachable after six waits in a row, which is half an hour
+ *            is still unreachable after several waits in a row (six are half an hour)
  *   wait     a failure whose response is FAILURE_WAIT: until the time that the provider states;
  *            without one, and after other failures, 30 s, doubled up to 15 min. If the limit of a
  *            provider lasts longer than the user's patience and another agent can work, it goes on
@@ -45,7 +46,6 @@ enum {
 	DECISION_REASON_SIZE = 480,
 	DECISION_BACK_OFF_FIRST_S = 30,
 	DECISION_BACK_OFF_MOST_S = 900,
-	DECISION_UNREACHABLE_WAITS = 6,
 	/* After this many waits in a row, a stated time sooner than the back-off is ignored. */
 	DECISION_STATED_WAITS = 3,
 	/* A reviewer without an opinion is asked this often, one that is cut off so often. */
@@ -80,6 +80,7 @@ struct decision_limits {
 	int64_t cost_nusd;         /* --max-cost */
 	int64_t cost_warning_nusd; /* --warn-cost */
 	bool pause_on_warning;     /* --pause-on-warning */
+	uint32_t unreachable;      /* --max-unreachable: waits in a row */
 	uint32_t early_stop;       /* --early-stop: confidence in per mille */
 	uint32_t early_stop_after; /* --early-stop-after: iterations without progress */
 	bool results_only;         /* --progress results: new files alone are not progress */
@@ -92,6 +93,7 @@ struct decision_limits {
 				   .cost_nusd = INT64_C(25000000000),         \
 				   .cost_warning_nusd = INT64_C(15000000000), \
 				   .pause_on_warning = true,                  \
+				   .unreachable = 6,                          \
 				   .early_stop = 950,                         \
 				   .early_stop_after = 2 })
 
@@ -165,6 +167,10 @@ struct decision_input {
 	 * person's review, and those that stop the loop. */
 	uint32_t findings_review, findings_stop;
 	bool findings_told; /* the agent has been told about such a sign */
+	/* Checks that fail, and pass with the agent's version of pinned files, which does not
+	 * count. */
+	uint32_t checks_own;
+	bool pins_told; /* the agent has been told so */
 	struct decision_agents agents;
 	struct decision_review review;
 	uint64_t signature; /* of the failure, see excerpt_signature() */
@@ -191,6 +197,7 @@ struct decision {
 	uint32_t waits;
 	bool warned;
 	bool findings_told;
+	bool pins_told;
 	uint32_t review_rounds;
 	int64_t limited_until; /* when the limit of the agent's provider is over; 0: none */
 	uint32_t level, stalled;

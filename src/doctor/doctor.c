@@ -5,6 +5,7 @@
 #include "doctor/probe.h"
 #include "doctor/state_check.h"
 #include "draft/draft.h"
+#include "draft/draft_record.h"
 #include "fence/fence_limit.h"
 #include "util/buffer.h"
 #include "util/env.h"
@@ -12,6 +13,7 @@
 #include "util/file/state_folder.h"
 #include "util/mem.h"
 #include "util/process.h"
+#include "util/text/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -30,6 +32,7 @@ enum { GIT_MS = 2000 };
 #define MAKE_ROOM "free some space; ringfence clean --older 7d --all removes old loops"
 
 static const uint64_t little_space = 1ULL << 30;
+static const uint64_t much_space = 10ULL << 30; /* of drafts */
 
 /* Examines one aspect of the machine and fills in the check. */
 typedef void check_fn(struct doctor_check *check, const struct probe *probe);
@@ -320,6 +323,31 @@ static void check_drafts(struct doctor_check *check, const struct probe *probe)
 	text(&check->remedy, "%s; nor does a copy: %s", why.text, err.text);
 }
 
+/* Drafts that nobody looks at again can fill a disk. */
+static void check_draft_space(struct doctor_check *check, const struct probe *probe)
+{
+	AUTO_FREE char *state = NULL;
+	AUTO_FREE char *size = NULL;
+	struct draft_records all;
+	struct error err;
+	uint64_t bytes;
+
+	(void)probe;
+	if (find_state(&state, &err) < 0 || draft_record_list(state, &all, &err) < 0) {
+		skip(check, err.text);
+		return;
+	}
+	bytes = draft_records_bytes(&all);
+	size = text_size(bytes);
+	text(&check->detail, "%zu of commands, %s", all.count, size);
+	draft_records_release(&all);
+	if (bytes < much_space)
+		return;
+	check->state = DOCTOR_WARN;
+	text(&check->remedy, "look at them: ringfence drafts --all; remove old ones: ringfence "
+			     "clean --older 7d --all");
+}
+
 static void check_time_zone(struct doctor_check *check, const struct probe *probe)
 {
 	const char *chosen = env_get("TZ");
@@ -421,6 +449,7 @@ static const struct {
 	{ "disk", check_disk },
 	{ "state", check_state },
 	{ "drafts", check_drafts },
+	{ "draft space", check_draft_space },
 	{ "time zone", check_time_zone },
 	{ "/proc", check_proc },
 	{ "/tmp", check_tmp },

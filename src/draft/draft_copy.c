@@ -7,6 +7,7 @@
 #include "draft/copied.h"
 #include "draft/draft_kind.h"
 #include "draft/tree_copy.h"
+#include "draft/tree_pins.h"
 #include "util/file/durable.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
@@ -66,10 +67,24 @@ static bool is_hidden(void *context, const char *path, bool is_folder)
 	return request->hides && request->hides(request->hides_context, whole, is_folder);
 }
 
+/* Returns the folder that is copied: the project, or the draft below. */
+static char *find_source(const struct draft_view *view, struct error *err)
+{
+	const struct draft_kind *over = view->over ? draft_kind_of(view->over, err) : NULL;
+
+	if (!view->over)
+		return mem_dup(view->project);
+	if (over && over->layered)
+		error_with(err, ERROR_REFUSED,
+			   "the changes in '%s' cannot be copied without the project", view->over);
+	return over && !over->layered ? path_join(view->over, over->mark) : NULL;
+}
+
 static int copy_project(const struct draft_request *request, int folder, int to,
 			struct tree_copy *ret_copy, struct error *err)
 {
-	AUTO_FD from = open(request->view.project, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	AUTO_FREE char *source = find_source(&request->view, err);
+	AUTO_FD from = source ? open(source, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 	struct tree_copy copy = { .from = from,
 				  .to = to,
 				  .progress = request->progress,
@@ -79,8 +94,10 @@ static int copy_project(const struct draft_request *request, int folder, int to,
 	struct stat own;
 	int result;
 
+	if (!source)
+		return -1;
 	if (from < 0 || fstat(folder, &own) < 0)
-		return error_sys(err, "open '%s'", request->view.project);
+		return error_sys(err, "open '%s'", source);
 	copy.omitted_device = own.st_dev;
 	copy.omitted_inode = own.st_ino;
 	result = tree_copy_measure(&copy, err) < 0 || check_size(request, &copy, err) < 0
@@ -107,6 +124,19 @@ static void pass_tick(void)
 	nanosleep(&tick, NULL);
 }
 
+static int complete(const struct draft_request *request, int folder, struct error *err)
+{
+	int result;
+
+	if (request->brief) {
+		result = renameat(folder, PARTIAL, folder, FILES);
+	} else {
+		pass_tick();
+		result = durable_name_folder(folder, PARTIAL, FILES);
+	}
+	return result < 0 ? error_sys(err, "complete the draft '%s'", request->view.folder) : 0;
+}
+
 int draft_copy_prepare(const struct draft_request *request, struct draft_made *made,
 		       struct error *err)
 {
@@ -120,16 +150,15 @@ int draft_copy_prepare(const struct draft_request *request, struct draft_made *m
 	if (to < 0)
 		return error_sys(err, "create the draft '%s'", request->view.folder);
 	result = copy_project(request, folder, to, &copy, err);
-	if (result == 0)
+	if (result == 0 && !request->brief)
 		result = record_copy(&copy, folder, err);
+	if (result == 0 && request->view.pins)
+		result = tree_pins_move(request->view.pins, to, err);
 	free(copy.emptied);
 	if (result < 0)
 		return -1;
 	made->left_out = copy.left_out;
-	pass_tick();
-	if (durable_name_folder(folder, PARTIAL, FILES) < 0)
-		return error_sys(err, "complete the draft '%s'", request->view.folder);
-	return 0;
+	return complete(request, folder, err);
 }
 
 /* ---- showing it ---- */

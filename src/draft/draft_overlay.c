@@ -1,5 +1,6 @@
 /* Drafts that are layers of overlayfs: the changes are files in an upper layer. */
 #include "draft/draft_kind.h"
+#include "util/buffer.h"
 #include "util/file/fd.h"
 #include "util/file/mounts.h"
 #include "util/file/path.h"
@@ -22,6 +23,8 @@
 	"it needs Linux 5.11, a state folder on ext4, xfs, btrfs, or tmpfs since Linux 6.6, " \
 	"and a project that is not on an overlay; to move the state folder: "                 \
 	"RINGFENCE_STATE_DIR"
+
+enum { LAYERS_BYTES = 256 };
 
 int draft_overlay_prepare(const struct draft_request *request, struct draft_made *made,
 			  struct error *err)
@@ -56,19 +59,65 @@ static int set_layer(int context, const char *key, const char *value, struct err
 	return 0;
 }
 
-/* Names the layers by descriptors, so that they are the folders that were opened, and that no
+/* The folders of the layers, as descriptors, so that they are those that were opened, and that no
  * character in a path matters. */
-static int set_layers(int context, int project, int folder, bool writable, struct error *err)
+struct layers {
+	int project;
+	int folder;
+	int pins, over; /* or -1 */
+	bool whole;     /* `over` has the whole project */
+};
+
+static void layers_close(struct layers *layers)
 {
-	char lower[80];
+	fd_close(&layers->folder);
+	fd_close(&layers->pins);
+	fd_close(&layers->over);
+}
+
+static int open_layers(const struct draft_view *view, int project, struct layers *ret_layers,
+		       struct error *err)
+{
+	const struct draft_kind *over = view->over ? draft_kind_of(view->over, err) : NULL;
+	AUTO_FREE char *below = over ? path_join(view->over, over->mark) : NULL;
+
+	*ret_layers = (struct layers){ .project = project,
+				       .folder = draft_kind_open_folder(view->folder, err),
+				       .pins = -1,
+				       .over = -1,
+				       .whole = over && !over->layered };
+	if (ret_layers->folder < 0 || (view->over && !over))
+		return -1;
+	if (below && (ret_layers->over = draft_kind_open_folder(below, err)) < 0)
+		return -1;
+	if (view->pins && (ret_layers->pins = draft_kind_open_folder(view->pins, err)) < 0)
+		return -1;
+	return 0;
+}
+
+static void add_lower(struct buffer *lower, int folder, const char *name)
+{
+	buffer_printf(lower, "%s/proc/self/fd/%d%s", lower->used ? ":" : "", folder, name);
+}
+
+/* Names the layers, the uppermost first. */
+static int set_layers(int context, const struct layers *layers, bool writable, struct error *err)
+{
+	AUTO_BUFFER struct buffer lower = BUFFER_INIT(LAYERS_BYTES);
 	char upper[40];
 	char work[40];
 
-	snprintf(upper, sizeof upper, "/proc/self/fd/%d/upper", folder);
-	snprintf(work, sizeof work, "/proc/self/fd/%d/work", folder);
-	snprintf(lower, sizeof lower, "%s%s/proc/self/fd/%d", writable ? "" : upper,
-		 writable ? "" : ":", project);
-	if (set_layer(context, "lowerdir", lower, err) < 0)
+	snprintf(upper, sizeof upper, "/proc/self/fd/%d/upper", layers->folder);
+	snprintf(work, sizeof work, "/proc/self/fd/%d/work", layers->folder);
+	if (!writable)
+		add_lower(&lower, layers->folder, "/upper");
+	if (layers->pins >= 0)
+		add_lower(&lower, layers->pins, "");
+	if (layers->over >= 0)
+		add_lower(&lower, layers->over, "");
+	if (!layers->whole)
+		add_lower(&lower, layers->project, "");
+	if (set_layer(context, "lowerdir", buffer_text(&lower), err) < 0)
 		return -1;
 	return !writable ? 0
 	       : set_layer(context, "upperdir", upper, err) < 0
@@ -89,18 +138,16 @@ static int set_marks(int context, bool root, struct error *err)
 }
 
 /* Returns a new overlay of the layers that is not mounted yet, or -1 with err set. */
-static int make_overlay(const struct draft_view *view, int project, struct error *err)
+static int make_overlay(const struct draft_view *view, const struct layers *layers,
+			struct error *err)
 {
-	AUTO_FD folder = draft_kind_open_folder(view->folder, err);
-	AUTO_FD context = folder < 0 ? -1 : (int)syscall(SYS_fsopen, "overlay", FSOPEN_CLOEXEC);
+	AUTO_FD context = (int)syscall(SYS_fsopen, "overlay", FSOPEN_CLOEXEC);
 	unsigned int attributes = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV |
 				  (view->writable ? 0 : MOUNT_ATTR_RDONLY);
 
-	if (folder < 0)
-		return -1;
 	if (context < 0)
 		return error_sys(err, "use overlayfs (to load it: sudo modprobe overlay)");
-	if (set_layers(context, project, folder, view->writable, err) < 0 ||
+	if (set_layers(context, layers, view->writable, err) < 0 ||
 	    set_marks(context, view->root, err) < 0)
 		return -1;
 
@@ -138,8 +185,14 @@ static int refuse_nested(void *context, uint64_t device, const char *path, struc
 static int mount_layers(const struct draft_view *view, struct error *err)
 {
 	AUTO_FD project = draft_kind_open_folder(view->project, err);
-	AUTO_FD overlay = project < 0 ? -1 : make_overlay(view, project, err);
+	AUTO_FD overlay = -1;
+	struct layers layers;
 
+	if (project < 0)
+		return -1;
+	if (open_layers(view, project, &layers, err) == 0)
+		overlay = make_overlay(view, &layers, err);
+	layers_close(&layers);
 	if (overlay < 0)
 		return -1;
 	if (syscall(SYS_move_mount, overlay, "", project, "",
@@ -162,13 +215,22 @@ static int write_as(const struct draft_view *view, struct error *err)
 	return syscall(SYS_capset, &header, data) < 0 ? error_sys(err, "keep the capabilities") : 0;
 }
 
+/* Shows all layers as the view's user's. */
+static int lend_layers(const struct draft_view *view, struct error *err)
+{
+	const char *const places[] = { view->project, view->folder, view->over, view->pins };
+
+	for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+		if (places[i] && draft_kind_lend(view, places[i], err) < 0)
+			return -1;
+	return write_as(view, err);
+}
+
 int draft_overlay_show(const struct draft_view *view, struct error *err)
 {
 	if (mounts_each(refuse_nested, (void *)view, err) < 0)
 		return -1;
-	if (view->lent_uid &&
-	    (draft_kind_lend(view, view->project, err) < 0 ||
-	     draft_kind_lend(view, view->folder, err) < 0 || write_as(view, err) < 0))
+	if (view->lent_uid && lend_layers(view, err) < 0)
 		return -1;
 	return mount_layers(view, err);
 }

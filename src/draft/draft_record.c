@@ -4,6 +4,7 @@
 #include "util/buffer.h"
 #include "util/clock.h"
 #include "util/file/dirwalk.h"
+#include "util/file/disk_usage.h"
 #include "util/file/durable.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
@@ -38,10 +39,13 @@ static int open_folder(const char *path, struct error *err)
 int draft_record_write(const struct draft_record *record, struct error *err)
 {
 	AUTO_FD folder = open_folder(record->folder, err);
-	json_t *json = json_pack("{s:i, s:s, s:s, s:I, s:I, s:I}", "version", VERSION, "project",
-				 record->project, "command", record->command, "began_ms",
-				 (json_int_t)record->began_ms, "code", (json_int_t)record->code,
-				 "result", (json_int_t)record->result);
+	json_t *json = json_pack("{s:i, s:s, s:s, s:I, s:I, s:I, s:I, s:b, s:I, s:I}", "version",
+				 VERSION, "project", record->project, "command", record->command,
+				 "began_ms", (json_int_t)record->began_ms, "code",
+				 (json_int_t)record->code, "result", (json_int_t)record->result,
+				 "spent", (json_int_t)record->spent, "ignored", record->ignored,
+				 "used_ms", (json_int_t)record->used_ms, "bytes",
+				 (json_int_t)record->bytes);
 	AUTO_FREE char *line = json ? json_dumps(json, JSON_INDENT(1)) : NULL;
 	int result = 0;
 
@@ -57,6 +61,12 @@ int draft_record_write(const struct draft_record *record, struct error *err)
 	return result;
 }
 
+/* Reads a number that records of earlier versions lack. */
+static int64_t parse_number(const json_t *json, const char *key, int64_t missing)
+{
+	return json_object_get(json, key) ? jsonget_number(json, key) : missing;
+}
+
 static int parse(json_t *json, struct draft_record *record, struct error *err)
 {
 	if (jsonget_number(json, "version") != VERSION || !*jsonget_text(json, "project"))
@@ -68,6 +78,10 @@ static int parse(json_t *json, struct draft_record *record, struct error *err)
 	record->began_ms = jsonget_number(json, "began_ms");
 	record->code = jsonget_number(json, "code");
 	record->result = jsonget_number(json, "result");
+	record->spent = parse_number(json, "spent", DRAFT_RECORD_NONE);
+	record->ignored = jsonget_flag(json, "ignored");
+	record->used_ms = parse_number(json, "used_ms", record->began_ms);
+	record->bytes = parse_number(json, "bytes", DRAFT_RECORD_NONE);
 	return 0;
 }
 
@@ -155,6 +169,24 @@ bool draft_record_is_interrupted(const struct draft_record *record)
 	return record->code == DRAFT_RECORD_NONE || record->result == DRAFT_RECORD_NONE;
 }
 
+bool draft_record_is_spent(const struct draft_record *record)
+{
+	return !draft_record_is_interrupted(record) && record->spent == record->result;
+}
+
+uint64_t draft_records_bytes(const struct draft_records *records)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < records->count; i++) {
+		const struct draft_record *record = &records->items[i];
+
+		sum += record->bytes == DRAFT_RECORD_NONE ? disk_usage_bytes(record->folder, NULL)
+							  : (uint64_t)record->bytes;
+	}
+	return sum;
+}
+
 int draft_record_check_result(const struct draft_record *record, struct error *err)
 {
 	if (!draft_record_is_interrupted(record))
@@ -225,8 +257,11 @@ int draft_record_create(const char *state, const char *project, const char *comm
 	struct draft_record record = { .began_ms = clock_wall_ms(),
 				       .code = DRAFT_RECORD_NONE,
 				       .result = DRAFT_RECORD_NONE,
+				       .spent = DRAFT_RECORD_NONE,
+				       .bytes = DRAFT_RECORD_NONE,
 				       .lock = -1 };
 
+	record.used_ms = record.began_ms;
 	if (drafts < 0)
 		return -1;
 	each_entry(drafts, remove_leftover, NULL);

@@ -25,10 +25,14 @@ struct draft_record {
 	char *project; /* a real path */
 	char *command; /* the last one, as a line for a shell */
 	int64_t began_ms;
-	int64_t code;   /* the exit status of the last command; NONE if it was interrupted */
-	int64_t result; /* the checkpoint that holds the last result, or NONE */
-	int lock;       /* while this process uses the draft, or -1 */
-	bool of_loop;   /* it belongs to the loop with this id; there is no record.json */
+	int64_t code;    /* the exit status of the last command; NONE if it was interrupted */
+	int64_t result;  /* the checkpoint that holds the last result, or NONE */
+	int64_t spent;   /* the result of which nothing waits to be applied, or NONE */
+	bool ignored;    /* it also changes ignored files */
+	int64_t used_ms; /* when the last command in it ended */
+	int64_t bytes;   /* its disk usage at that time, or NONE */
+	int lock;        /* while this process uses the draft, or -1 */
+	bool of_loop;    /* it belongs to the loop with this id; there is no record.json */
 };
 
 struct draft_records {
@@ -57,6 +61,12 @@ bool draft_record_is_busy(const struct draft_record *record);
 
 /* Returns whether the last command was interrupted, so that the result lacks its changes. */
 bool draft_record_is_interrupted(const struct draft_record *record);
+
+/* Returns whether nothing in the draft waits to be applied. */
+bool draft_record_is_spent(const struct draft_record *record);
+
+/* Returns the disk usage of drafts: as recorded, or measured if that is not known. */
+uint64_t draft_records_bytes(const struct draft_records *records);
 
 /* Checks that the draft has a result to show or apply. Returns 0, or -1 with the reason in err. */
 int draft_record_check_result(const struct draft_record *record, struct error *err);

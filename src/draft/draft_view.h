@@ -16,6 +16,12 @@ struct draft_view {
 	bool foreign;        /* it was root, became this user, and still has root's secrets */
 	uid_t lent_uid; /* shows root's files as this user's, by idmapped layers; 0: as they are */
 	gid_t lent_gid;
+	/* A view may be stacked on another draft, of which it shows the changes and changes
+	 * nothing; or NULL. */
+	const char *over;
+	/* A folder of files that are shown in place of those below, and of overlayfs's marks for
+	 * files that are hidden; or NULL. */
+	const char *pins;
 };
 
 /* Called now and then during a long copy. */
@@ -28,6 +34,7 @@ struct draft_request {
 	struct draft_view view; /* as it will be entered */
 	const char *kind;       /* a name of draft_kinds.h, or "auto": the first one that works */
 	uint64_t most_bytes;    /* that a copy may write; 0: no limit */
+	bool brief; /* removed after use: nobody asks what changed, or needs it after a crash */
 	draft_progress_fn *progress; /* or NULL */
 	void *progress_context;
 	/* Hidden files are empty in a copy, so that no command can move them out of hiding;

@@ -45,6 +45,23 @@ bool fenced_hides(void *plan, const char *path, bool is_folder)
 	       (rule->access == WIRE_HIDE || (rule->access == WIRE_HIDE_AROUND && !is_folder));
 }
 
+int fenced_make_draft(const char *project, const struct draft_request *request,
+		      struct draft_made *ret_made, struct error *err)
+{
+	struct draft_request whole = *request;
+	struct fence_place place;
+	int result;
+
+	if (fence_place_find(project, &place, err) < 0)
+		return -1;
+	whole.view = fenced_view(&place, request->view.folder);
+	whole.view.over = request->view.over;
+	whole.view.pins = request->view.pins;
+	result = draft_make(&whole, ret_made, err);
+	fence_place_release(&place);
+	return result;
+}
+
 /* The place is found outside the view, where everybody's files have their owners. */
 static int find_place(struct fenced *run, struct error *err)
 {
@@ -75,6 +92,8 @@ static int enter_draft(const struct fenced_request *request, struct fenced *run,
 		request->before(&run->before);
 	view = fenced_view(run->spec.place, request->draft);
 	view.writable = !request->draft_read_only;
+	view.over = request->over;
+	view.pins = request->pins;
 	if (draft_enter(&view, err) < 0)
 		return -1;
 	run->spec.before = &run->before;

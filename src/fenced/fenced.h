@@ -26,6 +26,8 @@ struct fenced_request {
 	 * process, which must have one thread, stays there. */
 	const char *draft;
 	bool draft_read_only; /* somebody else may be writing to the draft */
+	const char *over;     /* another draft below it, or NULL (struct draft_view) */
+	const char *pins;     /* files in place of those below, or NULL (struct draft_view) */
 	/* Called, for a draft, with the plan for the project itself, or NULL. */
 	void (*before)(const struct fence_plan *plan);
 	/* Called with each plan before it runs, or NULL. */
@@ -51,6 +53,11 @@ struct fenced {
  * either case. */
 int fenced_run(const struct fenced_request *request, struct fenced *ret_run, struct error *err);
 void fenced_release(struct fenced *run);
+
+/* Creates the folder of a draft of a project, and proves that it can be shown. The request's view
+ * names folder, over and pins; its other members are set here. Returns 0, or -1 with err set. */
+int fenced_make_draft(const char *project, const struct draft_request *request,
+		      struct draft_made *ret_made, struct error *err);
 
 /* Returns the writable view of a draft at a place. */
 struct draft_view fenced_view(const struct fence_place *place, const char *draft);

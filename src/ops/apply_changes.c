@@ -51,6 +51,8 @@ static void read_item(const json_t *change, const struct apply_targets *targets,
 		.removed = (uint64_t)jsonget_number(change, "removed"),
 		.bytes = (uint64_t)jsonget_number(change, "bytes"),
 		.hunks = json_incref(json_object_get(change, "hunks")),
+		.old_mode = (unsigned int)jsonget_number(change, "old_mode"),
+		.new_mode = (unsigned int)jsonget_number(change, "new_mode"),
 	};
 	item->group = path_group_of(item->path, &(struct path_group_facts){
 							.executed = item->why && !ci,

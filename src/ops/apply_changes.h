@@ -23,9 +23,10 @@ struct apply_changes_item {
 	enum path_group group;
 	char *why; /* why the group needs a yes, or NULL */
 	bool binary;
-	uint64_t added, removed; /* lines */
-	uint64_t bytes;          /* of the new content */
-	json_t *hunks;           /* see snapshot/undo/hunks.h; or NULL */
+	uint64_t added, removed;         /* lines */
+	uint64_t bytes;                  /* of the new content */
+	json_t *hunks;                   /* see snapshot/undo/hunks.h; or NULL */
+	unsigned int old_mode, new_mode; /* of a file with hunks; equal if its mode stays */
 };
 
 struct apply_changes {

@@ -63,9 +63,13 @@ static void add_drafts(const struct op_clean_request *request, const struct draf
 {
 	for (size_t i = 0; i < drafts->count; i++) {
 		const struct draft_record *draft = &drafts->items[i];
-		const struct op_item item = { .name = draft->id,
-					      .value = (char *)"draft",
-					      .where = draft->project };
+		const struct op_item item = {
+			.name = draft->id,
+			.value = (char *)(draft_record_is_spent(draft)
+						  ? "draft"
+						  : "draft that is not applied"),
+			.where = draft->project
+		};
 
 		if (is_selected_draft(request, draft))
 			op_question_add(question, &item);

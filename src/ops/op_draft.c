@@ -4,10 +4,13 @@
 #include "fence/fence_spec.h"
 #include "snapshot/snapshot.h"
 #include "util/buffer.h"
+#include "util/clock.h"
+#include "util/file/disk_usage.h"
 #include "util/file/path.h"
 #include "util/mem.h"
 #include "util/text/jsonget.h"
 #include "util/text/shell.h"
+#include "util/text/text.h"
 
 #include <poll.h>
 #include <stdlib.h>
@@ -147,15 +150,68 @@ static int fill_new(const struct op_draft_begin_request *request, const struct d
 		       : draft_make(&draft, ret_made, err);
 }
 
+/* Removes the drafts that nobody needs any more: spent ones that were not used for long. */
+static void remove_spent(const struct op_draft_begin_request *request,
+			 const struct draft_records *all, struct op_draft_made *made)
+{
+	struct error ignored; /* such as another process that uses or removes the same one */
+
+	for (size_t i = 0; request->age_ms && i < all->count; i++) {
+		const struct draft_record *record = &all->items[i];
+
+		if (draft_record_is_spent(record) &&
+		    clock_wall_ms() - record->used_ms >= request->age_ms)
+			made->removed += op_draft_discard(request->state, record->id,
+							  &made->freed_bytes, &ignored) == OP_DONE;
+	}
+}
+
+static int check_room(const struct op_draft_begin_request *request, struct error *err)
+{
+	struct draft_records all;
+	uint64_t bytes;
+
+	if (draft_record_list(request->state, &all, err) < 0)
+		return -1;
+	bytes = draft_records_bytes(&all);
+	draft_records_release(&all);
+	if (!request->most_bytes || bytes <= request->most_bytes)
+		return 0;
+
+	AUTO_FREE char *used = text_size(bytes);
+	AUTO_FREE char *most = text_size(request->most_bytes);
+
+	return error_with(
+		err, ERROR_REFUSED,
+		"drafts use %s, and the limit is %s: discard some first (ringfence drafts "
+		"--all, ringfence clean --older 7d --all), or set --drafts-size",
+		used, most);
+}
+
+/* Makes room for a new draft, or refuses it. */
+static int make_room(const struct op_draft_begin_request *request, struct op_draft_made *made,
+		     struct error *err)
+{
+	struct draft_records all;
+
+	if (draft_record_list(request->state, &all, err) < 0)
+		return -1;
+	remove_spent(request, &all, made);
+	draft_records_release(&all);
+	return check_room(request, err);
+}
+
 static int open_new(const struct op_draft_begin_request *request, const char *line,
-		    struct draft_record *record, struct draft_made *ret_made, struct error *err)
+		    struct draft_record *record, struct op_draft_made *made, struct error *err)
 {
 	struct error ignored;
 	uint64_t bytes = 0;
 
+	if (make_room(request, made, err) < 0)
+		return -1;
 	if (draft_record_create(request->state, request->draft.view.project, line, record, err) < 0)
 		return -1;
-	if (fill_new(request, record, ret_made, err) == 0)
+	if (fill_new(request, record, &made->draft, err) == 0)
 		return 0;
 	op_drop_checkpoints(request->state, record->project, record->id, &bytes, &ignored);
 	draft_record_remove(record, NULL, &ignored);
@@ -164,12 +220,15 @@ static int open_new(const struct op_draft_begin_request *request, const char *li
 }
 
 enum op_status op_draft_begin(const struct op_draft_begin_request *request,
-			      struct draft_record *ret_record, struct draft_made *ret_made,
+			      struct draft_record *ret_record, struct op_draft_made *ret_made,
 			      struct error *err)
 {
 	AUTO_FREE char *line = line_of(request->command);
-	int result = request->id ? open_existing(request, line, ret_record, err)
-				 : open_new(request, line, ret_record, ret_made, err);
+	int result;
+
+	*ret_made = (struct op_draft_made){ 0 };
+	result = request->id ? open_existing(request, line, ret_record, err)
+			     : open_new(request, line, ret_record, ret_made, err);
 
 	return result < 0 ? op_status_of(err) : OP_DONE;
 }
@@ -220,10 +279,19 @@ enum op_status op_draft_end(const char *state, struct draft_record *record, int6
 	    save(state, record, true, &record->result, &ret_summary->ignored, err) < 0)
 		return op_status_of(err);
 	record->code = code;
-	if ((!record->of_loop && draft_record_write(record, err) < 0) ||
-	    read_changes(state, record, &ret_summary->changes, err) < 0)
+	if (read_changes(state, record, &ret_summary->changes, err) < 0)
 		return op_status_of(err);
-	return OP_DONE;
+	if (record->of_loop)
+		return OP_DONE;
+	if (!ret_summary->changes.count && !ret_summary->ignored)
+		record->spent = record->result;
+	record->ignored = ret_summary->ignored;
+	record->used_ms = clock_wall_ms();
+	record->bytes = (int64_t)disk_usage_bytes(record->folder, NULL);
+	if (draft_record_write(record, err) == 0)
+		return OP_DONE;
+	apply_changes_release(&ret_summary->changes);
+	return op_status_of(err);
 }
 
 /* Locks a draft. That of a loop gets a checkpoint, because a loop that was killed, or rolled back,
@@ -574,6 +642,29 @@ static enum op_status apply(const struct op_draft_apply_request *request,
 	return outcome < 0 ? op_status_of(err) : OP_DONE;
 }
 
+/* Records whether everything in the draft is in the project now. An undo is recorded before it
+ * happens, an apply afterwards: if this is interrupted, the draft is not taken for a spent one. */
+static int record_spent(struct draft_record *record, bool spent, struct error *err)
+{
+	int64_t now = spent ? record->result : DRAFT_RECORD_NONE;
+
+	if (record->of_loop || record->spent == now)
+		return 0;
+	record->spent = now;
+	return draft_record_write(record, err);
+}
+
+/* Returns whether an apply took everything over, or had nothing left to do. */
+static bool is_whole(const struct op_draft_apply_request *request,
+		     const struct op_draft_apply_result *result, const struct parts *parts,
+		     enum op_status status)
+{
+	bool all = request->ignored || !result->record.ignored;
+
+	return all && !request->undo && !request->dry && !request->paths->count && !parts->count &&
+	       (status == OP_DONE || (status == OP_UNCHANGED && !result->changes.count));
+}
+
 enum op_status op_draft_apply(const struct op_draft_apply_request *request,
 			      struct op_draft_apply_result *ret_result, struct error *err)
 {
@@ -589,8 +680,12 @@ enum op_status op_draft_apply(const struct op_draft_apply_request *request,
 	status = check_quiet(request, record, err);
 	if (status == OP_DONE)
 		status = preview(request, ret_result, &parts, err);
+	if (status == OP_DONE && request->undo && record_spent(record, false, err) < 0)
+		status = op_status_of(err);
 	if (status == OP_DONE)
 		status = apply(request, ret_result, &parts, err);
+	if (is_whole(request, ret_result, &parts, status) && record_spent(record, true, err) < 0)
+		status = op_status_of(err);
 	parts_release(&parts);
 	return status;
 }

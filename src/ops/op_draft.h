@@ -19,14 +19,23 @@ struct op_draft_begin_request {
 	const char *id;             /* an existing draft, or NULL for a new one */
 	char *const *command;       /* for the record */
 	struct draft_request draft; /* of the project; view.folder is set here */
+	uint64_t most_bytes;        /* of all drafts: no new one is made above this; 0: no limit */
+	int64_t age_ms;             /* a new draft removes spent ones that are older; 0: no limit */
+};
+
+/* How a new draft was made. */
+struct op_draft_made {
+	struct draft_made draft;
+	size_t removed; /* spent drafts */
+	uint64_t freed_bytes;
 };
 
 /* Creates a draft, or continues an existing one, and locks it. That of a running loop is not
  * locked: the command may only read it. Returns OP_NOT_FOUND if there is no such draft, or
- * OP_RUNNING if another command runs in it. The caller releases the record. *ret_made says how a
- * new draft was made. */
+ * OP_RUNNING if another command runs in it. The caller releases the record. *ret_made is about a
+ * new draft, also if this fails. */
 enum op_status op_draft_begin(const struct op_draft_begin_request *request,
-			      struct draft_record *ret_record, struct draft_made *ret_made,
+			      struct draft_record *ret_record, struct op_draft_made *ret_made,
 			      struct error *err);
 
 /* All that a draft has changed so far. */
@@ -42,7 +51,7 @@ enum op_status op_draft_end(const char *state, struct draft_record *record, int6
 /* A change that is not applied, or only in part. */
 struct op_draft_part {
 	uint64_t number;
-	char *choice; /* which runs of lines to apply (snapshot/undo/hunks.h), or NULL for none */
+	char *choice; /* what of the file to apply (snapshot/undo/hunks.h), or NULL for nothing */
 };
 
 /* The parts of what a preview has shown that the user chose. They have reviewed every one of them,

@@ -131,9 +131,13 @@ static int make_config(const struct op_start_request *request, struct op_start_r
 	set_text(config, "origin", result->worktree.root ? result->worktree.origin : NULL);
 	set_text(config, "work_tree", result->worktree.root);
 	json_object_set(config, "findings", goal->findings);
+	json_object_set(config, "pin", goal->pin);
+	json_object_set(config, "unpin", goal->unpin);
 	set_text(config, "draft", result->draft.folder);
 	if (goal->found)
 		json_object_set_new(config, "check_found", json_true());
+	if (request->estimate)
+		json_object_set(config, "estimate", request->estimate);
 	add_tape(config, &request->spec->models);
 	json_object_update(config, (json_t *)request->limits);
 	if (*request->prices &&

@@ -35,9 +35,10 @@ struct op_start_agent {
 enum { OP_START_AGENTS_MAX = 16 };
 
 struct op_start_goal {
-	json_t *checks;   /* command lines */
-	bool found;       /* the check was found in the project, not configured */
-	json_t *findings; /* actions on findings: KIND=ACTION */
+	json_t *checks;      /* command lines */
+	bool found;          /* the check was found in the project, not configured */
+	json_t *findings;    /* actions on findings: KIND=ACTION */
+	json_t *pin, *unpin; /* patterns of pinned files (project/pins.h) */
 	const char *promise, *tasks;
 };
 
@@ -67,6 +68,7 @@ struct op_start_request {
 	struct op_start_goal goal;
 	const json_t *limits; /* named as in the journal */
 	const char *prices;   /* the user's prices.txt, or empty */
+	json_t *estimate;     /* of cost and time, to compare with later; or NULL */
 };
 
 struct op_start_result {

@@ -35,6 +35,7 @@ static const struct provider table[] = {
 		/* key_header */ "x-api-key",
 		/* token_start */ "sk-ant-oat",
 		/* head_mark */ "anthropic-version",
+		/* usual_model */ PROVIDER_ANTHROPIC_MODEL,
 	},
 	[PROVIDER_OPENAI] = {
 		/* name */ "openai",
@@ -48,6 +49,7 @@ static const struct provider table[] = {
 		/* key_header */ bearer_header,
 		/* token_start */ NULL,
 		/* head_mark */ NULL,
+		/* usual_model */ PROVIDER_OPENAI_MODEL,
 	},
 	[PROVIDER_GEMINI] = {
 		/* name */ "gemini",
@@ -61,6 +63,7 @@ static const struct provider table[] = {
 		/* key_header */ "x-goog-api-key",
 		/* token_start */ NULL,
 		/* head_mark */ NULL,
+		/* usual_model */ "gemini-3.1-pro-preview",
 	},
 };
 

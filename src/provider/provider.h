@@ -10,7 +10,9 @@
 
 enum provider_id { PROVIDER_ANTHROPIC, PROVIDER_OPENAI, PROVIDER_GEMINI, PROVIDER_COUNT };
 
-/* Names of variables, as constants for the table of agents. */
+/* Names of models and variables, as constants for other tables. */
+#define PROVIDER_ANTHROPIC_MODEL "claude-sonnet-5-5"
+#define PROVIDER_OPENAI_MODEL    "gpt-6-sol"
 #define PROVIDER_ANTHROPIC_KEY   "ANTHROPIC_API_KEY"
 #define PROVIDER_ANTHROPIC_BASE  "ANTHROPIC_BASE_URL"
 #define PROVIDER_ANTHROPIC_TOKEN "ANTHROPIC_AUTH_TOKEN"
@@ -34,6 +36,7 @@ struct provider {
 	const char *key_header;    /* carries the key; "Authorization" as a bearer token */
 	const char *token_start;   /* prefix of keys that are bearer tokens, or NULL */
 	const char *head_mark;     /* a header sent only by its clients, or NULL */
+	const char *usual_model;   /* of the built-in agent, and for estimates */
 };
 
 const struct provider *provider_at(enum provider_id id);

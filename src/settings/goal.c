@@ -77,6 +77,8 @@ int goal_decide(const struct effective *effective, struct goal *ret_goal, struct
 	    place_tasks(effective->place.project, &goal.tasks, err) < 0)
 		return -1;
 	goal.findings = words_of(config, SETTING_FINDINGS);
+	goal.pin = words_of(config, SETTING_PIN);
+	goal.unpin = words_of(config, SETTING_UNPIN);
 	if (check_findings(goal.findings, err) < 0) {
 		goal_release(&goal);
 		return -1;
@@ -98,5 +100,7 @@ void goal_release(struct goal *goal)
 {
 	json_decref(goal->checks);
 	json_decref(goal->findings);
+	json_decref(goal->pin);
+	json_decref(goal->unpin);
 	*goal = (struct goal){ 0 };
 }

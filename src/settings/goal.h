@@ -15,6 +15,7 @@ struct goal {
 	const char *promise; /* or NULL */
 	const char *tasks;   /* a path in the project, or NULL */
 	json_t *findings;    /* actions on findings: KIND=ACTION */
+	json_t *pin, *unpin; /* patterns of pinned files (project/pins.h) */
 	bool found;          /* the check was found in the project: no rule is configured */
 };
 

@@ -6,6 +6,7 @@
 static const char *const keys[SETTING_ID_COUNT] = {
 	[SETTING_MAX_ITERATIONS] = "max_iterations",
 	[SETTING_MAX_TIME] = "max_time_ms",
+	[SETTING_CHECK_VIEW] = "check_view",
 	[SETTING_TIMEOUT] = "timeout_ms",
 	[SETTING_IDLE_TIMEOUT] = "idle_ms",
 	[SETTING_CHECK_TIMEOUT] = "check_timeout_ms",
@@ -22,6 +23,7 @@ static const char *const keys[SETTING_ID_COUNT] = {
 	[SETTING_MAX_SAME_ERROR] = "max_same_error",
 	[SETTING_MAX_NO_PROGRESS] = "max_no_progress",
 	[SETTING_MAX_INTERRUPTED] = "max_interrupted",
+	[SETTING_MAX_UNREACHABLE] = "max_unreachable",
 	[SETTING_PROGRESS] = "progress",
 	[SETTING_EARLY_STOP] = "early_stop",
 	[SETTING_EARLY_STOP_AFTER] = "early_stop_after",

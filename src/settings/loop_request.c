@@ -39,6 +39,7 @@ void loop_request_release(struct loop_request *request)
 	list_release(&request->notices);
 	buffer_release(&request->prices);
 	json_decref(request->limits);
+	json_decref(request->estimate);
 	free(request->here);
 }
 
@@ -79,6 +80,8 @@ static void fill(struct loop_request *request, const char *objective)
 	start->goal = (struct op_start_goal){ .checks = goal->checks,
 					      .found = goal->found,
 					      .findings = goal->findings,
+					      .pin = goal->pin,
+					      .unpin = goal->unpin,
 					      .promise = goal->promise,
 					      .tasks = goal->tasks };
 	start->limits = request->limits;
@@ -94,16 +97,25 @@ static int check_workspace(const struct loop_request *request, struct error *err
 			      "in-place or --workspace worktree");
 }
 
+int loop_request_choose_agent(struct loop_request *request, struct error *err)
+{
+	struct effective *effective = request->effective;
+	const struct config *config = &effective->config;
+
+	if (preflight_inactive(config, SETTING_AGENT_COMMAND, SETTING_AGENT, err) < 0 ||
+	    preflight_inactive(config, SETTING_AGENT, SETTING_AGENT_COMMAND, err) < 0)
+		return -1;
+	return choice_make(effective, &request->agents, &request->notices, err);
+}
+
 int loop_request_choose(struct loop_request *request, const char *objective, struct error *err)
 {
 	struct effective *effective = request->effective;
 	const struct config *config = &effective->config;
 
 	if (check_workspace(request, err) < 0 ||
-	    preflight_inactive(config, SETTING_AGENT_COMMAND, SETTING_AGENT, err) < 0 ||
-	    preflight_inactive(config, SETTING_AGENT, SETTING_AGENT_COMMAND, err) < 0 ||
 	    preflight_unwritable(&effective->spec, effective->place.project, err) < 0 ||
-	    choice_make(effective, &request->agents, &request->notices, err) < 0 ||
+	    loop_request_choose_agent(request, err) < 0 ||
 	    goal_decide(effective, &request->goal, err) < 0)
 		return -1;
 	if (!json_array_size(request->goal.checks))
@@ -125,6 +137,13 @@ static bool uses_builtin(const struct choice_list *agents)
 		if (agents->items[i].agent == &agent_adapter_builtin)
 			return true;
 	return agents->review.agent == &agent_adapter_builtin;
+}
+
+void loop_request_set_estimate(struct loop_request *request, json_t *estimate)
+{
+	json_decref(request->estimate);
+	request->estimate = estimate;
+	request->start.estimate = estimate;
 }
 
 int loop_request_find_models(const struct loop_request *request, struct error *err)

@@ -22,6 +22,7 @@ struct loop_request {
 	struct list notices;  /* for the user, also after a failure */
 	struct buffer prices; /* the user's own prices.txt */
 	json_t *limits;
+	json_t *estimate; /* set with loop_request_set_estimate(), or NULL */
 	char *here;
 	struct op_start_request start; /* its pointers belong to the members above */
 };
@@ -34,6 +35,12 @@ void loop_request_release(struct loop_request *request);
 
 /* Chooses the agent and the goal, and sets limits and prices. The objective is borrowed. */
 int loop_request_choose(struct loop_request *request, const char *objective, struct error *err);
+
+/* Chooses only the agent. */
+int loop_request_choose_agent(struct loop_request *request, struct error *err);
+
+/* Adds an estimate to compare with later, which it consumes. */
+void loop_request_set_estimate(struct loop_request *request, json_t *estimate);
 
 /* Refuses if the built-in agent could reach no model. */
 int loop_request_find_models(const struct loop_request *request, struct error *err);

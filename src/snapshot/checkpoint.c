@@ -6,6 +6,7 @@
 #include "snapshot/store/pack.h"
 #include "snapshot/undo/changes.h"
 #include "snapshot/undo/findings.h"
+#include "snapshot/undo/pinned.h"
 #include "snapshot/undo/repair.h"
 #include "snapshot/undo/restore.h"
 #include "snapshot/undo/restore_stage.h"
@@ -243,7 +244,6 @@ static int find_edited(struct snapshot_request *request, struct error *err)
 
 	options.draft = NULL;
 	options.live = true;
-	repo->rebooted = boot_is_new(repo->path, NULL); /* is the cache true? */
 	result = checkpoint_repo_read(repo, request->look.loop, 0, &first, err) < 0 ||
 				 look_scan(repo, &options, &look, err) < 0 ||
 				 look_finish(repo, &look, err) < 0
@@ -255,6 +255,7 @@ static int find_edited(struct snapshot_request *request, struct error *err)
 		if (!git_oid_equal(&first.tree, &look.tree))
 			changes_find(&base, &look.walk.root, &everything, &changes);
 		write_edited(request, &changes);
+		json_number(&request->json, "edited_read", look.walk.content.files);
 	}
 	changes_release(&changes);
 	look_release(&look);
@@ -388,7 +389,19 @@ int checkpoint_diff(struct snapshot_request *request, struct error *err)
 static int write_findings(struct snapshot_request *request, struct node *old, struct node *new,
 			  struct error *err)
 {
-	return findings_write(&request->repo, old, new, &request->actions, &request->json, err);
+	struct list paths = { 0 };
+	int result = 0;
+
+	for (size_t i = 0; i < request->checks.count; i++)
+		pins_add_check(&request->pins, request->checks.items[i]);
+	if (request->pinned)
+		result = pinned_write(&request->repo, old, new, &request->pins, request->pinned,
+				      &request->json, &paths, err);
+	if (result == 0)
+		result = findings_write(&request->repo, old, new, &request->actions, &paths,
+					&request->json, err);
+	list_release(&paths);
+	return result;
 }
 
 int checkpoint_examine(struct snapshot_request *request, struct error *err)

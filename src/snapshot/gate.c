@@ -5,6 +5,7 @@
 #include "snapshot/apply/bare.h"
 #include "snapshot/apply/user_repo.h"
 #include "snapshot/checkpoint.h"
+#include "snapshot/look/tree_applied.h"
 #include "snapshot/look/tree_ignored.h"
 #include "snapshot/look/tree_layer.h"
 #include "snapshot/snapshot.h"
@@ -29,10 +30,12 @@ struct crossing {
 	struct snapshot_request *request;
 	const char *kind; /* of the checkpoint with the merged tree */
 	struct node base, draft;
-	struct draft_layer_root layers;  /* with ignored files: the draft itself, */
-	struct look layer;               /* what it changes, */
-	struct node first;               /* its base without ignored files, */
-	struct tree_ignored_facts known; /* and how theirs is found */
+	int64_t began_ms;               /* when the base was saved */
+	struct tree_applied_list past;  /* earlier crossings of the draft */
+	struct node since;              /* the base of what changed after them */
+	struct draft_layer_root layers; /* with ignored files: the draft itself, */
+	struct look layer;              /* what it changes, */
+	struct node first;              /* and its base without ignored files */
 	struct look present;
 	struct checkpoint_repo_item before; /* the project as it is now */
 	struct tree_merge merge;
@@ -71,31 +74,40 @@ static int load_both(struct crossing *at, struct error *err)
 	return 0;
 }
 
-/* Collects what is known about the base of ignored files: when the base was saved, and the project
- * before and after each crossing, which are consecutive checkpoints. */
-static int add_known(void *context, const struct checkpoint_repo_item *checkpoint,
-		     struct error *err)
+/* Collects when the base was saved, and the project before and after each crossing, which are
+ * consecutive checkpoints. */
+static int add_past(void *context, const struct checkpoint_repo_item *checkpoint, struct error *err)
 {
 	struct crossing *at = context;
 	struct checkpoint_repo *repo = &at->request->repo;
-	struct tree_ignored_facts *known = &at->known;
+	struct tree_applied_list *past = &at->past;
 	struct checkpoint_repo_item before;
-	struct tree_ignored_past *past;
+	struct tree_applied *added;
 
 	if (checkpoint->number == 0)
-		known->began_ms = checkpoint->at_ms;
+		at->began_ms = checkpoint->at_ms;
 	if (strcmp(checkpoint->kind, SNAPSHOT_APPLY) != 0 &&
 	    strcmp(checkpoint->kind, SNAPSHOT_UNAPPLY) != 0)
 		return 0;
-	known->past = mem_extend(known->past, known->past_count, sizeof *known->past);
-	past = &known->past[known->past_count++];
-	*past = (struct tree_ignored_past){ 0 };
+	past->items = mem_extend(past->items, past->count, sizeof *past->items);
+	added = &past->items[past->count++];
+	*added = (struct tree_applied){ 0 };
 	return checkpoint_repo_read(repo, at->request->look.loop, checkpoint->number - 1, &before,
 				    err) < 0 ||
-			       checkpoint_repo_load(repo, &before.tree, &past->before, err) < 0 ||
-			       checkpoint_repo_load(repo, &checkpoint->tree, &past->after, err) < 0
+			       checkpoint_repo_load(repo, &before.tree, &added->before, err) < 0 ||
+			       checkpoint_repo_load(repo, &checkpoint->tree, &added->after, err) < 0
 		       ? -1
 		       : 0;
+}
+
+/* An undo has a base of its own: the project after what it takes back. */
+static int load_past(struct crossing *at, struct error *err)
+{
+	struct snapshot_request *request = at->request;
+
+	if (strcmp(at->kind, SNAPSHOT_APPLY) != 0)
+		return 0;
+	return checkpoint_repo_each(&request->repo, request->look.loop, add_past, at, err);
 }
 
 /* The same for a crossing with the ignored files of a draft, whose result is made later. */
@@ -108,7 +120,6 @@ static int load_layers(struct crossing *at, struct error *err)
 	options.draft = request->gate.layers;
 	options.ignored = true;
 	if (load(at, request->from, &at->first, &tree, err) < 0 ||
-	    checkpoint_repo_each(&request->repo, request->look.loop, add_known, at, err) < 0 ||
 	    look_scan_layer(&request->repo, &options, &at->layers, &at->layer, err) < 0 ||
 	    pack_finish(at->layer.pack, err) < 0)
 		return -1;
@@ -119,11 +130,12 @@ static int load_layers(struct crossing *at, struct error *err)
 /* Makes both ends of the changes, with the ignored files that the draft changes. */
 static void add_ignored(struct crossing *at)
 {
-	const struct node *present = &at->present.walk.root;
+	const struct tree_ignored_facts facts = { .rules = at->present.rules,
+						  .began_ms = at->began_ms,
+						  .past = &at->past };
 
-	at->known.rules = at->present.rules;
-	if (at->known.rules)
-		tree_ignored(&at->first, present, &at->known, &at->base);
+	if (facts.rules)
+		tree_ignored(&at->first, &at->present.walk.root, &facts, &at->base);
 	else
 		node_copy(&at->first, &at->base);
 	tree_layer(&at->base, &at->layer.walk.root, &at->layers.top, &at->draft);
@@ -149,7 +161,9 @@ static int merge(struct crossing *at, struct error *err)
 {
 	struct checkpoint_repo *repo = &at->request->repo;
 
-	at->merge = (struct tree_merge){ .base = &at->base,
+	if (at->past.count)
+		tree_applied_base(&at->base, &at->present.walk.root, &at->past, &at->since);
+	at->merge = (struct tree_merge){ .base = at->past.count ? &at->since : &at->base,
 					 .draft = &at->draft,
 					 .present = &at->present.walk.root,
 					 .paths = &at->request->differ.paths };
@@ -248,17 +262,14 @@ static void crossing_release(struct crossing *at)
 	bare_release(&at->bare);
 	look_release(&at->wanted);
 	tree_merge_release(&at->merge);
+	node_release(&at->since);
 	node_release(&at->base); /* before the trees that it borrows names from */
 	node_release(&at->draft);
 	look_release(&at->present);
 	look_release(&at->layer);
 	draft_layer_release(&at->layers);
 	node_release(&at->first);
-	for (size_t i = 0; i < at->known.past_count; i++) {
-		node_release(&at->known.past[i].before);
-		node_release(&at->known.past[i].after);
-	}
-	free(at->known.past);
+	tree_applied_release(&at->past);
 }
 
 /* ---- the answer ---- */
@@ -309,6 +320,10 @@ static int write_facts(struct crossing *at, const struct changes_item *item, str
 	json_number(json, "bytes", item->bytes);
 	if (!at->request->gate.hunks || !hunks_shows(item))
 		return 0;
+	if (item->old && item->new &&hunks_has_mode(item)) {
+		json_number(json, "old_mode", item->old->mode);
+		json_number(json, "new_mode", item->new->mode);
+	}
 	return hunks_write(&at->request->repo, item, json, err);
 }
 
@@ -464,7 +479,7 @@ static int run(struct crossing *at, struct error *err)
 {
 	struct snapshot_request *request = at->request;
 
-	if (checkpoint_begin(request, err) < 0 ||
+	if (checkpoint_begin(request, err) < 0 || load_past(at, err) < 0 ||
 	    (request->gate.layers ? load_layers(at, err) : load_both(at, err)) < 0 ||
 	    save_present(at, err) < 0)
 		return -1;

@@ -54,6 +54,11 @@ static int worktree(struct snapshot_request *request, struct error *err)
 	return worktree_add(&request->worktree, &request->json, err);
 }
 
+static int state(struct snapshot_request *request, struct error *err)
+{
+	return repo_state_report(&request->state, &request->json, err);
+}
+
 static int commit_leftovers(struct snapshot_request *request, struct error *err)
 {
 	return worktree_commit_leftovers(&request->worktree, &request->json, err);
@@ -102,6 +107,7 @@ static const struct task {
 	{ "patch", patch, .needs = "branch" },
 	{ "finish", finish },
 	{ "worktree", worktree, .needs = "folder" },
+	{ "state", state },
 	{ "seal", commit_leftovers },
 	{ "unseal", uncommit_leftovers },
 	{ "forget", forget },
@@ -186,7 +192,7 @@ static int perform(struct snapshot_request *request, const char *name, struct er
 	if (request->in_view && enter_draft(&request->look, err) < 0)
 		return -1;
 	result = checkpoint_repo_open(&request->repo, request->store,
-				      repairs ? request->look.project : NULL, err);
+				      repairs ? request->look.project : NULL, request->pinned, err);
 	request->repo.rebooted = rebooted;
 	request->repo.draft = request->look.draft ? request->look.loop : NULL;
 	if (result == 0)
@@ -240,6 +246,8 @@ int main(int argc, char **argv)
 	list_release(&request.gate.pick);
 	list_release(&request.prune.loops);
 	list_release(&request.actions);
+	list_release(&request.checks);
+	pins_release(&request.pins);
 	list_release(&request.git.hidden);
 	return result < 0;
 }

@@ -2,7 +2,9 @@
 #ifndef SNAPSHOT_SNAPSHOT_REQUEST_H
 #define SNAPSHOT_SNAPSHOT_REQUEST_H
 
+#include "project/pins.h"
 #include "snapshot/apply/apply.h"
+#include "snapshot/apply/repo_state.h"
 #include "snapshot/apply/worktree.h"
 #include "snapshot/git/gitwork.h"
 #include "snapshot/look/save.h"
@@ -23,6 +25,9 @@ struct snapshot_request {
 	const char *store, *from, *to, *path, *style;
 	bool findings;       /* of a diff: signs that it weakens the checks */
 	struct list actions; /* on findings: changes to the defaults */
+	const char *pinned;  /* an empty folder for pinned files that were changed; or NULL */
+	struct list checks;  /* commands, which name scripts that are pinned */
+	struct pins pins;
 	struct snapshot_request_gate gate;
 	bool edited;  /* also tell what others changed in the project since the draft began */
 	bool in_view; /* this process sees the draft in place of the project */
@@ -33,6 +38,7 @@ struct snapshot_request {
 	struct gitwork git;
 	struct apply_options apply;
 	struct worktree_options worktree;
+	struct repo_state_options state;
 	struct checkpoint_repo repo; /* open for tasks on checkpoints */
 	struct json json;            /* the answer; writes to the next field */
 	struct buffer answer;

@@ -41,6 +41,14 @@ static bool has_own_proc(void)
 	return strtol(self, NULL, 10) == getpid();
 }
 
+void process_kill(pid_t child)
+{
+	if (child <= 1) /* -1 would be everybody */
+		return;
+	if (kill(-child, SIGKILL) < 0) /* it does not lead a group, or not yet */
+		kill(child, SIGKILL);
+}
+
 static void kill_listed(void)
 {
 	char text[16384];
@@ -51,7 +59,7 @@ static void kill_listed(void)
 		return;
 	text[n] = '\0';
 	for (char *at = text, *end; (end = strchr(at, ' ')); at = end + 1)
-		kill((pid_t)strtol(at, NULL, 10), SIGKILL);
+		process_kill((pid_t)strtol(at, NULL, 10));
 }
 
 /* Without a list, tries every number that a process can have. This takes less than a second. */
@@ -61,7 +69,7 @@ static void kill_unlisted(void)
 
 	for (pid_t pid = 1; pid <= MOST; pid++)
 		if (is_child(pid))
-			kill(pid, SIGKILL);
+			process_kill(pid);
 }
 
 static void kill_children(void)

@@ -9,6 +9,13 @@
 #include <sys/types.h>
 
 /*
+ * Kills a child and, at the same instant, the process group that it leads. One by one, a process of
+ * the group could be left behind: if this process is killed in between, or if that process waits for
+ * one that is dead.
+ */
+void process_kill(pid_t child);
+
+/*
  * Kills all children of this process and waits until none is left. Orphaned descendants become its
  * children (it must be process 1 or a subreaper) and are killed in the next round.
  */

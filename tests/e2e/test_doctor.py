@@ -9,7 +9,7 @@ from harness import cases, contains, equal, expect, lacks, root_only, user_only
 from harness import kernel
 from harness.drafts import on_overlay
 
-NAMES = ["kernel", "user namespaces", "landlock", "fence", "limits", "agents", "git", "disk", "state", "drafts", "time zone", "/proc",
+NAMES = ["kernel", "user namespaces", "landlock", "fence", "limits", "agents", "git", "disk", "state", "drafts", "draft space", "time zone", "/proc",
          "/tmp", "surroundings"]
 
 

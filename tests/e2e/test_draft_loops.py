@@ -202,7 +202,7 @@ def test_apply_merges_with_the_users_edits_and_names_conflicts(t):
 
 
 def test_a_loop_goes_on_after_it_was_applied(t):
-    loop = begin(t, {"1": "edit one 1", "2": "edit two 2; edit done yes"})
+    loop = begin(t, {"1": "edit one 1; edit old 1", "2": "edit two 2; edit one 2; edit old 2; edit done yes"})
     run(loop, "-m", "1", code=2)
     apply(loop)
     equal(loop.ringfence("resume", "-m", "2").code, 0, "exit status of resume")
@@ -210,6 +210,7 @@ def test_a_loop_goes_on_after_it_was_applied(t):
     expect(not os.path.exists(loop.path("two")), "the second iteration is not applied yet")
     apply(loop)
     expect(os.path.exists(loop.path("two")), "it is applied")
+    equal([t.read(loop.path(name)) for name in ("one", "old")], ["2\n", "2\n"], "files that both iterations changed")
 
 
 def test_what_the_user_edits_meanwhile_is_told_once(t):
@@ -345,6 +346,20 @@ def drafted(t, kind):
     snapshots = Snapshots(os.path.join(t.build, "ringfence-snapshot"), t.outside, t.project, env=t.env())
     snapshots.save(draft=draft)
     return snapshots, draft, os.path.join(draft, {"overlay": "upper", "copy": "files"}[kind])
+
+
+def test_checkpoints_of_drafts_read_no_file_that_an_earlier_one_has_read(t):
+    """Although no loop has ever worked in the project itself. After a reboot, files are read."""
+    snapshots, draft, files = drafted(t, "overlay")
+    t.write(os.path.join(files, "new"), "new\n")
+    equal(snapshots.save(kind="after", draft=draft, edited=1)["edited_read"], 0, "files read to see what the user changed")
+    snapshots.loop = "second"
+    equal(snapshots.save(draft=draft)["read_files"], 0, "files read for the first checkpoint of another loop")
+    snapshots.loop = "loop"
+    with open(os.path.join(snapshots.store, "cache"), "r+b") as file:
+        file.seek(8)
+        file.write(b"another boot")
+    expect(snapshots.save(kind="after", draft=draft, edited=1)["edited_read"] > 0, "files are read after a reboot")
 
 
 def changed(snapshots, draft):

@@ -348,6 +348,20 @@ def test_ignored_files_do_not_cross(t):
     equal((t.read("build/out"), t.read("x")), ("1\n", "x\n"), "the project")
 
 
+def test_a_hard_link_stays_one(t):
+    """Also one to a file that did not change; but not to one that the user changed."""
+    for name in ("same", "user"):
+        t.write(name, "1\n")
+    draft, _ = rehearse(t, "ln same same-2; ln user user-2; echo x >new; ln new new-2")
+    t.write("user", "mine\n")
+    apply(t, draft)
+    links = {name: os.stat(t.path(name)) for name in ("same", "same-2", "user", "user-2", "new", "new-2")}
+    equal([links[name].st_ino == links[f"{name}-2"].st_ino for name in ("same", "user", "new")], [True, False, True], "links to one file")
+    equal((t.read("same"), t.read("user"), t.read("user-2")), ("1\n", "mine\n", "1\n"), "the files")
+    apply(t, draft, "--undo")
+    equal((os.stat(t.path("same")).st_nlink, t.exists("same-2"), t.read("user")), (1, False, "mine\n"), "the project after --undo")
+
+
 def test_git_in_a_draft_does_not_touch_the_repository(t):
     git = ["git", "-c", "user.name=T", "-c", "user.email=t@example.org"]
     t.write("a", "1\n")
@@ -541,7 +555,7 @@ def pick(t, draft, replies, *words, code=0):
     seen = 0
     for reply in replies:
         seen += 1
-        terminal.expect(f"(?s)(.*Apply this (hunk|file) \\[[a-z,?]*\\]\\?){{{seen}}}")
+        terminal.expect(f"(?s)(.*Apply this (hunk|file|mode change) \\[[a-z,?]*\\]\\?){{{seen}}}")
         terminal.send(reply + "\n")
     equal(terminal.wait(), code, f"exit status of apply -p: {terminal.text()}")
     return terminal.text()
@@ -563,6 +577,21 @@ def test_chosen_hunks_cross_and_the_rest_stays_in_the_draft(t, replies):
     while drafts(t)[0]["applied"]:
         apply(t, draft, "--undo")
     equal(difference(before, listing(t.project)), "", "the project after --undo")
+
+
+@cases(("nyn", 0, (2,)), ("ynq", 0o111, ()), ("a", 0o111, (2, 19)), ("d", 0, ()))
+def test_the_mode_of_a_file_is_asked_about_before_its_hunks(t, replies, mode, lines):
+    t.write("file", LINES)
+    os.chmod(t.path("file"), 0o644)
+    words = {2: "two", 19: "nineteen"}
+    draft, _ = rehearse(t, "sed -i 's/^2$/two/; s/^19$/nineteen/' file; chmod 755 file")
+    text = pick(t, draft, replies, code=0 if mode or lines else 1)
+    contains(text, "old mode 0644", "the terminal")
+    contains(text, "(1/3) Apply this mode change [y,n,q,a,d,?]?", "the terminal")
+    equal((os.stat(t.path("file")).st_mode & 0o111, t.read("file")),
+          (mode, "".join(f"{words[number] if number in lines else number}\n" for number in range(1, 21))), "the file")
+    apply(t, draft)
+    equal((os.stat(t.path("file")).st_mode & 0o777, "two" in t.read("file")), (0o755, True), "the file after the rest")
 
 
 def test_hunks_are_merged_with_the_users_edits(t):
@@ -640,7 +669,8 @@ def make_older(t, draft, days):
     path = os.path.join(t.state, "drafts", draft, "record.json")
     with open(path, encoding="utf-8") as file:
         record = json.load(file)
-    record["began_ms"] -= days * 86400 * 1000
+    for key in ("began_ms", "used_ms"):
+        record[key] -= days * 86400 * 1000
     t.write(path, json.dumps(record))
 
 
@@ -674,6 +704,33 @@ def test_each_undo_takes_back_one_more_apply_and_then_there_is_none(t):
     apply(t, draft)
     apply(t, draft, "--undo")
     equal((t.exists("a"), t.exists("b")), (False, False), "a and b after another apply and --undo")
+
+
+def test_a_draft_that_goes_on_after_an_apply_is_applied_again(t):
+    """The first apply is not taken for a change of the user; what the user changed is kept or named as always."""
+    os.unlink(t.attack)
+    for name in ("same", "mine", "both", "mode", "gone/x"):
+        t.write(name, LINES)
+    before = listing(t.project)
+    draft, _ = rehearse(t, "for f in same mine both; do sed -i s/^3$/three/ $f; done; echo 1 >new; mkdir f; echo 1 >f/1; rm -r gone; chmod 700 mode")
+    t.write("both", LINES.replace("19\n", "nineteen\n"))
+    apply(t, draft)
+    applied = listing(t.project)
+    result = t.sh("for f in same mine both; do sed -i 's/^three$/drei/; s/^10$/ten/' $f; done; echo 2 >new; rm -r f; mkdir gone; echo 2 >gone/x; chmod 755 mode",
+                  opts=("--in", draft))
+    equal(result.code, 0, "exit status of exec --in", result)
+    t.write("mine", "mine\n")
+    answer = json.loads(run(t, "apply", draft, "--json", code=1).out)
+    equal(answer["conflicts"], ["both changed both", "both changed mine"], "the conflicts")  # of both: line 3 came with a merge
+    apply(t, draft, "--", "same", "new", "f", "gone", "mode")
+    equal((t.read("same"), t.read("new"), t.exists("f"), t.read("gone/x"), os.stat(t.path("mode")).st_mode & 0o777, t.read("mine")),
+          (LINES.replace("3\n", "drei\n", 1).replace("10\n", "ten\n"), "2\n", False, "2\n", 0o755, "mine\n"), "the files")
+    apply(t, draft, "--undo")
+    t.write("mine", LINES.replace("3\n", "three\n", 1))
+    equal(difference(applied, listing(t.project)), "", "the project after one --undo")
+    apply(t, draft, "--undo")
+    t.write("both", LINES)
+    equal(difference(before, listing(t.project)), "", "the project after both")
 
 
 def test_an_apply_or_undo_that_changes_nothing_is_not_recorded(t):
@@ -792,6 +849,56 @@ def test_clean_leaves_a_draft_in_use_alone(t):
     equal([entry["id"] for entry in drafts(t)], [draft], "the drafts")
 
 
+def test_a_new_draft_removes_old_ones_in_which_nothing_waits(t):
+    """All others stay, however old they are."""
+    t.write(".gitignore", "build/\n")
+    kinds = {"applied": "echo 1 >a", "empty": "true", "waits": "echo 1 >b", "in part": "echo 1 >c; echo 1 >d", "undone": "echo 1 >e",
+             "ignored": "mkdir build; echo 1 >build/x; echo 1 >f", "used": "echo 1 >g", "young": "echo 1 >h"}
+    ids = {kind: rehearse(t, script)[0] for kind, script in kinds.items()}
+    for kind in ("applied", "undone", "ignored", "used", "young"):
+        run(t, "apply", ids[kind])
+    run(t, "apply", ids["in part"], "--", "c")
+    run(t, "apply", "--undo", ids["undone"])
+    run(t, "exec", "--in", ids["used"], "--", "sh", "-c", "echo 2 >g")
+    for kind in kinds:
+        if kind != "young":
+            make_older(t, ids[kind], 31)
+    _, result = rehearse(t, "true")
+    contains(result.err, "removed 2 old drafts, of which everything is applied", "notices")
+    left = {entry["id"] for entry in drafts(t)}
+    equal({kind for kind in kinds if ids[kind] in left}, set(kinds) - {"applied", "empty"}, "the drafts that are left")
+    expect(all(t.exists(name) for name in "acfg"), "what was applied stays")
+    terminal = on_terminal(t, "clean")
+    equal(answer(terminal, ("Remove 5 drafts with logs and checkpoints\\? \\[y/N\\]", "n")), 1, "exit status of clean")
+    contains(terminal.text(), f"{ids['waits']}  draft that is not applied", "what clean offers")
+
+
+def test_no_new_draft_is_made_above_the_limit(t):
+    draft, _ = rehearse(t, "head -c 200000 /dev/zero >big")
+    _, result = rehearse(t, "true", "--drafts-size", "1M")
+    result = t.sh("true", opts=("--draft", "--drafts-size", "100K"))
+    equal(result.code, 125, "exit status", result)
+    contains(result.err, "and the limit is 100 KiB: discard some first (ringfence drafts --all", "the refusal")
+    equal(len(drafts(t)), 2, "the drafts")
+    equal(t.sh("true", opts=("--in", draft, "--drafts-size", "100K")).code, 0, "exit status in an old draft")
+
+
+def test_the_checkpoints_of_a_draft_do_not_go_for_their_age(t):
+    """It could not be applied without them."""
+    snapshots = Snapshots(os.path.join(t.build, "ringfence-snapshot"), t.outside, t.project, env=t.env())
+    future = 10 ** 15
+    for place in ("drafts/loop", "loops/loop/draft"):
+        os.makedirs(os.path.join(t.outside, place))
+        for loop, there in (("loop", True), ("other", True), ("another", False)):
+            if loop == "another":
+                os.rmdir(os.path.join(t.outside, place))
+            t.write("file", f"{place} {loop}\n")
+            one = Snapshots(os.path.join(t.build, "ringfence-snapshot"), t.outside, t.project, env=t.env())
+            one.loop = loop
+            one.save(kind="after", oldest_ms=future if loop != "loop" else 0)
+            equal(bool(snapshots.numbers()), there, f"the checkpoints are there after one of {loop}")
+
+
 # Random edits
 
 @timeout(300)
@@ -863,6 +970,28 @@ def apply_with_fault(t, fault, *words):
     result = t.run([t.ringfence, "apply", *words], env=t.env(RINGFENCE_SNAPSHOT_FAULT=str(fault)))
     expect(result.code == 0 or "Killed" in result.err, "it ended, or was killed", result)
     return result.code == 0
+
+
+@timeout(300)
+def test_a_rehearsal_whose_checkpoints_are_killed_leaves_no_draft_or_one_that_goes_on(t):
+    """First that of the base, before the command, then that of the result, after it."""
+    t.write("a", "1\n")
+    before = listing(t.project)
+    for again in (False, True):
+        fault, whole = 0, False
+        while not whole:
+            fault += 1
+            words = ("--in", rehearse(t, "true")[0]) if again else ("--draft",)
+            result = t.run([t.ringfence, "exec", *words, "--", "sh", "-c", "echo 2 >a"], env=t.env(RINGFENCE_SNAPSHOT_FAULT=str(fault)))
+            whole = result.code == 0
+            expect(whole or "Killed" in result.err, "it ended, or was killed", result)
+            equal(difference(before, listing(t.project)), "", f"the project after fault point {fault}")
+            equal([entry["state"] for entry in drafts(t)], ["finished"] if whole else ["interrupted"] if again else [], "the drafts")
+            for entry in drafts(t):
+                equal(t.sh("cat a", opts=("--in", entry["id"])).out, "2\n", f"the draft after fault point {fault}")
+                contains(apply(t, entry["id"], "--dry-run").out, "M a", f"what would cross after fault point {fault}")
+                run(t, "discard", entry["id"])
+        expect(fault > 5, "there are fault points", fault)
 
 
 @timeout(300)

@@ -99,7 +99,7 @@ def test_a_project_that_vanishes_ends_the_loop_with_a_sentence(t, how):
     t.all_gone()
     out = t.run([t.ringfence, "status", "--all", "--json"], cwd=t.home).out
     status = next(entry for entry in json.loads(out)["loops"] if entry["id"] == ident)
-    expect(status["status"] in ("failed", "interrupted"), "it has ended", status)
+    expect(status["status"] in ("failed", "interrupted", "paused"), "it has ended", status)
     contains(status["reason"], loop.project, "the reason")
 
 

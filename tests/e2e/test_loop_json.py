@@ -22,14 +22,14 @@ def test_run_streams_events_and_ends_with_the_result(t):
     equal(result.code, 0, "exit status", result)
     lines = lines_of(result)
     equal([line["event"] for line in lines],
-          ["created", "started", "checkpointed", "git", "checked", "baselined", "begun", "ended", "checked",
-           "checkpointed", "continued", "begun", "ended", "checked", "checkpointed", "finished", "result"],
+          ["created", "started", "checkpointed", "git", "checked", "baselined", "begun", "ended", "checkpointed",
+           "checked", "continued", "begun", "ended", "checkpointed", "checked", "finished", "result"],
           "the events")
     last = lines[-1]
     equal((last["exit_status"], last["status"], last["iteration"]), (0, "completed", 2), "the result")
     expect(KEYS <= set(last), "the result has what status has", last)
     equal((lines[0]["id"], lines[0]["project"]), (last["id"], loop.project), "the first line")
-    equal(lines[8]["passed"], False, "a check")
+    equal(lines[9]["passed"], False, "a check")
     for line in lines:
         expect(not {"breakers", "snapshot", "config"} & set(line), "only what is of use", line)
 

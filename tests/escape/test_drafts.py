@@ -12,6 +12,8 @@ import threading
 from harness import cases, contains, equal, expect, kernel, lacks, root_only
 from harness.drafts import in_copies
 from harness.edits import difference, listing
+from harness.loop import Loop
+from harness.nametable import CLASSES, planted
 
 IN_CHANGES = 0x2 | 0x4 | 0x8 | 0x40 | 0x80 | 0x100 | 0x200 | 0x400 | 0x800  # writes, modes, names, deletions
 
@@ -74,6 +76,74 @@ def test_no_plant_is_in_the_project_while_the_command_runs_or_after(t):
     equal(watch.end(), [], "changes that another process saw")
     equal(difference(before, listing(t.project, skip=())), "", "the project afterwards")
     expect(not t.quarantined(), "there is nothing to quarantine", t.quarantined())
+
+
+# Writes every path of a list, links and moves files of the project to names that tools obey, and removes half of the plants again.
+PLANT_ALL = """
+import os
+paths = open('list').read().split()
+for path in paths:
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, 'w') as file:
+        file.write('planted')
+os.link('tool', '.bashrc')
+os.rename('known/.mcp.json', '.mcp.json')
+with open('known/.vimrc', 'a') as file:
+    file.write('planted')
+print(sum(os.path.exists(path) for path in paths))
+for path in paths[::2]:
+    os.unlink(path)
+"""
+
+UNLISTED = [f"u{number}/{name}" for number, name in enumerate(
+    [f".tool-of-tomorrow-{i}" for i in range(25)] + [f"tomorrow{i}.config" for i in range(15)] + [f".hooks-{i}/run" for i in range(10)])]
+
+
+def fill_with_known(t):
+    """A project with files that the host trusts. Returns how many plants its list has."""
+    paths = planted(*CLASSES) + UNLISTED
+    t.write("list", "\n".join(paths))
+    t.write("tool", "mine\n")
+    t.write("known/.mcp.json", "{}\n")
+    t.write("known/.vimrc", "mine\n")
+    t.write("plant.py", PLANT_ALL)
+    return len(paths)
+
+
+def test_no_name_whether_in_the_table_or_not_is_in_the_project_at_any_moment(t):
+    """With another rehearsal beside it, and then with a loop."""
+    count = fill_with_known(t)
+    expect(count > 1000, "there are many names", count)
+    beside = t.fence_start("sh", "-c", "echo x >.envrc; echo ready; read end; rm .envrc", opts=("--draft",), stdin=subprocess.PIPE)
+    equal(beside.stdout.readline(), b"ready\n", "the other command's first line")
+    loop = Loop(t, scripts={"1": "python3 plant.py; edit done yes"})
+    before = listing(t.project)
+    watch = Watch(t.project)
+    result = t.fence("python3", "plant.py", opts=("--draft",))
+    equal((result.code, result.out), (0, f"{count}\n"), "the command in the draft", result)
+    equal(t.finish(beside, b"end\n").code, 0, "exit status of the other command")
+    result = loop.run("--workspace", "draft", "--findings", "all=note")
+    equal(result.code, 0, "exit status of the loop", result)
+    equal(watch.end(), [], "changes that another process saw")
+    equal(difference(before, listing(t.project)), "", "the project afterwards")
+    contains(loop.ringfence("logs").out, f"{count}", "what the agent printed")
+    expect(not t.quarantined(), "there is nothing to quarantine", t.quarantined())
+
+
+def test_a_full_disk_lets_no_plant_into_the_project(t):
+    fill_with_known(t)
+    t.own_mounts()
+    state = os.path.join(t.outside, "state")
+    t.tmpfs(state, size="24m")
+    os.chmod(state, 0o700)
+    before = listing(t.project)
+    watch = Watch(t.project)
+    script = "head -c 100000000 /dev/zero >fill; echo filled; python3 plant.py; echo x >.envrc; mkdir .vscode; rm -r known"
+    result = t.run([t.ringfence, "exec", "--draft", "--", "sh", "-c", script], env=t.env(RINGFENCE_STATE_DIR=state))
+    contains(result.out, "filled", "what the command printed")
+    contains(result.err, "No space left on device", "the errors inside")
+    equal(watch.end(), [], "changes that another process saw")
+    equal(difference(before, listing(t.project)), "", "the project afterwards")
 
 
 def test_the_watch_sees_a_plant_without_a_draft(t):

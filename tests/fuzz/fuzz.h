@@ -19,6 +19,7 @@ fuzz_fn fuzz_check_output;
 fuzz_fn fuzz_config;
 fuzz_fn fuzz_control;
 fuzz_fn fuzz_conversation;
+fuzz_fn fuzz_credential;
 fuzz_fn fuzz_detect;
 fuzz_fn fuzz_fence_spec;
 fuzz_fn fuzz_fsck;

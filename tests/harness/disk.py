@@ -94,6 +94,8 @@ class Disk:
         for path in glob.glob(os.path.join(self.t.state, "snapshots/*.git/boot")):
             with open(path, "w", encoding="ascii") as file:
                 file.write(f"{uuid.UUID(int=self.cuts)}\n")
+        for path in glob.glob(os.path.join(self.t.state, "snapshots/*.git/cache")):
+            os.unlink(path)  # one of another boot does not count
 
     def sync(self):
         """Everything so far is on disk."""

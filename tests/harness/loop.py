@@ -1,6 +1,7 @@
 """Loops for tests: a project with the scripted agent, and ways to start, see and kill them."""
 
 import contextlib
+import glob
 import json
 import os
 import shutil
@@ -94,8 +95,9 @@ class Loop:
             return {"status": "starting", "phase": "new"}
 
     def there(self, name):
-        """Waits until the agent has made a file."""
-        return until(f"the file {name}", lambda: os.path.exists(self.made(name)))
+        """Waits until the agent, or a check in its view, has made a file."""
+        seen = os.path.join(self.t.state, "loops/*/view/pinned/upper", name)
+        return until(f"the file {name}", lambda: os.path.exists(self.made(name)) or glob.glob(seen))
 
     def made(self, name):
         """Where a file is that the agent has made or changed."""

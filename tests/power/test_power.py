@@ -1,5 +1,6 @@
 """A power cut loses what was not synced. Nothing that Ringfence counts on is lost."""
 
+import glob
 import os
 
 from harness import cases, contains, equal, expect, lacks, needs, root_only, timeout
@@ -323,20 +324,49 @@ def test_files_that_a_cut_emptied_are_restored_and_named(t):
 @needs("mkfs.ext4")
 @cases(*some(range(1, 41, 4)))
 def test_an_apply_of_a_draft_is_finished_after_a_cut(t, point):
+    """With ignored files, which only the checkpoints of the apply have."""
     disk = Disk(t)
-    t.write("a", "one\n")
-    t.write("gone", "old\n")
-    result = t.sh("echo two >a; echo new >new; rm gone", opts=("--draft",))
+    for path, text in ((".gitignore", "build/\n"), ("a", "one\n"), ("gone", "old\n"), ("build/a", "one\n"), ("build/gone", "old\n")):
+        t.write(path, text)
+    result = t.sh("for folder in . build; do echo two >$folder/a; echo new >$folder/new; rm $folder/gone; done", opts=("--draft",))
     equal(result.code, 0, "exit status of exec --draft", result)
     draft = drafts(t)[-1]["id"]
     disk.sync()
-    started = t.start([t.ringfence, "apply", draft], env=t.env(RINGFENCE_SNAPSHOT_FAULT=f"{point},stop"))
+    apply = [t.ringfence, "apply", draft, "--with-ignored"]
+    started = t.start(apply, env=t.env(RINGFENCE_SNAPSHOT_FAULT=f"{point},stop"))
     until("the moment of the cut, or the end", lambda: stopped() or started.poll() is not None)
     disk.commit()
     disk.cut()
-    result = t.run([t.ringfence, "apply", draft])
+    result = t.run(apply)
     equal(result.code, 0, "exit status of apply", result)
-    equal((t.read("a"), t.exists("gone"), t.read("new")), ("two\n", False, "new\n"), "the files")
+    for folder in ("", "build/"):
+        equal((t.read(f"{folder}a"), t.exists(f"{folder}gone"), t.read(f"{folder}new")), ("two\n", False, "new\n"), "the files")
     result = t.run([t.ringfence, "apply", "--undo", draft])
     equal(result.code, 0, "exit status of apply --undo", result)
-    equal((t.read("a"), t.read("gone"), t.exists("new")), ("one\n", "old\n", False), "the files after --undo")
+    for folder in ("", "build/"):
+        equal((t.read(f"{folder}a"), t.read(f"{folder}gone"), t.exists(f"{folder}new")), ("one\n", "old\n", False), "the files after --undo")
+
+
+@root_only
+@needs("mkfs.ext4")
+@cases(*some(range(1, 13, 2)))
+def test_a_discard_is_finished_after_a_cut_and_other_drafts_are_whole(t, point):
+    disk = Disk(t)
+    t.write("a", "one\n")
+    ids = []
+    for script in ("echo two >a; echo new >new", "echo three >a"):
+        equal(t.sh(script, opts=("--draft",)).code, 0, "exit status of exec --draft")
+        ids.append(drafts(t)[-1]["id"])
+    disk.sync()
+    started = t.start([t.ringfence, "discard", ids[0]], env=t.env(RINGFENCE_SNAPSHOT_FAULT=f"{point},stop"))
+    until("the moment of the cut, or the end", lambda: stopped() or started.poll() is not None)
+    disk.commit()
+    disk.cut()
+    if len(drafts(t)) == 2:
+        result = t.run([t.ringfence, "discard", ids[0]])
+        equal(result.code, 0, "exit status of discard", result)
+    equal([entry["id"] for entry in drafts(t)], ids[1:], "the drafts")
+    refs = glob.glob(os.path.join(t.state, "snapshots/*/refs/ringfence/*"))
+    equal([os.path.basename(path) for path in refs], ids[1:], "drafts with checkpoints")
+    result = t.run([t.ringfence, "apply", ids[1]])
+    equal((result.code, t.read("a")), (0, "three\n"), "exit status of apply, and the file", result)

@@ -43,7 +43,7 @@ static void run(work_fn *work, const struct ask *ask, struct answer *answer)
 	if (ask->only)
 		list_add(&request.differ.paths, ask->only);
 	answer->result = checkpoint_repo_open(&request.repo, at("store"), request.look.project,
-					      &answer->err);
+					      NULL, &answer->err);
 	if (answer->result == 0)
 		answer->result = work(&request, &answer->err);
 	checkpoint_repo_close(&request.repo);
@@ -102,7 +102,7 @@ static struct error err;
 
 static void open_store(void)
 {
-	if (checkpoint_repo_open(&repo, at("store"), NULL, &err) < 0 ||
+	if (checkpoint_repo_open(&repo, at("store"), NULL, NULL, &err) < 0 ||
 	    checkpoint_repo_git(&repo, &err) < 0 || checkpoint_repo_lock(&repo, &err) < 0)
 		abort();
 }
@@ -306,6 +306,14 @@ static void caches(void)
 			abort();
 	}
 	CHECK("a cache with a changed byte is ignored", !cache_read(repo.folder, &cache));
+	cache_write(repo.folder, rules, &root, &err);
+	{
+		AUTO_FD fd = open(at("store/cache"), O_RDWR | O_CLOEXEC);
+
+		if (pwrite(fd, "x", 1, 8) != 1) /* the first byte of the boot's id */
+			abort();
+	}
+	CHECK("a cache of another boot is ignored", !cache_read(repo.folder, &cache));
 	put("store/cache", "");
 	CHECK("an empty cache is ignored", !cache_read(repo.folder, &cache));
 	cache_write(repo.folder, rules, &root, &err);

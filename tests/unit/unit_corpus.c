@@ -46,6 +46,7 @@ int main(void)
 	replay("fuzz_config", fuzz_config);
 	replay("fuzz_control", fuzz_control);
 	replay("fuzz_conversation", fuzz_conversation);
+	replay("fuzz_credential", fuzz_credential);
 	replay("fuzz_detect", fuzz_detect);
 	replay("fuzz_fence_spec", fuzz_fence_spec);
 	replay("fuzz_fsck", fuzz_fsck);

@@ -175,7 +175,8 @@ static const char *const etc_files[] = {
 };
 
 static const char *const etc_folders[] = {
-	"crypto-policies", "fonts", "java*", "maven", "perl", "python3*", "terminfo", "vim",
+	"chromium*", "crypto-policies", "fonts",    "java*", "maven",
+	"perl",      "python3*",        "terminfo", "vim",
 };
 
 static const char *const etc_mounts[] = {

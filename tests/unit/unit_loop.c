@@ -222,6 +222,17 @@ static void folding(void)
 	struct script script = begin();
 	struct loop_state *state = &script.state;
 
+	CHECK("a loop whose configuration does not say otherwise has the usual thresholds",
+	      state->options.limits.early_stop == 950 &&
+		      state->options.limits.early_stop_after == 2 &&
+		      !state->options.limits.results_only);
+	happens(&script, "changed",
+		"{\"early_stop\": 800, \"early_stop_after\": 4, \"progress\": 0,"
+		" \"max_unreachable\": 9}");
+	CHECK("which can be changed", state->options.limits.early_stop == 800 &&
+					      state->options.limits.early_stop_after == 4 &&
+					      state->options.limits.unreachable == 9 &&
+					      state->options.limits.results_only);
 	CHECK("a loop starts as configured",
 	      !script.refused && state->phase == LOOP_PHASE_ready &&
 		      state->options.limits.iterations == 4 && state->breakers[0].open_at == 2 &&
@@ -580,12 +591,16 @@ static void memory(void)
 					  "- 7: progress, 1 file changed, 7 tests passed; ended "
 					  "with: timeout.\n  > tried 7\n"));
 	happens(&script, "paused", "{}");
-	happens(&script, "changed", "{\"prompt_history\": 0, \"prompt_messages\": 0}");
+	happens(&script, "changed",
+		"{\"prompt_history\": 0, \"prompt_messages\": 0, \"prompt_output_bytes\": 7,"
+		" \"prompt_message_bytes\": 8}");
 	prompt_write(&script.state, 10000, &none);
 	text = buffer_text(&none.text);
 	CHECK("a user can leave all that out but for the sum",
 	      !script.refused && lines_with(text, "- 1 to 1000: ") == 1 &&
-		      strstr(text, "> tried") == NULL);
+		      strstr(text, "> tried") == NULL &&
+		      script.state.options.prompt.output_bytes == 7 &&
+		      script.state.options.prompt.message_bytes == 8);
 	loop_state_release(&script.state);
 }
 

@@ -474,10 +474,52 @@ static void children(void)
 		      waitpid(first, &status, 0) == first && status == 0);
 }
 
+/* A process that leads a group, with a child in it that would outlive it. */
+static int lead_group(void *argument)
+{
+	const int *pipe = argument;
+
+	setsid();
+	close(pipe[0]);
+	if (fork() != 0 && write(pipe[1], "", 1) < 0)
+		return 1;
+	for (;;)
+		pause();
+}
+
+static void groups(void)
+{
+	int ends[2];
+	char byte;
+
+	if (pipe(ends) < 0)
+		return;
+
+	pid_t leader = process_fork(lead_group, ends, 0);
+	int status = 0;
+
+	close(ends[1]);
+	CHECK("a group has begun", read(ends[0], &byte, 1) == 1);
+	process_kill(leader);
+	CHECK("a killed process takes the group that it leads along",
+	      waitpid(leader, &status, 0) == leader && WIFSIGNALED(status) &&
+		      read(ends[0], &byte, 1) == 0);
+	close(ends[0]);
+
+	leader = fork();
+	if (leader == 0)
+		for (;;)
+			pause();
+	process_kill(leader);
+	CHECK("a process that leads no group is killed alone",
+	      waitpid(leader, &status, 0) == leader && WIFSIGNALED(status));
+}
+
 int main(void)
 {
 	environment();
 	children();
+	groups();
 	settings_folder();
 	zones();
 	base64();

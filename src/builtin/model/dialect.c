@@ -228,7 +228,7 @@ const struct dialect dialect_anthropic = {
 	.path = "/v1/messages",
 	.models_path = "/v1/models",
 	.lines = "anthropic-version: 2023-06-01\r\n",
-	.model = "claude-sonnet-5-5",
+	.model = PROVIDER_ANTHROPIC_MODEL,
 	.reader = { USAGE_ANTHROPIC, reply_read_anthropic },
 	.write = write_anthropic,
 };
@@ -238,7 +238,7 @@ const struct dialect dialect_chat = {
 	.path = "/chat/completions",
 	.models_path = "/models",
 	.lines = "",
-	.model = "gpt-6-sol",
+	.model = PROVIDER_OPENAI_MODEL,
 	.reader = { USAGE_CHAT, reply_read_chat },
 	.write = write_chat,
 };

@@ -9,12 +9,16 @@
 #include <stdio.h>
 #include <time.h>
 
+/* Offered for removal if the user does not say what to remove. */
+#define OLD "30d"
+
 static const struct cli_option options[] = {
 	OPTION_TEXT(
 		"older", "TIME",
-		"remove all loops and drafts of this project that began this long ago, such as 30d",
+		"remove all loops and drafts of this project that began this long ago (default: " OLD
+		")",
 		struct loops_options, from),
-	OPTION_FLAG("all", "with --older: remove those of every project", struct loops_options,
+	OPTION_FLAG("all", "without a loop: remove those of every project", struct loops_options,
 		    all),
 	OPTION_FLAG("branches",
 		    "also remove a branch ringfence/LOOP whose commits no other branch has",
@@ -59,6 +63,8 @@ static int print_result(const struct loops_options *opts, const struct op_clean_
 	if (opts->json)
 		loops_print(json_pack("{s:o, s:I}", "removed", list_json(&result->removed),
 				      "freed_bytes", (json_int_t)result->freed_bytes));
+	else if (!result->removed.count)
+		puts("nothing to remove: no loop or draft is that old");
 	else
 		printf("%s removed, %s freed\n", what, size);
 	return cli_flush();
@@ -117,11 +123,12 @@ static int clean(struct loops_options *opts, struct error *err)
 	uint64_t older_ms = 0;
 	int code;
 
-	if (!opts->rest[0] == !opts->from) {
-		error_set(err, "clean needs a loop or --older TIME (ringfence status lists the "
-			       "loops)");
+	if (opts->rest[0] && opts->from) {
+		error_set(err, "clean needs a loop or --older TIME, not both");
 		return cli_fail(err);
 	}
+	if (!opts->rest[0] && !opts->from)
+		opts->from = OLD;
 	if (opts->from && text_duration_ms(opts->from, &older_ms) < 0) {
 		error_set(err, "--older needs a time such as 12h or 30d, not '%.40s'", opts->from);
 		return cli_fail(err);
@@ -141,12 +148,12 @@ static int run_clean(const struct cli_command *command, char **argv)
 
 const struct cli_command cmd_clean = {
 	.name = "clean",
-	.args = "[--yes] [--branches] [LOOP | --older TIME [--all]]",
+	.args = "[--yes] [--branches] [LOOP | [--older TIME] [--all]]",
 	.max_args = 1,
 	.options_anywhere = true,
 	.summary = "remove loops with their logs, checkpoints and work trees, and old drafts",
 	.description =
-		"Removes a stopped loop, or all loops and drafts older than TIME, with logs, checkpoints "
+		"Removes a stopped loop, or all loops and drafts older than TIME (30 days), with logs, checkpoints "
 		"and work trees, and prints how much space that frees. Afterwards their changes can no longer be "
 		"undone. The branch ringfence/LOOP is removed only if another branch has its commits. The "
 		"project itself is not changed.",

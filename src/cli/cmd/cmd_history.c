@@ -1,5 +1,6 @@
 /* ringfence history: list the iterations of a loop with verdict and reason. */
 #include "cli/loops.h"
+#include "cli/view/estimate_text.h"
 #include "cli/view/page.h"
 #include "util/mem.h"
 #include "util/text/jsonget.h"
@@ -65,7 +66,7 @@ static json_t *check_of(const json_t *data)
 {
 	static const char *const keys[] = { "command",   "code",        "passed", "vacuous",
 					    "limit",     "duration_ms", "denied", "quarantined",
-					    "put_aside", "flagged" };
+					    "put_aside", "flagged",     "own",    "unviewed" };
 	json_t *check = json_pack("{s:b}", "new", jsonget_flag(data, "new"));
 
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
@@ -109,6 +110,18 @@ static void add_review(struct history *history, const json_t *data)
 	json_array_append_new(reviews, review);
 }
 
+/* Adds the pinned files that the agent has changed, and what the checks see of each. */
+static void add_pinned(struct history *history, const json_t *data)
+{
+	json_t *pinned = json_object();
+	size_t index;
+	const json_t *file;
+
+	json_array_foreach(json_object_get(data, "pinned"), index, file)
+		json_object_set(pinned, jsonget_text(file, "path"), json_object_get(file, "shown"));
+	json_object_set_new(history->open, "pinned", pinned);
+}
+
 static void add_data(struct history *history, int kind, const json_t *data, int64_t at_ms)
 {
 	static const char *const keys[] = {
@@ -132,6 +145,8 @@ static void add_data(struct history *history, int kind, const json_t *data, int6
 			copy(history, data, keys[i]);
 	else if (kind == LOOP_EVENT_imported)
 		add_trouble(history, data);
+	else if (kind == LOOP_EVENT_examined)
+		add_pinned(history, data);
 	else if (kind == LOOP_EVENT_checked)
 		json_array_append_new(json_object_get(history->open, "checks"), check_of(data));
 	else if (kind == LOOP_EVENT_reviewed)
@@ -335,6 +350,16 @@ static void print_table(const json_t *list)
 		     "process was killed");
 }
 
+static void print_comparison(const struct client_loop *loop)
+{
+	AUTO_FREE char *line = estimate_text_compare(loop);
+
+	if (line && loop->state.iteration) {
+		puts("");
+		page_print(line, 0);
+	}
+}
+
 static int show(struct loops_options *opts, struct error *err)
 {
 	struct history history = { .list = json_array() };
@@ -345,10 +370,15 @@ static int show(struct loops_options *opts, struct error *err)
 		return cli_fail(err);
 	}
 	if (opts->json) {
-		loops_print(
-			json_pack("{s:s, s:o}", "id", opts->loop.id, "iterations", history.list));
+		loops_print(json_pack("{s:s, s:o, s:O?, s:I, s:I}", "id", opts->loop.id,
+				      "iterations", history.list, "estimate",
+				      json_object_get(opts->loop.state.config, "estimate"),
+				      "spent_nusd", (json_int_t)opts->loop.state.spent_nusd,
+				      "worked_ms",
+				      (json_int_t)estimate_text_worked_ms(&opts->loop)));
 	} else {
 		print_table(history.list);
+		print_comparison(&opts->loop);
 		json_decref(history.list);
 	}
 	return cli_flush();

@@ -14,7 +14,7 @@
 static bool has_setting(const struct setting *setting)
 {
 	return loop_limits_has(setting) || setting->id == SETTING_UNKNOWN_MODEL ||
-	       setting->id == SETTING_PROVIDER_TOOLS;
+	       setting->id == SETTING_PROVIDER_TOOLS || setting->id == SETTING_UNPIN;
 }
 
 /* The changes to the access to models, named as in models_json.h. */
@@ -28,15 +28,16 @@ static json_t *model_changes(json_t *changes)
 	return json_object_get(changes, "models");
 }
 
-static void allow_tool(json_t *models, const char *name)
+/* Appends a text to a list, which is made if needed. */
+static void add_text(json_t *changes, const char *key, const char *text)
 {
-	json_t *tools = json_object_get(models, "provider_tools");
+	json_t *list = json_object_get(changes, key);
 
-	if (!tools) {
-		json_object_set_new(models, "provider_tools", json_array());
-		tools = json_object_get(models, "provider_tools");
+	if (!list) {
+		json_object_set_new(changes, key, json_array());
+		list = json_object_get(changes, key);
 	}
-	json_array_append_new(tools, json_string(name));
+	json_array_append_new(list, json_string(text));
 }
 
 static int change(void *options, const struct setting *setting, const char *value,
@@ -52,7 +53,9 @@ static int change(void *options, const struct setting *setting, const char *valu
 		json_object_set_new(model_changes(opts->changes), "refuse_unknown",
 				    json_boolean(number == 0));
 	else if (setting->id == SETTING_PROVIDER_TOOLS)
-		allow_tool(model_changes(opts->changes), value);
+		add_text(model_changes(opts->changes), "provider_tools", value);
+	else if (setting->id == SETTING_UNPIN)
+		add_text(opts->changes, "unpin", value);
 	else
 		loop_limits_set(opts->changes, setting, number);
 	return 0;

@@ -1,21 +1,23 @@
 /* ringfence run: start an agent in the fence, again and again, until the work is done. */
 #include "cli/cli.h"
 #include "cli/drafts.h"
+#include "cli/intended.h"
 #include "cli/loops.h"
+#include "cli/objective.h"
 #include "cli/view/announce.h"
 #include "cli/view/follow.h"
 #include "cli/view/notice.h"
 #include "cli/view/page.h"
 #include "cli/view/policy_text.h"
+#include "cli/view/preflight_text.h"
 #include "cli/view/prompt_text.h"
 #include "fence/fence.h"
 #include "loop/client.h"
 #include "ops/op_draft.h"
 #include "ops/op_start.h"
 #include "settings/effective.h"
-#include "settings/example.h"
 #include "settings/loop_request.h"
-#include "util/file/fd.h"
+#include "settings/outlook.h"
 #include "util/mem.h"
 
 #include <fcntl.h>
@@ -23,8 +25,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-enum { OBJECTIVE_BYTES = 256 << 10 };
 
 struct run_options {
 	struct effective effective;
@@ -65,22 +65,6 @@ static const struct cli_option options[] = {
 	{ 0 },
 };
 
-/* Every setting is an option of run, except that of a terminal, which a loop does not have. */
-static bool has_setting(const struct setting *setting)
-{
-	return setting->id != SETTING_RAW_TERMINAL;
-}
-
-static const struct cli_alias aliases[] = {
-	{ "-p", "--prompt-file" },
-	{ "-m", "--max-iterations" },
-	{ "--completion", "--promise" },
-	{ "--completion-promise", "--promise" },
-	{ "--worktree", "--workspace=worktree" },
-	{ "--no-pause-on-warning", "--pause-on-warning=false" },
-	{ 0 },
-};
-
 static const struct cli_section sections[] = {
 	{ "EXIT STATUS", loops_exit_table },
 	{ "EXAMPLES",
@@ -89,55 +73,20 @@ static const struct cli_section sections[] = {
 	{ 0 },
 };
 
-/* Makes the objective of an example, and of what the user adds to it. */
-static int read_example(struct run_options *opts, struct error *err)
-{
-	const struct example *example = example_find(opts->example, err);
-
-	if (!example)
-		return -1;
-	if (example->details && !opts->objective)
-		return error_set(err,
-				 "the example '%s' needs an objective that says %s (see: ringfence "
-				 "prompts %s)",
-				 example->name, example->details, example->name);
-	buffer_add_text(&opts->text, example_prompt(example));
-	if (opts->objective)
-		buffer_printf(&opts->text, "\n## Details\n\n%s\n", opts->objective);
-	if (buffer_overflowed(&opts->text))
-		return error_set(err, "the objective is longer than %d bytes", OBJECTIVE_BYTES);
-	opts->objective = buffer_text(&opts->text);
-	return 0;
-}
-
 static int read_objective(struct run_options *opts, char **rest, struct error *err)
 {
-	AUTO_FD fd = -1;
+	const struct objective_source source = { .command = "run",
+						 .arguments = rest,
+						 .file = opts->prompt_file,
+						 .example = opts->example };
 
-	opts->objective = *rest;
-	if (*rest && rest[1])
-		return error_set(
-			err,
-			"run takes one objective; put it in quotes (see: ringfence run --help)");
-	if (opts->prompt_file && (opts->objective || opts->example))
-		return error_set(err, "run takes --prompt-file, or an objective and --example, not "
-				      "both");
-	if (opts->example)
-		return read_example(opts, err);
-	if (opts->prompt_file) {
-		fd = open(opts->prompt_file, O_RDONLY | O_CLOEXEC);
-		if (fd < 0 || fd_read_all(fd, &opts->text) < 0)
-			return error_sys(err, "read --prompt-file '%s'", opts->prompt_file);
-		opts->objective = buffer_text(&opts->text);
-	}
-	if (!opts->objective || strspn(opts->objective, " \t\n") == strlen(opts->objective))
-		return error_set(
-			err,
-			"run needs an objective: ringfence run \"Fix the failing tests\" --check \"make test\" "
-			"(see: ringfence run --help)");
-	if (strlen(opts->objective) > OBJECTIVE_BYTES)
-		return error_set(err, "the objective is longer than %d bytes", OBJECTIVE_BYTES);
-	return 0;
+	if (objective_read(&source, &opts->text, &opts->objective, err) < 0)
+		return -1;
+	return opts->objective
+		       ? 0
+		       : error_set(err, "run needs an objective: ringfence run \"Fix the failing "
+					"tests\" --check \"make test\" (see: ringfence run "
+					"--help)");
 }
 
 static void notice_all(const struct list *notices)
@@ -163,12 +112,27 @@ static void notice_plan(const struct fence_plan *made)
 		notice("NO FENCE: the agent runs without a fence, with all your rights (--i-accept-no-fence)");
 }
 
+/* Estimates cost and time. A loop about which nothing is known has no estimate. */
+static void estimate(struct run_options *opts)
+{
+	struct outlook outlook;
+	struct error ignored;
+
+	if (outlook_make(&opts->request, opts->objective, OUTLOOK_QUICK, &outlook, &ignored) < 0)
+		return;
+	if (outlook_is_known(&outlook))
+		loop_request_set_estimate(&opts->request, outlook_json(&outlook));
+	outlook_release(&outlook);
+}
+
 /* Plans the loop, and prints notices about it. */
 static int plan(struct run_options *opts, struct error *err)
 {
 	struct op_start_result *start = &opts->start;
-	enum op_status status = op_start_plan(&opts->request.start, start, err);
+	enum op_status status;
 
+	estimate(opts);
+	status = op_start_plan(&opts->request.start, start, err);
 	if (start->planned)
 		notice_plan(&start->plan);
 	if (start->no_sessions)
@@ -318,6 +282,19 @@ static int prepare(struct run_options *opts, struct error *err)
 	return op_failed(status) ? -1 : 0;
 }
 
+/* Prints what the user should know before the loop starts; refuses nothing. */
+static void examine(const struct run_options *opts)
+{
+	const struct preflight_loop loop = { .effective = &opts->effective,
+					     .request = &opts->request,
+					     .plan = &opts->start.plan };
+	struct preflight_items items = { 0 };
+
+	preflight_loop_examine(&loop, &preflight_loop_quick, &items);
+	preflight_text_notice(&items);
+	preflight_items_release(&items);
+}
+
 static int load_and_run(struct run_options *opts, struct error *err)
 {
 	if (opts->no_fence)
@@ -334,7 +311,10 @@ static int load_and_run(struct run_options *opts, struct error *err)
 	    (!opts->dry && loop_request_find_models(&opts->request, err) < 0) ||
 	    plan(opts, err) < 0)
 		return cli_fail(err);
-	return opts->dry ? show(opts, err) : start(opts, err);
+	if (opts->dry)
+		return show(opts, err);
+	examine(opts);
+	return start(opts, err);
 }
 
 static int run_run(const struct cli_command *command, char **argv)
@@ -369,9 +349,9 @@ const struct cli_command cmd_run = {
 		"ticked. A supervisor in the background does the work, so the loop survives the end of "
 		"this command and can continue after Ctrl-C.",
 	.options = options,
-	.aliases = aliases,
+	.aliases = intended_aliases,
 	.set = effective_set,
-	.has_setting = has_setting,
+	.has_setting = intended_has_setting,
 	.sections = sections,
 	.run = run_run,
 };

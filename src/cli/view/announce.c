@@ -1,6 +1,7 @@
 /* The summary before a loop starts: see announce.h. */
 #include "cli/view/announce.h"
 
+#include "cli/view/estimate_text.h"
 #include "cli/view/page.h"
 #include "settings/effective_models.h"
 #include "util/mem.h"
@@ -167,6 +168,15 @@ static void print_goal(const struct goal *goal)
 	print_row("done when", &text);
 }
 
+static void print_estimate(const json_t *estimate)
+{
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(1024);
+	AUTO_FREE char *line = estimate_text(estimate);
+
+	buffer_printf(&text, "%s; see ringfence estimate", line);
+	print_row("estimate", &text);
+}
+
 void announce_loop(const struct loop_request *request, const struct fence_plan *plan)
 {
 	const struct effective *effective = request->effective;
@@ -177,4 +187,6 @@ void announce_loop(const struct loop_request *request, const struct fence_plan *
 	print_network(effective);
 	print_limits(&effective->config);
 	print_goal(&request->goal);
+	if (request->estimate)
+		print_estimate(request->estimate);
 }

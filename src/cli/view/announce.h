@@ -5,7 +5,7 @@
 #include "fence/fence_plan.h"
 #include "settings/loop_request.h"
 
-/* Prints it on stdout: agent, reviewer, fence, network, limits and goal. */
+/* Prints it on stdout: agent, reviewer, fence, network, limits, goal and estimate. */
 void announce_loop(const struct loop_request *request, const struct fence_plan *plan);
 
 #endif

@@ -309,6 +309,27 @@ static void print_finding(struct event_text *view, const json_t *finding)
 			 jsonget_text(finding, "says"), jsonget_text(finding, "evidence"));
 }
 
+/* Names the changes that the checks do not see. */
+static void print_pinned(struct event_text *view, const json_t *pinned)
+{
+	enum { SHOWN = 5 };
+	size_t index;
+	const json_t *file;
+
+	json_array_foreach(pinned, index, file)
+	{
+		if (index == SHOWN)
+			break;
+		event_text_print(view, "  pinned: the checks %s '%s'",
+				 strcmp(jsonget_text(file, "shown"), "hidden") == 0
+					 ? "do not see the new"
+					 : "use the original",
+				 jsonget_text(file, "path"));
+	}
+	if (json_array_size(pinned) > SHOWN)
+		event_text_print(view, "  %zu pinned files in all", json_array_size(pinned));
+}
+
 static void print_examined(struct event_text *view, const json_t *data)
 {
 	enum { SHOWN = 5 };
@@ -319,6 +340,7 @@ static void print_examined(struct event_text *view, const json_t *data)
 	if (json_object_get(data, "error"))
 		event_text_print(view, "  could not examine the changes: %s",
 				 jsonget_text(data, "error"));
+	print_pinned(view, json_object_get(data, "pinned"));
 	json_array_foreach(findings, index, finding)
 	{
 		if (index == SHOWN)
@@ -390,6 +412,13 @@ static void print_checked(struct event_text *view, const json_t *data)
 				 jsonget_flag(data, "new")
 					 ? "; it passed before the first iteration"
 					 : "");
+	if (json_object_get(data, "own"))
+		event_text_print(view, "    with the agent's version of pinned files, it %s",
+				 jsonget_flag(json_object_get(data, "own"), "passed") ? "passes"
+										      : "fails");
+	if (*jsonget_text(data, "unviewed") && !jsonget_number(data, "index"))
+		event_text_print(view, "  the checks change the project, and nothing is pinned: %s",
+				 jsonget_text(data, "unviewed"));
 	print_last_line(view, data, "ringfence logs --checks", &view->hinted_checks);
 	print_found(view, data);
 }

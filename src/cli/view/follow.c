@@ -3,6 +3,7 @@
 
 #include "cli/loops.h"
 #include "cli/view/activity.h"
+#include "cli/view/estimate_text.h"
 #include "cli/view/event_text.h"
 #include "util/file/fd.h"
 #include "util/mem.h"
@@ -169,6 +170,17 @@ static bool handle_interrupt(struct follow *follow)
 	return true;
 }
 
+/* Compares the cost of a loop that has ended with its estimate. */
+static void print_comparison(struct follow *follow)
+{
+	const struct client_loop *loop = follow->view.loop;
+	bool ended = !loop->damaged && loop->state.phase == LOOP_PHASE_finished;
+	AUTO_FREE char *line = ended && loop->state.iteration ? estimate_text_compare(loop) : NULL;
+
+	if (line)
+		event_text_paint(&follow->view, COLOR_DIM, "%s", line);
+}
+
 static int conclude(struct follow *follow, struct error *err)
 {
 	struct client_loop *loop = follow->view.loop;
@@ -189,6 +201,7 @@ static int conclude(struct follow *follow, struct error *err)
 			loop->state.git_ref && !loop->state.options.draft
 				? ", apply brings the commits into your branch"
 				: "");
+	print_comparison(follow);
 	return loops_exit_code(loop);
 }
 

@@ -110,7 +110,7 @@ void mechanism_build(struct mechanism_start *start, const struct tree *tree,
 
 	if (build(&how) < 0) {
 		mechanism_complain(start, &how.err);
-		kill(start->child, SIGKILL);
+		process_kill(start->child);
 	}
 	free(how.root);
 }

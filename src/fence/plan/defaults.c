@@ -178,7 +178,8 @@ const char *const defaults_etc_files[] = {
 };
 
 const char *const defaults_etc_folders[] = {
-	"crypto-policies", "fonts", "java*", "maven", "perl", "python3*", "terminfo", "vim", NULL,
+	"chromium*", "crypto-policies", "fonts",    "java*", "maven",
+	"perl",      "python3*",        "terminfo", "vim",   NULL,
 };
 
 const char *const defaults_etc_mounts[] = { "/etc/alternatives", "/etc/ssl/certs", "/etc/pki/tls",

@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -31,10 +32,14 @@ static void set_result(struct fence_result *result, enum fence_exit kind, int co
 	snprintf(result->why, sizeof result->why, "%s", why);
 }
 
+/* Kills the mechanism's process, and ends init by its lifeline. During set-up that process has a child
+ * in its process group, which would wait for it for ever; later that child is init, and its parent's
+ * death alone does not end it. What init has sent can still be read. */
 static void end_child(const struct session *session)
 {
 	if (!session->child_gone)
-		kill(session->child, SIGKILL);
+		process_kill(session->child);
+	shutdown(session->control, SHUT_WR);
 }
 
 static void send_to_init(struct session *session, enum wire_message_type type, int number)

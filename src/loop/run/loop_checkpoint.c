@@ -201,21 +201,32 @@ int loop_checkpoint_ask(struct supervisor *sup, const char *name, const struct l
 	return result;
 }
 
-int loop_checkpoint_examine(struct supervisor *sup, json_t **ret_answer, char **ret_failed,
-			    struct error *err)
+static void tell_all(struct snapshot_work *work, const char *key, const json_t *values)
 {
-	struct snapshot_work work;
 	size_t index;
-	const json_t *action;
+	const json_t *value;
+
+	json_array_foreach(values, index, value) snapshot_tell(work, key, json_string_value(value));
+}
+
+int loop_checkpoint_examine(struct supervisor *sup, const char *pinned, json_t **ret_answer,
+			    char **ret_failed, struct error *err)
+{
+	const struct loop_options *options = &sup->state.options;
+	struct snapshot_work work;
 	int result;
 
 	*ret_answer = NULL;
 	*ret_failed = NULL;
 	begin(sup, "examine", &work);
 	snapshot_tell_number(&work, "to", sup->state.checkpoint);
-	json_array_foreach(sup->state.options.findings, index, action)
-	{
-		snapshot_tell(&work, "action", json_string_value(action));
+	tell_all(&work, "action", options->findings);
+	if (pinned) {
+		snapshot_tell(&work, "pinned", pinned);
+		tell_all(&work, "pin", options->pin);
+		tell_all(&work, "unpin", options->unpin);
+		for (size_t i = 0; i < options->checks.count; i++)
+			snapshot_tell(&work, "check", options->checks.items[i]);
 	}
 	result = run_task(sup, "examine", &work, -1, ret_answer, ret_failed, err);
 	snapshot_release(&work);

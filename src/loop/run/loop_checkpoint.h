@@ -28,9 +28,10 @@ int loop_checkpoint_ask(struct supervisor *sup, const char *name, const struct l
 			json_t **ret_answer, char **ret_failed, struct error *err);
 
 /* Compares the latest checkpoint with the first one: signs that the changes weaken the checks.
- * Answer and result: as above. */
-int loop_checkpoint_examine(struct supervisor *sup, json_t **ret_answer, char **ret_failed,
-			    struct error *err);
+ * pinned: an empty folder for the pinned files that differ, or NULL. Answer and result: as before.
+ */
+int loop_checkpoint_examine(struct supervisor *sup, const char *pinned, json_t **ret_answer,
+			    char **ret_failed, struct error *err);
 
 /*
  * Reads the changes between the first checkpoint and the latest one as a patch. The caller releases

@@ -79,7 +79,9 @@ static void perform(const struct runner_request *request, const struct fence_spe
 
 	fenced_run(&(struct fenced_request){ .spec = spec,
 					     .ledger = request->ledger,
-					     .draft = request->draft },
+					     .draft = request->draft,
+					     .over = request->over,
+					     .pins = request->pins },
 		   &run, &err);
 	fill(&run, ret);
 	if (run.planned)

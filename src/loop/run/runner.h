@@ -47,6 +47,8 @@ struct runner_request {
 	const struct fence_spec *spec;
 	const struct ledger_options *ledger; /* cost limits, if the spec has models */
 	const char *draft; /* the folder of the draft that the command works in, or NULL */
+	const char *over;  /* another draft below that, or NULL */
+	const char *pins;  /* files in place of those below, or NULL */
 	const char *input; /* for its stdin */
 	size_t size;
 	const char *report; /* the file for the full report (fence_report_write()) */

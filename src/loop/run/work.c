@@ -213,6 +213,8 @@ static int start(struct supervisor *sup, const struct work *work, struct error *
 {
 	char *const arguments[] = { (char *)"sh", (char *)"-c", (char *)work->command, NULL };
 	AUTO_FREE char *report = mem_format("%s/%sreport.json", work->folder, work->name);
+	const struct work_view agents = { .folder = sup->state.options.draft };
+	const struct work_view view = work->view ? *work->view : agents;
 	struct fence_spec spec = sup->fence;
 	struct ledger_options ledger;
 	AUTO_FREE char *day = NULL;
@@ -246,7 +248,9 @@ static int start(struct supervisor *sup, const struct work *work, struct error *
 	loop_cost_options(sup, &ledger, &day);
 	result = runner_start(&(struct runner_request){ .spec = &spec,
 							.ledger = &ledger,
-							.draft = sup->state.options.draft,
+							.draft = view.folder,
+							.over = view.over,
+							.pins = view.pins,
 							.input = work->input,
 							.size = work->size,
 							.report = report,
@@ -268,7 +272,8 @@ int work_run(struct supervisor *sup, const struct work *work, struct runner_resu
 
 	if (loop_git_unlock(sup, err) < 0)
 		return -1;
-	loop_checkpoint_run_begins(sup);
+	if (!work->view) /* nothing in a view changes the project */
+		loop_checkpoint_run_begins(sup);
 	if (start(sup, work, err) < 0)
 		return -1;
 	sink_open(&sup->run.output, sup->run.runner.output, out);

@@ -5,9 +5,17 @@
 #include "agent/agent.h"
 #include "loop/supervise/supervisor.h"
 
+/* A throw-away view of the project (verification.h). */
+struct work_view {
+	const char *folder; /* of the view's own changes (draft/draft.h) */
+	const char *over;   /* the draft that the loop works on, or NULL */
+	const char *pins;   /* files in place of the agent's, or NULL */
+};
+
 struct work {
 	const char *command;
-	const char *input; /* for its stdin */
+	const struct work_view *view; /* where it runs; NULL: where the agent works */
+	const char *input;            /* for its stdin */
 	size_t size;
 	int64_t timeout_ms;
 	const char *

@@ -10,6 +10,7 @@
  *	supervisor.log		messages of supervisor and keeper
  *	git/, git-own/		the agent's private git directory (snapshot/git/private_git.h)
  *	draft/			the changes of a loop that works on a draft (draft/draft.h)
+ *	view/			where checks run; removed afterwards (loop/run/verification.h)
  *	iterations/N/		prompt.md, stdout.log, stderr.log, before.json, after.json,
  *				analysis.json; after an interruption, the next attempt is N.2/
  */

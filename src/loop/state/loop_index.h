@@ -1,7 +1,7 @@
 /*
  * An index of loops that have ended, so that commands need not read each of them: a file in
  * STATE/loops with a line of text per loop (`.index`: see client_list.c; `.costs`: see
- * ledger_sums.h).
+ * ledger_sums.h; `.paces`: see settings/outlook.c).
  *
  * An index is a copy and never the truth. It is made while loops are read, and any process may
  * replace it. A file that is missing, damaged or from another version has no lines, and a folder

@@ -41,6 +41,7 @@ void loop_state_release(struct loop_state *state)
 	json_decref(state->config);
 	json_decref(state->closing);
 	json_decref(state->findings);
+	json_decref(state->pinned);
 	json_decref(state->accepted);
 	json_decref(state->review.findings);
 	free(state->review.unreached);
@@ -80,6 +81,7 @@ static int fold_checked(struct loop_state *state, const json_t *data, struct err
 {
 	size_t index = (size_t)jsonget_number(data, "index");
 	const char *signature = jsonget_string(data, "signature");
+	const json_t *own = json_object_get(data, "own");
 	struct loop_state_check *check;
 
 	if (index != state->checks_done || index >= state->options.checks.count)
@@ -95,6 +97,8 @@ static int fold_checked(struct loop_state *state, const json_t *data, struct err
 	check->tests_failed = jsonget_number(data, "tests_failed");
 	check->signature = signature ? strtoull(signature, NULL, 16) : 0;
 	check->again = state->phase == LOOP_PHASE_checks;
+	check->own = own;
+	check->own_held = own && jsonget_flag(own, "passed") && !jsonget_flag(own, "vacuous");
 	state->checks_done++;
 	read_fence(state, data);
 	return 0;
@@ -401,6 +405,7 @@ static void read_verdict(struct loop_state *state, const json_t *data)
 	state->used = (uint32_t)jsonget_number(data, "used");
 	state->waits = (uint32_t)jsonget_number(data, "waits");
 	state->findings_told = jsonget_flag(data, "findings_told");
+	state->pins_told = jsonget_flag(data, "pins_told");
 	state->review.rounds = (uint32_t)jsonget_number(data, "review_rounds");
 	state->recheck = jsonget_flag(data, "recheck");
 	state->level = read_index(data, "level", state->options.rung_count + 1);
@@ -583,6 +588,7 @@ static void fold_changed(struct loop_state *state, const json_t *data)
 		state->warned = false; /* nobody was warned about this level */
 	if (jsonget_flag(data, "accept_findings"))
 		loop_accepted_add(&state->accepted, state->findings);
+	json_array_extend(json_object_get(state->config, "unpin"), json_object_get(data, "unpin"));
 	loop_options_change(data, state);
 	state->rested_ms += jsonget_number(data, "down_ms");
 }
@@ -600,6 +606,8 @@ static void fold_examined(struct loop_state *state, const json_t *data)
 		return;
 	json_decref(state->findings);
 	state->findings = json_deep_copy(json_object_get(data, "findings"));
+	json_decref(state->pinned);
+	state->pinned = json_deep_copy(json_object_get(data, "pinned"));
 }
 
 static void fold_checkpointed(struct loop_state *state, const json_t *data)

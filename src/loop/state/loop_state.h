@@ -52,6 +52,7 @@ struct loop_options {
 	bool keep_session;           /* each iteration continues the previous session */
 	struct list checks;
 	bool check_found;   /* the only check, found in the project and not chosen by the user */
+	bool check_view;    /* they run in a throw-away view */
 	int64_t timeout_ms; /* per iteration */
 	int64_t check_timeout_ms;
 	int64_t idle_ms;
@@ -72,6 +73,7 @@ struct loop_options {
 	int64_t min_free_bytes;    /* required free space on its disks; 0: off */
 	const json_t *fence;       /* see spec_json.h */
 	const json_t *findings;    /* actions on findings; NULL: nothing is examined */
+	const json_t *pin, *unpin; /* patterns of pinned files (project/pins.h) */
 };
 
 struct loop_state_check {
@@ -83,6 +85,8 @@ struct loop_state_check {
 	int64_t tests_passed, tests_failed;
 	uint64_t signature;
 	char *excerpt; /* quoted, for the next prompt */
+	bool own;      /* it also ran with the agent's version of pinned files, and ... */
+	bool own_held; /* ... passed there */
 
 	/* The result before the first iteration, to tell old failures from new ones. */
 	bool again; /* it has run since */
@@ -159,9 +163,11 @@ struct loop_state {
 	bool restored;          /* by the user, since the last agent began */
 	int64_t restored_to;    /* that checkpoint */
 	json_t *findings;       /* of the last examination, or NULL */
+	json_t *pinned;         /* pinned files that the agent has changed, by the same; or NULL */
 	json_t *accepted;       /* findings that the user accepted, or NULL */
 	bool findings_told;     /* the agent was told about one that stops the loop */
-	uint32_t agent;         /* that works in this iteration, or worked in the last one */
+	bool pins_told; /* the agent was told that its version of pinned files is not used */
+	uint32_t agent; /* that works in this iteration, or worked in the last one */
 	int64_t limited_ms[DECISION_AGENTS_MAX]; /* until when each one's provider refuses, or 0 */
 	uint32_t level, stalled;                 /* see struct decision_agents */
 	struct loop_state_review review;

@@ -49,6 +49,7 @@ void loop_options_change(const json_t *config, struct loop_state *state)
 	for (int i = 0; i < BREAKER_COUNT; i++)
 		read_count(config, breakers[i], &state->breakers[i].open_at);
 	read_flag(config, "checkpoints", &checkpoints);
+	read_flag(config, "check_view", &options->check_view);
 	read_flag(config, "checkpoint_ignored", &options->checkpoint_ignored);
 	read_number(config, "checkpoint_ms", &options->checkpoint_ms);
 	read_number(config, "checkpoint_bytes", &options->checkpoint_bytes);
@@ -62,6 +63,7 @@ void loop_options_change(const json_t *config, struct loop_state *state)
 	read_number(config, "max_cost_nusd", &limits->cost_nusd);
 	read_number(config, "warn_cost_nusd", &limits->cost_warning_nusd);
 	read_flag(config, "pause_on_warning", &limits->pause_on_warning);
+	read_count(config, "max_unreachable", &limits->unreachable);
 	read_count(config, "early_stop", &limits->early_stop);
 	read_count(config, "early_stop_after", &limits->early_stop_after);
 	read_number(config, "progress", &progress);
@@ -151,6 +153,8 @@ int loop_options_read(json_t *config, struct loop_state *state, struct error *er
 	options->tasks = jsonget_string(config, "tasks");
 	options->fence = json_object_get(config, "fence");
 	options->findings = json_object_get(config, "findings");
+	options->pin = json_object_get(config, "pin");
+	options->unpin = json_object_get(config, "unpin");
 	options->checkpoints_off = true; /* for journals from before checkpoints */
 	options->limits = DECISION_LIMITS_DEFAULT;
 	options->prompt = LOOP_PROMPT_LIMITS_DEFAULT;

@@ -3,6 +3,7 @@
 
 #include "loop/run/disk.h"
 #include "loop/run/loop_checkpoint.h"
+#include "loop/run/verification.h"
 #include "loop/run/work.h"
 #include "loop/state/loop_report.h"
 #include "loop/supervise/judge.h"
@@ -34,6 +35,7 @@ static int take_over(struct supervisor *sup, struct error *err)
 	int64_t down_ms = clock_wall_ms() -
 			  (seen_ms > sup->state.phase_ms ? seen_ms : sup->state.phase_ms);
 
+	verification_recover(sup);
 	supervisor_beat(sup); /* readers of the event must find a heartbeat */
 	if (supervisor_append(sup, LOOP_EVENT_started,
 			      json_pack("{s:i, s:I}", "pid", (int)getpid(), "down_ms",

@@ -66,6 +66,19 @@ json_t *judge_check(size_t index, const char *command, const struct runner_resul
 	return with_fence(data, result);
 }
 
+json_t *judge_own_check(const json_t *data)
+{
+	static const char *const keys[] = { "code",         "passed",       "vacuous",
+					    "tests_passed", "tests_failed", "duration_ms",
+					    "last_line" };
+	json_t *own = json_object();
+
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+		if (json_object_get(data, keys[i]))
+			json_object_set(own, keys[i], json_object_get(data, keys[i]));
+	return own;
+}
+
 void judge_add_last_line(json_t *data, const char *output, size_t size)
 {
 	char line[LINE_BYTES];
@@ -266,6 +279,7 @@ static void count_boxes(const struct loop_options *options, struct boxes *ret_bo
 
 struct sums {
 	uint32_t passed, vacuous, held;
+	uint32_t own; /* fail, but not with the agent's version of pinned files */
 	int64_t tests_passed, tests_failed;
 	uint64_t signature;
 };
@@ -280,6 +294,7 @@ static struct sums sum_checks(const struct loop_state *state)
 		sums.passed += check->passed;
 		sums.vacuous += check->passed && check->vacuous;
 		sums.held += check->passed && !check->vacuous;
+		sums.own += check->own_held && !(check->passed && !check->vacuous);
 		sums.tests_passed += check->counted ? check->tests_passed : 0;
 		sums.tests_failed += check->counted ? check->tests_failed : 0;
 		if (!check->passed && !sums.signature)
@@ -398,6 +413,8 @@ static json_t *decision_json(const struct loop_state *state, const struct decisi
 		"snapshot", loop_state_snapshot_json(snapshot), "reflection",
 		loop_report_text(buffer_text(&reflection)));
 
+	if (decision->pins_told)
+		json_object_set_new(data, "pins_told", json_true());
 	if (decision->findings_told)
 		json_object_set_new(data, "findings_told", json_true());
 	if (decision->review_rounds)
@@ -473,6 +490,8 @@ void judge_after(const struct loop_state *state, const struct survey *survey, in
 							 "review");
 	input.findings_stop = loop_accepted_count_open(state->accepted, state->findings, "stop");
 	input.findings_told = state->findings_told;
+	input.checks_own = sums.own;
+	input.pins_told = state->pins_told;
 	input.signature = sums.signature;
 	input.promised = state->final && has_final_message(state) &&
 			 promise_found(state->final, strlen(state->final), state->options.promise);

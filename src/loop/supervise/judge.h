@@ -37,6 +37,10 @@ json_t *judge_review(json_t *ended, const char *final, size_t size);
 /* A review that was cut off. Its cost counts. */
 json_t *judge_review_lost(const struct agent_summary *heard);
 
+/* Returns the result of a check with the agent's version of pinned files, as a part of the data of
+ * the other result. */
+json_t *judge_own_check(const json_t *data);
+
 /* Adds the last printed line, if any. */
 void judge_add_last_line(json_t *data, const char *output, size_t size);
 

@@ -11,6 +11,7 @@
 #include "loop/run/loop_git.h"
 #include "loop/run/prompt.h"
 #include "loop/run/review_prompt.h"
+#include "loop/run/verification.h"
 #include "loop/run/work.h"
 #include "loop/state/loop_folder.h"
 #include "loop/state/loop_report.h"
@@ -226,53 +227,103 @@ static void add_money(struct buffer *out, const char *option, int64_t nusd)
 	buffer_printf(out, "%s US$ %.2f", option, (double)nusd / 1e9);
 }
 
-/* Runs one check and records its result. */
-static int run_check(struct supervisor *sup, size_t index, const char *folder, struct error *err)
+/* One run of a check. */
+struct check_run {
+	size_t index;
+	const char *folder, *name; /* of its logs */
+	const struct work_view *view;
+};
+
+/* Runs a check once. Returns its result, as an event has it, or NULL if the loop or this attempt
+ * has ended instead; *ret_ended is then 0, or -1 with err set. */
+static json_t *run_once(struct supervisor *sup, const struct check_run *run, int *ret_ended,
+			struct error *err)
 {
-	const char *command = sup->state.options.checks.items[index];
-	AUTO_FREE char *name = mem_format("check-%zu.", index + 1);
+	const char *command = sup->state.options.checks.items[run->index];
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(1 << 20);
 	struct runner_result result;
 	json_t *data;
 	bool ended;
-	int ended_with;
-
-	if (sup->state.wish ==
-	    LOOP_WISH_ABORT) /* recorded by a supervisor that was killed before it acted */
-		return phase_finish(sup, "aborted", "by you", err);
 	const struct work work = { .command = command,
+				   .view = run->view,
 				   .input = "",
 				   .timeout_ms = sup->state.options.check_timeout_ms,
-				   .folder = folder,
-				   .name = name };
+				   .folder = run->folder,
+				   .name = run->name };
 
+	*ret_ended = -1;
 	if (work_run(sup, &work, &result, err) < 0)
-		return -1;
+		return NULL;
 	sink_text(&sup->run.output, &text);
 	sink_text(&sup->run.complaints, &text);
-	ended = handle_cut(sup, &result, &ended_with, err);
+	ended = handle_cut(sup, &result, ret_ended, err);
 	work_forget(sup);
 	if (ended)
-		return ended_with;
-	data = judge_check(index, command, &result, buffer_text(&text), text.used,
+		return NULL;
+	data = judge_check(run->index, command, &result, buffer_text(&text), text.used,
 			   (size_t)sup->state.options.prompt.output_bytes);
 	json_object_set_new(data, "new",
 			    json_boolean(sup->state.phase == LOOP_PHASE_checks &&
 					 result.kind != FENCE_OK &&
-					 sup->state.checks[index].held_before));
+					 sup->state.checks[run->index].held_before));
 	if (out_of_time(&result)) {
 		AUTO_BUFFER struct buffer limit = BUFFER_INIT(LIMIT_BYTES);
 
 		add_time(&limit, "--check-timeout", work.timeout_ms);
 		json_object_set_new(data, "limit", json_string(buffer_text(&limit)));
 	}
-	loop_report_add_found(folder, name, data);
+	loop_report_add_found(run->folder, run->name, data);
+	return data;
+}
+
+/* Runs a check, also with the agent's version of pinned files if there is one, and records the
+ * result. */
+static int run_check(struct supervisor *sup, size_t index, const char *folder, struct error *err)
+{
+	AUTO_FREE char *name = mem_format("check-%zu.", index + 1);
+	AUTO_FREE char *own_name = mem_format("check-%zu.own.", index + 1);
+	struct work_view pinned, own;
+	struct check_run run = { index, folder, name, verification_pinned(sup, &pinned) };
+	json_t *data, *other;
+	int ended;
+
+	if (sup->state.wish ==
+	    LOOP_WISH_ABORT) /* recorded by a supervisor that was killed before it acted */
+		return phase_finish(sup, "aborted", "by you", err);
+	data = run_once(sup, &run, &ended, err);
+	if (!data)
+		return ended;
+	if (sup->verification.why)
+		json_object_set_new(data, "unviewed", loop_report_text(sup->verification.why));
+	run.name = own_name;
+	run.view = verification_own(sup, &own);
+	if (run.view) {
+		other = run_once(sup, &run, &ended, err);
+		if (!other) {
+			json_decref(data);
+			return ended;
+		}
+		json_object_set_new(data, "own", judge_own_check(other));
+		json_decref(other);
+	}
 	return supervisor_append(sup, LOOP_EVENT_checked, data, err);
+}
+
+/* Runs the checks of a round. A loop whose phase has changed has ended meanwhile. */
+static int run_checks(struct supervisor *sup, const char *folder, struct error *err)
+{
+	enum loop_phase phase = sup->state.phase;
+	int result = verification_begin(sup, err);
+
+	while (result == 0 && sup->state.phase == phase && !sup->leaving &&
+	       sup->state.checks_done < sup->state.options.checks.count)
+		result = run_check(sup, sup->state.checks_done, folder, err);
+	verification_end(sup);
+	return result;
 }
 
 int phase_baseline(struct supervisor *sup, struct error *err)
 {
-	const struct loop_options *options = &sup->state.options;
 	AUTO_FREE char *folder = iteration_folder(sup, 0, 1, err);
 	AUTO_FREE char *failed = NULL;
 	AUTO_FREE char *full = NULL;
@@ -289,12 +340,9 @@ int phase_baseline(struct supervisor *sup, struct error *err)
 		return -1;
 	if (failed)
 		return error_set(err, "the first checkpoint could not be taken: %.1500s", failed);
-	if (loop_git_open(sup, err) < 0)
+	if (loop_git_open(sup, err) < 0 || verification_open(sup, err) < 0 ||
+	    run_checks(sup, folder, err) < 0)
 		return -1;
-	while (sup->state.phase == LOOP_PHASE_baseline && !sup->leaving &&
-	       sup->state.checks_done < options->checks.count)
-		if (run_check(sup, sup->state.checks_done, folder, err) < 0)
-			return -1;
 	if (sup->state.phase != LOOP_PHASE_baseline || sup->leaving)
 		return 0;
 	if (lacks_check(sup, &ended, err))
@@ -604,7 +652,29 @@ static int begin_review(struct supervisor *sup, const struct survey *after, stru
 				 err);
 }
 
-static int decide(struct supervisor *sup, const char *folder, struct error *err)
+/* Saves the agent's work as a checkpoint, and examines it. If that fails, the reason is recorded
+ * and in *ret_failed, which the caller frees. Returns 0, or -1 with err set. */
+static int examine(struct supervisor *sup, char **ret_failed, struct error *err)
+{
+	if (loop_checkpoint_take(sup, "after", sup->state.iteration, ret_failed, err) < 0)
+		return -1;
+	if (*ret_failed || sup->leaving)
+		return 0;
+	return loop_findings_take(sup, verification_pins(sup), ret_failed, err);
+}
+
+/* Without knowing the pinned files, a check could decide by the agent's version of them. */
+static int pause_unpinned(struct supervisor *sup, const char *why, struct error *err)
+{
+	AUTO_FREE char *reason = mem_format(
+		"the checks did not run, because the pinned files are not known: %.1000s (once the cause is gone: ringfence resume; to check with the agent's: ringfence resume --check-view=false)",
+		why);
+
+	return supervisor_append(sup, LOOP_EVENT_paused,
+				 json_pack("{s:o}", "reason", loop_report_text(reason)), err);
+}
+
+static int decide(struct supervisor *sup, const char *folder, bool examined, struct error *err)
 {
 	static const enum loop_event events[] = {
 		[DECISION_DONE] = LOOP_EVENT_finished,  [DECISION_GO_ON] = LOOP_EVENT_continued,
@@ -617,10 +687,7 @@ static int decide(struct supervisor *sup, const char *folder, struct error *err)
 	json_t *data;
 
 	/* A failure is recorded, and retried before the next agent starts. */
-	if (loop_checkpoint_take(sup, "after", sup->state.iteration, &failed, err) < 0 ||
-	    loop_git_import(sup, err) < 0)
-		return -1;
-	if (!sup->leaving && loop_findings_take(sup, err) < 0)
+	if ((!examined && examine(sup, &failed, err) < 0) || loop_git_import(sup, err) < 0)
 		return -1;
 	if (sup->leaving)
 		return 0;
@@ -653,6 +720,8 @@ int phase_checks(struct supervisor *sup, struct error *err)
 {
 	AUTO_FREE char *folder = iteration_folder(sup, sup->state.iteration, sup->state.attempt,
 						  err);
+	AUTO_FREE char *failed = NULL;
+	bool examined;
 
 	if (!folder)
 		return -1;
@@ -668,13 +737,18 @@ int phase_checks(struct supervisor *sup, struct error *err)
 				json_pack("{s:s, s:o}", "status", "failed", "reason",
 					  loop_report_text(sup->money.strayed)),
 				err);
-	while (sup->state.phase == LOOP_PHASE_checks && !sup->leaving &&
-	       sup->state.checks_done < sup->state.options.checks.count)
-		if (run_check(sup, sup->state.checks_done, folder, err) < 0)
-			return -1;
+	if (verification_open(sup, err) < 0)
+		return -1;
+	examined = verification_pins(sup);
+	if (examined && examine(sup, &failed, err) < 0)
+		return -1;
+	if (failed && !sup->leaving)
+		return pause_unpinned(sup, failed, err);
+	if (sup->leaving || run_checks(sup, folder, err) < 0)
+		return sup->leaving ? 0 : -1;
 	if (sup->state.phase != LOOP_PHASE_checks || sup->leaving)
 		return 0;
-	return decide(sup, folder, err);
+	return decide(sup, folder, examined && sup->checkpoint.current, err);
 }
 
 /*

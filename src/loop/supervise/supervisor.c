@@ -50,6 +50,10 @@ void supervisor_init(struct supervisor *sup, const char *folder)
 void supervisor_release(struct supervisor *sup)
 {
 	journal_close(sup->store);
+	free(sup->verification.pins);
+	free(sup->verification.pinned);
+	free(sup->verification.own);
+	free(sup->verification.why);
 	fence_covers_release(&sup->git.covers);
 	fence_spec_release(&sup->fence);
 	price_table_release(&sup->prices);

@@ -89,6 +89,14 @@ struct supervisor_git {
 	bool open;                  /* the covers are set */
 };
 
+/* The folders of the current round of checks: verification.h. */
+struct supervisor_verification {
+	char *pins;
+	char *pinned; /* NULL: the checks run where the agent works */
+	char *own;    /* NULL: the agent has changed no pinned file */
+	char *why;    /* why there is no view although one is wanted, or NULL */
+};
+
 /* Findings of the ledger: loop_cost.h. */
 struct supervisor_money {
 	char used_up[LEDGER_WHY]; /* a limit that rules out another iteration; or empty */
@@ -111,6 +119,7 @@ struct supervisor {
 	struct supervisor_checkpoint checkpoint;
 	struct supervisor_disk disk;
 	struct supervisor_git git;
+	struct supervisor_verification verification;
 	struct supervisor_money money;
 };
 

@@ -159,9 +159,14 @@ static const char *describe_state(int state)
 	}
 }
 
+const char *user_repo_operation(const struct user_repo *user)
+{
+	return describe_state(git_repository_state(user->repository));
+}
+
 int user_repo_check_idle(const struct user_repo *user, struct error *err)
 {
-	const char *what = describe_state(git_repository_state(user->repository));
+	const char *what = user_repo_operation(user);
 
 	if (what)
 		return error_set(err, "in '%s', %s", user->work, what);

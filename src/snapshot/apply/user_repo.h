@@ -40,6 +40,9 @@ void user_repo_close(struct user_repo *user);
  */
 int user_repo_head(struct user_repo *user, struct error *err);
 
+/* Returns the operation that is in progress, such as a merge, and how to end it; or NULL. */
+const char *user_repo_operation(const struct user_repo *user);
+
 /*
  * Checks that a branch is checked out and no operation is in progress. Returns 0, or -1 with err
  * set.

@@ -169,7 +169,7 @@ static int scan_project(struct checkpoint_repo *repo, const struct look_options 
 	look->walk.rules = look->rules;
 	look->walk.content = (struct content){ .pack = look->pack, .live = options->live };
 	memcpy(look->walk.extra, options->extra, sizeof look->walk.extra);
-	if (!repo->rebooted && cache_read(repo->folder, &look->cache)) {
+	if (cache_read(repo->folder, &look->cache)) {
 		look->walk.known = &look->cache.root;
 		look->ahead = ahead_start(project, &look->cache.root);
 		look->walk.same_rules = !first && strcmp(look->cache.rules, look->rules_hash) == 0;

@@ -37,9 +37,9 @@ struct look_walk {
 	uint64_t files, bytes; /* entries other than folders; bytes of files */
 	uint64_t odd;          /* skipped entries and pipes */
 	uint64_t ignored;
-	bool ignored_changed; /* of a layer: the draft changed ignored files */
 	uint64_t included;    /* ignored entries that are scanned because of `extra` */
 	bool changed;         /* differs from the last scan */
+	bool ignored_changed; /* of a layer: the draft changed ignored files */
 };
 
 /* Writes the git tree of a folder whose entries are complete, and sets its id. Returns 0, or -1

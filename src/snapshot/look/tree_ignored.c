@@ -25,23 +25,19 @@ static void take(struct node *out, const struct node *from)
 	taken->name = from->name;
 }
 
-static bool is_same(const struct node *a, const struct node *b)
-{
-	return a && b && node_same_content(a, b) && (a->kind == NODE_LINK || a->mode == b->mode);
-}
-
 /* Reports whether an earlier crossing changed the file whose path is set, and found or left it like
  * this. One that only saw it proves nothing: the user may have changed it before that. */
 static bool is_from_past(struct adding *at, const struct node *present)
 {
 	const char *path = buffer_text(&at->path);
 
-	for (size_t i = 0; i < at->facts->past_count; i++) {
-		const struct node *before = node_at(&at->facts->past[i].before, path);
-		const struct node *after = node_at(&at->facts->past[i].after, path);
+	for (size_t i = 0; i < at->facts->past->count; i++) {
+		struct tree_applied *crossing = &at->facts->past->items[i];
+		const struct node *before = node_at(&crossing->before, path);
+		const struct node *after = node_at(&crossing->after, path);
 
-		if ((is_same(before, present) || is_same(after, present)) &&
-		    !is_same(before, after))
+		if ((tree_applied_same(before, present) || tree_applied_same(after, present)) &&
+		    !tree_applied_same(before, after))
 			return true;
 	}
 	return false;
@@ -88,7 +84,7 @@ static void add_entry(struct adding *at, const struct node *base, const struct n
 		add_folder(at, base, present, ignored, out);
 	else if (base)
 		take(out, base);
-	else if (!ignored || ignore_rules_tracked(at->facts->rules, path) ||
+	else if (!present || !ignored || ignore_rules_tracked(at->facts->rules, path) ||
 		 present->kind == NODE_IGNORED || present->kind == NODE_SKIPPED)
 		return;
 	else if (is_folder(present))
@@ -106,13 +102,12 @@ static void add_entries(struct adding *at, const struct node *base, const struct
 		const struct node *was = base && i < base->count ? &base->inner[i] : NULL;
 		const struct node *is = j < present->count ? &present->inner[j] : NULL;
 		int order = !was ? 1 : !is ? -1 : strcmp(was->name, is->name);
+		const struct node *one = order <= 0 ? was : is;
 
 		i += order <= 0;
 		j += order >= 0;
-		was = order <= 0 ? was : NULL;
-		is = order >= 0 ? is : NULL;
-		node_path_add(&at->path, was ? was->name : is->name);
-		add_entry(at, was, is, ignored, out);
+		node_path_add(&at->path, one ? one->name : "");
+		add_entry(at, order <= 0 ? was : NULL, order >= 0 ? is : NULL, ignored, out);
 		node_path_cut(&at->path, used);
 	}
 }

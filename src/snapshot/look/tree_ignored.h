@@ -11,18 +11,13 @@
 #define SNAPSHOT_LOOK_TREE_IGNORED_H
 
 #include "snapshot/look/ignore_rules.h"
+#include "snapshot/look/tree_applied.h"
 #include "snapshot/store/node.h"
-
-/* The project before and after an apply or its undo. */
-struct tree_ignored_past {
-	struct node before, after;
-};
 
 struct tree_ignored_facts {
 	const struct ignore_rules *rules;
 	int64_t began_ms; /* when the draft began */
-	struct tree_ignored_past *past;
-	size_t past_count;
+	const struct tree_applied_list *past;
 };
 
 /* Adds the base of the ignored files in `present`, a scan of the project, to a tree without ignored

@@ -10,10 +10,7 @@
 
 #define NAME "boot"
 
-enum { ID_BYTES = 64 };
-
-/* Without an id, all boots look the same. */
-static void read_id(struct buffer *ret_id)
+void boot_read_id(struct buffer *ret_id)
 {
 	if (fd_read_path("/proc/sys/kernel/random/boot_id", ret_id) < 0)
 		ret_id->used = 0;
@@ -21,12 +18,12 @@ static void read_id(struct buffer *ret_id)
 
 bool boot_is_new(const char *path, const char *draft)
 {
-	AUTO_BUFFER struct buffer id = BUFFER_INIT(ID_BYTES);
-	AUTO_BUFFER struct buffer known = BUFFER_INIT(ID_BYTES);
+	AUTO_BUFFER struct buffer id = BUFFER_INIT(BOOT_ID);
+	AUTO_BUFFER struct buffer known = BUFFER_INIT(BOOT_ID);
 	AUTO_FREE char *name = checkpoint_repo_file(NAME, draft);
 	AUTO_FREE char *file = path_join(path, name);
 
-	read_id(&id);
+	boot_read_id(&id);
 	if (fd_read_path(file, &known) < 0)
 		known.used = 0;
 	return strcmp(buffer_text(&id), buffer_text(&known)) != 0;
@@ -41,9 +38,9 @@ bool boot_is_recorded(const struct checkpoint_repo *repo)
 
 int boot_record(struct checkpoint_repo *repo, struct error *err)
 {
-	AUTO_BUFFER struct buffer id = BUFFER_INIT(ID_BYTES);
+	AUTO_BUFFER struct buffer id = BUFFER_INIT(BOOT_ID);
 	AUTO_FREE char *name = checkpoint_repo_file(NAME, repo->draft);
 
-	read_id(&id);
+	boot_read_id(&id);
 	return checkpoint_repo_write(repo, repo->folder, name, buffer_text(&id), id.used, err);
 }

@@ -2,6 +2,7 @@
 #include "snapshot/store/cache.h"
 
 #include "snapshot/base/fault.h"
+#include "snapshot/store/boot.h"
 #include "util/file/fd.h"
 #include "util/mem.h"
 
@@ -17,10 +18,11 @@
 #define NAME      "cache"
 #define TEMPORARY "cache.temporary"
 
-static const char magic[8] = "RFCACHE1";
+static const char magic[8] = "RFCACHE2";
 
 struct header {
 	char magic[8];
+	char boot[BOOT_ID]; /* the boot in which the project was read */
 	char rules[SHA256_HEX + 3];
 	uint32_t crc; /* of everything that follows */
 };
@@ -35,6 +37,15 @@ struct record {
 	uint8_t kind, chunked, unsure, unused;
 	unsigned char id[NODE_ID];
 };
+
+static void set_boot(struct header *header)
+{
+	AUTO_BUFFER struct buffer id = BUFFER_INIT(BOOT_ID);
+
+	boot_read_id(&id);
+	if (id.used)
+		memcpy(header->boot, id.data, id.used);
+}
 
 static void write_node(struct buffer *out, const struct node *node)
 {
@@ -70,6 +81,7 @@ int cache_write(int folder, const char rules[SHA256_HEX], const struct node *roo
 	buffer_add(&bytes, &header, sizeof header);
 	write_node(&bytes, root);
 	memcpy(header.magic, magic, sizeof magic);
+	set_boot(&header);
 	memcpy(header.rules, rules, SHA256_HEX);
 	header.crc = (uint32_t)crc32_z(0, (unsigned char *)bytes.data + sizeof header,
 				       bytes.used - sizeof header);
@@ -131,7 +143,7 @@ bool cache_read(int folder, struct cache *ret_cache)
 {
 	AUTO_FD fd = openat(folder, NAME, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	struct cache cache = { 0 };
-	struct header header;
+	struct header header, now = { 0 };
 	struct stat status;
 
 	if (fd < 0 || fstat(fd, &status) < 0 || status.st_size < (off_t)sizeof header)
@@ -141,10 +153,12 @@ bool cache_read(int folder, struct cache *ret_cache)
 	if (cache.bytes == MAP_FAILED)
 		return false;
 	memcpy(&header, cache.bytes, sizeof header);
+	set_boot(&now);
 
 	struct reading from = { cache.bytes + sizeof header, cache.bytes + cache.size };
 
 	if (memcmp(header.magic, magic, sizeof magic) == 0 &&
+	    memcmp(header.boot, now.boot, sizeof now.boot) == 0 &&
 	    memchr(header.rules, '\0', SHA256_HEX) &&
 	    header.crc ==
 		    crc32_z(0, (const unsigned char *)from.at, (size_t)(from.end - from.at)) &&

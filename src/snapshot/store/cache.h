@@ -1,6 +1,7 @@
 /*
  * The stat cache: the tree of nodes that the last scan of a project saw, with the ids of the
- * objects that hold their contents. Only files that look different since are read again.
+ * objects that hold their contents. Only files that look different since are read again. A cache of
+ * another boot does not count, because a power cut can empty files (boot.h).
  */
 #ifndef SNAPSHOT_STORE_CACHE_H
 #define SNAPSHOT_STORE_CACHE_H
@@ -16,7 +17,7 @@ struct cache {
 	size_t size;
 };
 
-/* Reads the cache. Returns false if there is none, or it is damaged. */
+/* Reads the cache. Returns false if there is none, or it is damaged, or of another boot. */
 bool cache_read(int folder, struct cache *ret_cache);
 void cache_release(struct cache *cache);
 

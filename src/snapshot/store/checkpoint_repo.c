@@ -73,9 +73,10 @@ static void *open_git(void *argument)
 }
 
 int checkpoint_repo_open(struct checkpoint_repo *repo, const char *path, const char *project,
-			 struct error *err)
+			 const char *also, struct error *err)
 {
-	const char *const places[] = { path, project, NULL };
+	const char *const places[] = { path, project ? project : also, project ? also : NULL,
+				       NULL };
 
 	*repo = (struct checkpoint_repo){ .path = mem_dup(path), .folder = -1, .lock = -1 };
 	if (!is_repository(path) && create(path, err) < 0)

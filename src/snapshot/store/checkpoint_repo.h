@@ -48,11 +48,12 @@ struct checkpoint_repo_item {
 };
 
 /*
- * Opens the repository, or creates it. From then on this process can write only there and, if
- * project is not NULL, to the project (base/snapshot_confine.h). Returns 0, or -1 with err set.
+ * Opens the repository, or creates it. From then on this process can write only there and, if they
+ * are not NULL, to the project and to another folder (base/snapshot_confine.h). Returns 0, or -1
+ * with err set.
  */
 int checkpoint_repo_open(struct checkpoint_repo *repo, const char *path, const char *project,
-			 struct error *err);
+			 const char *also, struct error *err);
 void checkpoint_repo_close(struct checkpoint_repo *repo);
 
 /*

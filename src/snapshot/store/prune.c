@@ -102,6 +102,16 @@ static uint64_t remove_loop(struct checkpoint_repo *repo, const char *loop)
 	return at.count;
 }
 
+/* Reports whether checkpoints are those of a draft, beside the folder of all repositories
+ * (draft/draft_record.h), or in the folder of its loop. It cannot be applied without them. */
+static bool has_draft(const struct checkpoint_repo *repo, const char *id)
+{
+	AUTO_FREE char *draft = mem_format("%s/../../drafts/%s", repo->path, id);
+	AUTO_FREE char *of_loop = mem_format("%s/../../loops/%s/draft", repo->path, id);
+
+	return access(draft, F_OK) == 0 || access(of_loop, F_OK) == 0;
+}
+
 static bool is_old(struct checkpoint_repo *repo, const struct prune_options *options,
 		   const char *loop)
 {
@@ -109,7 +119,8 @@ static bool is_old(struct checkpoint_repo *repo, const struct prune_options *opt
 	struct error ignored;
 	int64_t last;
 
-	if (!options->oldest_ms || (options->present && strcmp(options->present, loop) == 0))
+	if (!options->oldest_ms || (options->present && strcmp(options->present, loop) == 0) ||
+	    has_draft(repo, loop))
 		return false;
 	last = checkpoint_repo_last(repo, loop);
 	return last >= 0 && checkpoint_repo_read(repo, loop, last, &newest, &ignored) == 0 &&

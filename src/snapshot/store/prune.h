@@ -10,7 +10,7 @@
 
 struct prune_options {
 	struct list loops;   /* loops whose checkpoints are removed */
-	int64_t oldest_ms;   /* remove loops without a newer checkpoint; 0: no limit */
+	int64_t oldest_ms;   /* remove loops without a newer checkpoint or draft; 0: no limit */
 	const char *present; /* a loop that is always kept, or NULL */
 	uint64_t most_bytes; /* 0: no limit */
 };

@@ -68,7 +68,7 @@ static int read_files(struct checkpoint_repo *repo, const struct changes *change
 }
 
 static void write_one(struct json *json, const struct detect_finding *finding,
-		      enum detect_action action)
+		      enum detect_action action, bool pinned)
 {
 	json_open(json, NULL, '{');
 	json_text(json, "kind", detect_kind_name(finding->kind));
@@ -77,21 +77,26 @@ static void write_one(struct json *json, const struct detect_finding *finding,
 	json_number(json, "line", finding->line);
 	json_text(json, "says", detect_kind_says(finding->kind));
 	json_text(json, "evidence", finding->evidence);
+	if (pinned)
+		json_flag(json, "pinned", true);
 	json_close(json);
 }
 
 /* Writes the findings that the policy wants, at most `most` of them, and how many there are. The
  * strictest action comes first: many notes must not hide a finding that stops the loop. */
 static void write_all(struct json *json, const struct detect_findings *findings,
-		      const struct detect_policy *policy, size_t most)
+		      const struct detect_policy *policy, const struct list *pinned, size_t most)
 {
 	size_t count = 0;
 
 	json_open(json, "findings", '[');
 	for (enum detect_action action = DETECT_STOP; action > DETECT_OFF; action--)
-		for (size_t i = 0; i < findings->count; i++)
-			if (policy->actions[findings->items[i].kind] == action && ++count <= most)
-				write_one(json, &findings->items[i], action);
+		for (size_t i = 0; i < findings->count; i++) {
+			const struct detect_finding *finding = &findings->items[i];
+
+			if (policy->actions[finding->kind] == action && ++count <= most)
+				write_one(json, finding, action, list_has(pinned, finding->path));
+		}
 	json_close(json);
 	json_number(json, "count", count);
 }
@@ -114,7 +119,7 @@ static void print_json(const struct detect_findings *findings, const struct dete
 	struct json json = JSON_INIT(&text);
 
 	json_open(&json, NULL, '{');
-	write_all(&json, findings, policy, SIZE_MAX);
+	write_all(&json, findings, policy, &(struct list){ 0 }, SIZE_MAX);
 	json_close(&json);
 	fputs(buffer_text(&text), out);
 }
@@ -185,7 +190,8 @@ int findings_print(struct checkpoint_repo *repo, struct node *old, struct node *
 }
 
 int findings_write(struct checkpoint_repo *repo, struct node *old, struct node *new,
-		   const struct list *actions, struct json *json, struct error *err)
+		   const struct list *actions, const struct list *pinned, struct json *json,
+		   struct error *err)
 {
 	enum { MOST = 50 };
 	struct detect_findings findings;
@@ -194,7 +200,7 @@ int findings_write(struct checkpoint_repo *repo, struct node *old, struct node *
 	if (read_policy(actions, &policy, err) < 0 ||
 	    find(repo, old, new, &(struct list){ 0 }, &findings, err) < 0)
 		return -1;
-	write_all(json, &findings, &policy, MOST);
+	write_all(json, &findings, &policy, pinned, MOST);
 	detect_findings_release(&findings);
 	return 0;
 }

@@ -13,8 +13,10 @@ int findings_print(struct checkpoint_repo *repo, struct node *old, struct node *
 		   const struct list *actions, const struct differ_options *options, FILE *out,
 		   struct error *err);
 
-/* Writes the first findings to an answer. */
+/* Writes the first findings to an answer, and which of them the checks do not see, because they are
+ * in pinned files (pinned.h). */
 int findings_write(struct checkpoint_repo *repo, struct node *old, struct node *new,
-		   const struct list *actions, struct json *json, struct error *err);
+		   const struct list *actions, const struct list *pinned, struct json *json,
+		   struct error *err);
 
 #endif

@@ -243,12 +243,21 @@ int hunks_write(struct checkpoint_repo *repo, const struct changes_item *change,
 	return result;
 }
 
+bool hunks_has_mode(const struct changes_item *change)
+{
+	return hunks_has(change) && change->old->mode != change->new->mode;
+}
+
 int hunks_pick_file(struct checkpoint_repo *repo, const struct changes_item *change,
 		    const char *choice, struct pack *pack, struct node *node, struct error *err)
 {
 	__attribute__((cleanup(sides_release))) struct sides sides = { 0 };
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(SIZE_MAX / 2);
 
+	if (*choice == HUNKS_OLD_MODE) {
+		node->mode = change->old->mode;
+		choice++;
+	}
 	if (load_sides(repo, change, &sides, err) < 0 ||
 	    hunks_pick(&sides.old, &sides.new, choice, &text, err) < 0 ||
 	    pack_add(pack, GIT_OBJECT_BLOB, buffer_text(&text), text.used, node->id, err) < 0)

@@ -3,7 +3,8 @@
  *
  * A hunk is shown with the lines around it, as in a patch. It consists of one or more runs: changed
  * lines without an unchanged one between them. A choice has a character for each run of the file,
- * in order: '1' to take it over, '0' to leave it.
+ * in order: '1' to take it over, '0' to leave it. With HUNKS_OLD_MODE before them, a changed mode
+ * is left as well.
  */
 #ifndef SNAPSHOT_UNDO_HUNKS_H
 #define SNAPSHOT_UNDO_HUNKS_H
@@ -11,6 +12,8 @@
 #include "snapshot/store/pack.h"
 #include "snapshot/undo/changes.h"
 #include "util/text/json.h"
+
+#define HUNKS_OLD_MODE 'm'
 
 struct hunks_side {
 	const void *bytes;
@@ -35,8 +38,11 @@ bool hunks_shows(const struct changes_item *change);
 int hunks_write(struct checkpoint_repo *repo, const struct changes_item *change, struct json *json,
 		struct error *err);
 
-/* Gives `node` the old content with the chosen runs of the new one, and adds it to the pack.
- * Returns 0, or -1 with err set. */
+/* Returns whether a change of a file also changes its mode. */
+bool hunks_has_mode(const struct changes_item *change);
+
+/* Gives `node` the old content with the chosen runs of the new one, and adds it to the pack; and
+ * the old mode, if the choice says so. Returns 0, or -1 with err set. */
 int hunks_pick_file(struct checkpoint_repo *repo, const struct changes_item *change,
 		    const char *choice, struct pack *pack, struct node *node, struct error *err);
 

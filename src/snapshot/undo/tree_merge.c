@@ -186,9 +186,18 @@ static int join(struct merging *at, struct node *out, const struct versions *of)
 
 /* ---- entries ---- */
 
+/* Returns whether the draft made another hard link to a file that nobody changed. */
+static bool is_linked(const struct versions *of)
+{
+	return of->base && of->draft && of->draft->group && !of->base->group &&
+	       is_same(of->base, of->draft) && is_same(of->draft, of->present);
+}
+
 static int settle(struct merging *at, struct node *out, const struct versions *of)
 {
-	if (is_same(of->base, of->draft) || is_same(of->draft, of->present)) {
+	if (is_linked(of)) {
+		take(out, of->draft);
+	} else if (is_same(of->base, of->draft) || is_same(of->draft, of->present)) {
 		if (of->present)
 			take(out, of->present);
 	} else if (is_same(of->base, of->present)) {

@@ -1,0 +1,147 @@
+/* The views that checks run in: see verification.h. */
+#include "loop/run/verification.h"
+
+#include "fenced/fenced.h"
+#include "util/file/dirwalk.h"
+#include "util/file/path.h"
+#include "util/mem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char *place(const struct supervisor *sup, const char *name)
+{
+	return mem_format("%s/view%s", sup->folder, name);
+}
+
+static void forget(struct supervisor_verification *views)
+{
+	free(views->pins);
+	free(views->pinned);
+	free(views->own);
+	free(views->why);
+	*views = (struct supervisor_verification){ 0 };
+}
+
+static void remove_all(const struct supervisor *sup)
+{
+	AUTO_FREE char *all = place(sup, "");
+
+	if (dirwalk_remove(AT_FDCWD, all, NULL) < 0 && errno != ENOENT)
+		fprintf(stderr, "remove '%s': %m\n", all); /* the next round tries it again */
+}
+
+/* In the baseline, a supervisor may go on where another one was killed. */
+static bool goes_on(const struct supervisor *sup)
+{
+	return sup->state.phase == LOOP_PHASE_baseline && sup->state.checks_done > 0;
+}
+
+int verification_open(struct supervisor *sup, struct error *err)
+{
+	AUTO_FREE char *all = place(sup, "");
+	AUTO_FREE char *pins = place(sup, "/pins");
+
+	forget(&sup->verification);
+	if (!sup->state.options.check_view || !sup->state.options.checks.count)
+		return 0;
+	if (!goes_on(sup))
+		remove_all(sup);
+	if ((mkdir(all, 0700) < 0 && errno != EEXIST) || (mkdir(pins, 0755) < 0 && errno != EEXIST))
+		return error_sys(err, "create '%s'", pins);
+	sup->verification.pins = mem_dup(pins);
+	return 0;
+}
+
+const char *verification_pins(const struct supervisor *sup)
+{
+	return sup->verification.pins;
+}
+
+/* Makes a view, unless it exists. */
+static int make(const struct supervisor *sup, const char *folder, const char *pins,
+		struct error *err)
+{
+	const struct loop_options *options = &sup->state.options;
+	/* In a copy of the project, a check could move secrets out of hiding. A loop's draft that
+	 * is a copy does not have them. */
+	const struct draft_request request = {
+		.kind = options->draft ? "auto" : "overlay",
+		.brief = true,
+		.view = { .folder = folder, .over = options->draft, .pins = pins }
+	};
+	struct draft_made made;
+	struct error ignored;
+
+	if (draft_kind_name(folder, &ignored))
+		return 0;
+	dirwalk_remove(AT_FDCWD, folder, NULL); /* incomplete */
+	return fenced_make_draft(options->project, &request, &made, err);
+}
+
+/* Without a view, nothing is pinned: a loop on a draft can do without one, and does not. */
+static int give_up(struct supervisor *sup, const struct error *why, struct error *err)
+{
+	struct supervisor_verification *views = &sup->verification;
+
+	if (sup->state.options.draft)
+		return error_set(err, "the checks cannot run in a view of the draft: %.1500s",
+				 why->text);
+	forget(views);
+	remove_all(sup);
+	views->why = mem_dup(why->text);
+	return 0;
+}
+
+int verification_begin(struct supervisor *sup, struct error *err)
+{
+	struct supervisor_verification *views = &sup->verification;
+	bool changed = sup->state.phase == LOOP_PHASE_checks && json_array_size(sup->state.pinned);
+	AUTO_FREE char *pinned = place(sup, "/pinned");
+	AUTO_FREE char *own = place(sup, "/own");
+	struct error why;
+
+	if (!views->pins)
+		return 0;
+	if (changed && make(sup, own, NULL, &why) < 0)
+		return give_up(sup, &why, err);
+	if (make(sup, pinned, changed ? views->pins : NULL, &why) < 0)
+		return give_up(sup, &why, err);
+	views->pinned = mem_dup(pinned);
+	views->own = changed ? mem_dup(own) : NULL;
+	return 0;
+}
+
+const struct work_view *verification_pinned(const struct supervisor *sup, struct work_view *view)
+{
+	const struct supervisor_verification *views = &sup->verification;
+
+	*view = (struct work_view){ .folder = views->pinned,
+				    .over = sup->state.options.draft,
+				    .pins = views->own ? views->pins : NULL };
+	return views->pinned ? view : NULL;
+}
+
+const struct work_view *verification_own(const struct supervisor *sup, struct work_view *view)
+{
+	*view = (struct work_view){ .folder = sup->verification.own,
+				    .over = sup->state.options.draft };
+	return view->folder ? view : NULL;
+}
+
+void verification_end(struct supervisor *sup)
+{
+	if (sup->verification.pins)
+		remove_all(sup);
+	forget(&sup->verification);
+}
+
+void verification_recover(const struct supervisor *sup)
+{
+	if (!goes_on(sup))
+		remove_all(sup);
+}

@@ -1,0 +1,39 @@
+/*
+ * The views in which the checks of a round run: the project as the agent left it, with an upper
+ * layer that is thrown away. A round is the baseline, or the checks after an iteration; its checks
+ * see what those before them wrote, so that one may build what the next one tests.
+ *
+ *	LOOP/view/pins/		pinned files as they were before the loop (project/pins.h)
+ *	LOOP/view/pinned/	a draft (draft/draft.h) over these and the agent's work; decides
+ *	LOOP/view/own/		a draft over the agent's work alone, if it changed a pinned file
+ *
+ * The folder is removed after the round. After a crash, the next supervisor removes it, except in
+ * the baseline, which goes on after its last check.
+ */
+#ifndef LOOP_RUN_VERIFICATION_H
+#define LOOP_RUN_VERIFICATION_H
+
+#include "loop/run/work.h"
+
+/* Prepares a round, before the agent's work is examined. Returns 0, or -1 with err set. */
+int verification_open(struct supervisor *sup, struct error *err);
+
+/* Returns the folder for pinned files, or NULL if the checks of the round have no view. */
+const char *verification_pins(const struct supervisor *sup);
+
+/* Makes the views. Where the loop works in place and no view is possible, the checks run there, and
+ * verification.why is set. Returns 0, or -1 with err set. */
+int verification_begin(struct supervisor *sup, struct error *err);
+
+/* Returns the view that decides, or the one with the agent's version of pinned files, as *view; or
+ * NULL: where the agent works, or nowhere else. */
+const struct work_view *verification_pinned(const struct supervisor *sup, struct work_view *view);
+const struct work_view *verification_own(const struct supervisor *sup, struct work_view *view);
+
+/* Ends the round, and removes its views. */
+void verification_end(struct supervisor *sup);
+
+/* Removes what a killed supervisor left behind. */
+void verification_recover(const struct supervisor *sup);
+
+#endif

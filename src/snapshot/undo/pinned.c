@@ -1,0 +1,307 @@
+/* Pinned files: see pinned.h. */
+#include "snapshot/undo/pinned.h"
+
+#include "project/path_group.h"
+#include "snapshot/base/fault.h"
+#include "snapshot/base/libgit.h"
+#include "snapshot/undo/changes.h"
+#include "snapshot/undo/differ.h"
+#include "snapshot/undo/restore_stage.h"
+#include "util/file/fd.h"
+#include "util/file/path.h"
+#include "util/mem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+/* More than this are restored, but not listed. */
+enum { MOST_LISTED = 200 };
+
+struct pinned {
+	struct checkpoint_repo *repo;
+	struct node *base;
+	const struct pins *pins;
+	const struct changes *changes;
+	int folder;
+	struct json *json;
+	struct list *paths;
+};
+
+/* ---- writing the layer ---- */
+
+/* Returns the folder of a path in the layer, which is made with the modes of the base, or -1 with
+ * err set. */
+static int open_folder(const struct pinned *at, const char *path, struct error *err)
+{
+	AUTO_FD folder = dup(at->folder);
+
+	for (const char *end = strchr(path, '/'); end && folder >= 0; end = strchr(end + 1, '/')) {
+		AUTO_FREE char *above = strndup(path, (size_t)(end - path));
+		const struct node *node = node_at(at->base, above);
+		mode_t mode = node && node->kind == NODE_FOLDER ? node->mode : 0777;
+		int inner;
+
+		if (mkdirat(folder, path_name(above), mode | 0700) < 0 && errno != EEXIST)
+			return error_sys(err, "create the folder of the pinned '%s'", path);
+		inner = openat(folder, path_name(above),
+			       O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		fd_close(&folder);
+		folder = inner;
+	}
+	return folder < 0 ? error_sys(err, "open the folder of the pinned '%s'", path)
+			  : fd_steal(&folder);
+}
+
+static int write_part(void *context, const void *bytes, size_t size, uint64_t offset,
+		      struct error *err)
+{
+	int fd = *(const int *)context;
+
+	if (lseek(fd, (off_t)offset, SEEK_SET) < 0 || fd_write_all(fd, bytes, size) < 0)
+		return error_sys(err, "write a pinned file");
+	return 0;
+}
+
+struct place {
+	int folder;
+	const char *name;
+};
+
+static int make_link(void *context, const void *bytes, size_t size, uint64_t offset,
+		     struct error *err)
+{
+	const struct place *place = context;
+	AUTO_FREE char *target = strndup(bytes, size);
+
+	(void)offset;
+	return symlinkat(target, place->folder, place->name) < 0
+		       ? error_sys(err, "create a pinned symlink")
+		       : 0;
+}
+
+/* Creates a file. Returns its descriptor, or -1 with err set. */
+static int create(const struct place *place, struct error *err)
+{
+	int fd = openat(place->folder, place->name,
+			O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	return fd < 0 ? error_sys(err, "create the pinned '%s'", place->name) : fd;
+}
+
+static int restore(const struct pinned *at, const struct node *node, const char *path,
+		   struct error *err)
+{
+	AUTO_FD folder = open_folder(at, path, err);
+	struct place place = { folder, path_name(path) };
+	AUTO_FD fd = -1;
+
+	if (folder < 0)
+		return -1;
+	if (node->kind == NODE_LINK)
+		return restore_stage_read(at->repo, node, make_link, &place, err);
+	fd = create(&place, err);
+	if (fd < 0 || restore_stage_read(at->repo, node, write_part, &fd, err) < 0)
+		return -1;
+	if ((node->chunked && ftruncate(fd, (off_t)node->size) < 0) || fchmod(fd, node->mode) < 0)
+		return error_sys(err, "set the size and mode of the pinned '%s'", path);
+	return 0;
+}
+
+/* A mark that hides a file; nobody needs a privilege to make one. */
+static int hide(const struct pinned *at, const char *path, struct error *err)
+{
+	AUTO_FD folder = open_folder(at, path, err);
+
+	if (folder < 0)
+		return -1;
+	return mknodat(folder, path_name(path), S_IFCHR, makedev(0, 0)) < 0 && errno != EEXIST
+		       ? error_sys(err, "hide '%s' in the view of the checks", path)
+		       : 0;
+}
+
+/* ---- deciding ---- */
+
+static void list_one(struct pinned *at, const char *path, enum pins_kind kind, const char *shown)
+{
+	list_add(at->paths, path);
+	if (at->paths->count > MOST_LISTED)
+		return;
+	json_open(at->json, NULL, '{');
+	json_text(at->json, "path", path);
+	json_text(at->json, "kind", pins_kind_name(kind));
+	json_text(at->json, "shown", shown);
+	json_close(at->json);
+}
+
+static bool is_content(const struct node *node)
+{
+	return node && (node->kind == NODE_FILE || node->kind == NODE_LINK);
+}
+
+/* Reports whether a manifest of this lockfile changed, beside or below it. */
+static bool manifest_changed(const struct pinned *at, const char *lockfile)
+{
+	const char *manifest = path_group_manifest_of(lockfile);
+	AUTO_FREE char *above = path_folder(lockfile);
+
+	for (size_t i = 0; i < at->changes->count; i++) {
+		const char *path = at->changes->items[i].path;
+
+		if (strncmp(path, above, strlen(above)) == 0 &&
+		    strcmp(path_name(path), manifest) == 0)
+			return true;
+	}
+	return false;
+}
+
+static int read_blob(const struct pinned *at, const struct node *node, git_blob **ret_blob,
+		     struct error *err)
+{
+	*ret_blob = NULL;
+	return node && node->kind == NODE_FILE && !node->chunked
+		       ? differ_blob(at->repo, node, ret_blob, err)
+		       : 0;
+}
+
+static const char *text_of(git_blob *blob)
+{
+	return blob && git_blob_rawsize(blob) ? git_blob_rawcontent(blob) : "";
+}
+
+static size_t size_of(git_blob *blob)
+{
+	return blob ? (size_t)git_blob_rawsize(blob) : 0;
+}
+
+static int write_text(const struct pinned *at, const char *path, const char *text, mode_t mode,
+		      struct error *err)
+{
+	AUTO_FD folder = open_folder(at, path, err);
+	struct place place = { folder, path_name(path) };
+	AUTO_FD fd = folder < 0 ? -1 : create(&place, err);
+
+	if (fd < 0)
+		return -1;
+	return fd_write_all(fd, text, strlen(text)) < 0 || fchmod(fd, mode) < 0
+		       ? error_sys(err, "write the pinned '%s'", path)
+		       : 0;
+}
+
+/* Restores the parts of a manifest that decide how checks run. */
+static int merge(struct pinned *at, const struct changes_item *item, struct error *err)
+{
+	AUTO_FREE char *merged = NULL;
+	git_blob *base, *now = NULL;
+	int result = read_blob(at, item->old, &base, err);
+
+	if (result == 0)
+		result = read_blob(at, item->new, &now, err);
+	if (result == 0)
+		merged = pins_manifest_merge(text_of(base), size_of(base), text_of(now),
+					     size_of(now));
+	git_blob_free(base);
+	git_blob_free(now);
+	if (result < 0 || !merged)
+		return result;
+	list_one(at, item->path, PINS_MANIFEST, "merged");
+	return write_text(at, item->path, merged, item->new->mode, err);
+}
+
+/* Handles a path that the base has, and that was changed or removed. */
+static int keep(struct pinned *at, const struct changes_item *item, const char *path,
+		struct error *err)
+{
+	enum pins_kind kind = pins_of(at->pins, path);
+	bool changed = strcmp(path, item->path) == 0 && item->new;
+
+	if (kind == PINS_NOT || !is_content(item->old) ||
+	    (kind == PINS_LOCKFILE && manifest_changed(at, path)))
+		return 0;
+	if (kind == PINS_MANIFEST && changed && item->new->kind == NODE_FILE)
+		return merge(at, item, err);
+	fault_point();
+	list_one(at, path, kind, "base");
+	return restore(at, item->old, path, err);
+}
+
+/* Reports whether the base has files that decide; otherwise new ones cannot weaken them. */
+static int decides(void *context, struct node *node, const char *path)
+{
+	const struct pins *pins = context;
+	enum pins_kind kind = is_content(node) ? pins_of(pins, path) : PINS_NOT;
+
+	return kind == PINS_TEST || pins_reconfigures(kind);
+}
+
+static bool is_new(const struct changes_item *item)
+{
+	return is_content(item->new) && (!item->old || item->from);
+}
+
+/* Hides the new files of some kinds. Returns how many, or -1 with err set. */
+static int hide_new(struct pinned *at, bool tests, struct error *err)
+{
+	int count = 0;
+
+	for (size_t i = 0; i < at->changes->count; i++) {
+		const struct changes_item *item = &at->changes->items[i];
+		enum pins_kind kind = is_new(item) ? pins_of(at->pins, item->path) : PINS_NOT;
+
+		/* A new file that a check names is what the user waits for. */
+		if (list_has(&at->pins->scripts, item->path) ||
+		    (tests ? kind != PINS_TEST : !pins_reconfigures(kind)))
+			continue;
+		list_one(at, item->path, kind, "hidden");
+		if (hide(at, item->path, err) < 0)
+			return -1;
+		count++;
+	}
+	return count;
+}
+
+static int write_all(struct pinned *at, struct error *err)
+{
+	int hidden;
+
+	for (size_t i = 0; i < at->changes->count; i++) {
+		const struct changes_item *item = &at->changes->items[i];
+
+		if (item->old && keep(at, item, item->from ? item->from : item->path, err) < 0)
+			return -1;
+	}
+	if (!node_each(at->base, decides, (void *)at->pins))
+		return 0;
+	hidden = hide_new(at, false, err);
+	return hidden > 0 ? hide_new(at, true, err) < 0 ? -1 : 0 : hidden;
+}
+
+int pinned_write(struct checkpoint_repo *repo, struct node *base, struct node *now,
+		 const struct pins *pins, const char *folder, struct json *json,
+		 struct list *ret_paths, struct error *err)
+{
+	AUTO_FD place = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	const struct list everything = { 0 };
+	struct changes changes;
+	struct pinned at = { .repo = repo,
+			     .base = base,
+			     .pins = pins,
+			     .changes = &changes,
+			     .folder = place,
+			     .json = json,
+			     .paths = ret_paths };
+	int result;
+
+	if (place < 0)
+		return error_sys(err, "open '%s'", folder);
+	changes_find(base, now, &everything, &changes);
+	json_open(json, "pinned", '[');
+	result = write_all(&at, err);
+	json_close(json);
+	changes_release(&changes);
+	return result;
+}

@@ -1,0 +1,22 @@
+/*
+ * The pinned files (project/pins.h) that differ between two trees, written to a folder that hides
+ * the newer ones in a view: a layer of overlayfs, with a mark for each file that must not be seen.
+ *
+ * A file of the base that was changed or removed is restored. A new one that changes how the others
+ * are checked is hidden, if the base has anything that is checked; so are new tests then, because
+ * they may need it. Of a manifest, only some parts are restored.
+ */
+#ifndef SNAPSHOT_UNDO_PINNED_H
+#define SNAPSHOT_UNDO_PINNED_H
+
+#include "project/pins.h"
+#include "snapshot/store/checkpoint_repo.h"
+#include "util/text/json.h"
+
+/* Writes the files to an empty folder, and their list to an answer as `pinned`. The paths are added
+ * to *ret_paths, which the caller releases. Returns 0, or -1 with err set. */
+int pinned_write(struct checkpoint_repo *repo, struct node *base, struct node *now,
+		 const struct pins *pins, const char *folder, struct json *json,
+		 struct list *ret_paths, struct error *err);
+
+#endif

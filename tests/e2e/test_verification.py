@@ -1,0 +1,121 @@
+"""Checks run in throw-away views: nothing that they write stays, and changes to pinned files do not count."""
+
+import json
+import os
+
+from harness import cases, contains, equal, expect, lacks
+from harness.loop import WORKSPACES, Loop, kill
+
+PYTEST = "python3 -B -m pytest -q -p no:cacheprovider"
+TEST = "from calc import tax\n\n\ndef test_tax():\n    assert tax(100) == 19\n"
+FILES = {
+    "calc.py": "def tax(amount):\n    return 0\n",
+    "tests/test_calc.py": TEST,
+    "check.sh": "grep -q 'return 19' calc.py\n",
+    "Makefile": "test:\n\tgrep -q 'return 19' calc.py\n",
+    "package.json": json.dumps({"scripts": {"test": "grep -q 'return 19' calc.py"}, "dependencies": {}}),
+    "pyproject.toml": "[tool.pytest.ini_options]\npythonpath = ['.']\n",
+}
+NPM = "sh -c \"$(python3 -B -c 'import json; print(json.load(open(\"package.json\"))[\"scripts\"][\"test\"])')\""
+SKIP = "def pytest_collection_modifyitems(items):\n    items.clear()\ndef pytest_sessionfinish(session):\n    session.exitstatus = 0\n"
+
+# The check, what the agent does, and what becomes of the files.
+CHEATS = {
+    "edits a test": (PYTEST, "sed -i 's/== 19/== 0/' tests/test_calc.py", {"tests/test_calc.py": "base"}),
+    "deletes a test": (PYTEST, "rm tests/test_calc.py; edit tests/test_other.py 'def test_a(): pass'", {"tests/test_calc.py": "base"}),
+    "replaces the folder of tests": (PYTEST, "mv tests old; mkdir tests; edit tests/test_other.py 'def test_a(): pass'; rm -r old",
+                                     {"tests/test_calc.py": "base"}),
+    "adds a conftest.py": (PYTEST, f"cat >conftest.py <<'E'\n{SKIP}E\n", {"conftest.py": "hidden"}),
+    "adds a pytest.ini": (PYTEST, "mkdir o; edit o/test_o.py 'def test_o(): pass'; printf '[pytest]\\ntestpaths = o\\n' >pytest.ini",
+                          {"pytest.ini": "hidden", "o/test_o.py": "hidden"}),
+    "edits pyproject.toml": (PYTEST, "mkdir o; edit o/test_o.py 'def test_o(): pass';"
+                                     " printf '[tool.pytest.ini_options]\\ntestpaths = [\"o\"]\\n' >pyproject.toml", {"pyproject.toml": "base"}),
+    "adds a module in place of the runner": (PYTEST, "edit pytest.py 'print(\"1 passed\")'", {"pytest.py": "hidden"}),
+    "edits the script of the check": ("sh ./check.sh", "edit check.sh true", {"check.sh": "base"}),
+    "edits the target of the check": ("make test", "printf 'test:\\n\\ttrue\\n' >Makefile", {"Makefile": "base"}),
+    "adds a makefile that is preferred": ("make test", "printf 'test:\\n\\ttrue\\n' >GNUmakefile", {"GNUmakefile": "hidden"}),
+    "edits a script in package.json": (NPM, "printf '{\"scripts\": {\"test\": \"true\"}, \"dependencies\": {\"x\": \"1\"}}' >package.json",
+                                       {"package.json": "merged"}),
+}
+
+
+def begin(t, script, workspace="in-place"):
+    loop = Loop(t, scripts={"all": script}, workspace=workspace)
+    os.makedirs(loop.path("tests"))
+    for name, text in FILES.items():
+        loop.write(name, text)
+    return loop
+
+
+@cases(*CHEATS)
+def test_an_agent_that_changes_what_decides_gains_nothing(t, kind):
+    """The check passes with the agent's version, so it would have been deceived."""
+    check, script, wanted = CHEATS[kind]
+    loop = begin(t, script)
+    result = loop.run("-m", "1", check=check)
+    equal(result.code, 2, "exit status", result)
+    (entry,) = loop.history()
+    equal((entry["checks"][0]["passed"], entry["checks"][0]["own"]["passed"]), (False, True), "the results", result)
+    equal({path: shown for path, shown in entry["pinned"].items() if path in wanted}, wanted, "the pinned files")
+
+
+@cases(*WORKSPACES)
+def test_what_a_check_writes_is_dropped_after_the_round(t, workspace):
+    """A later check of the same round sees it."""
+    loop = begin(t, "edit done yes", workspace)
+    loop.write("kept", "old\n")
+    result = loop.run("--check", "mkdir build && echo new >kept && rm calc.py", "--check", "test -d build && grep -q new kept && test -f done")
+    equal(result.code, 0, "exit status", result)
+    equal([os.path.exists(loop.path(name)) for name in ("build", "calc.py")], [False, True], "files in the project")
+    with open(loop.path("kept"), encoding="utf-8") as file:
+        equal(file.read(), "old\n", "a file that the check changed")
+    expect(not os.path.exists(os.path.join(loop.folder, "view")), "the view is removed")
+    if workspace == "draft":
+        equal(sorted(os.listdir(os.path.join(loop.folder, "draft/upper"))), ["done"], "the draft")
+
+
+def test_without_a_view_the_checks_change_the_project(t):
+    loop = begin(t, "edit check.sh true; edit done yes")
+    result = loop.run("--check", "touch built; sh check.sh", "--check-view=false")
+    equal(result.code, 0, "exit status", result)
+    expect(os.path.exists(loop.path("built")), "the check has written to the project")
+
+
+def test_an_honest_agent_is_done_and_may_also_add_tests_and_dependencies(t):
+    loop = begin(t, "sed -i 's/return 0/return 19/' calc.py; printf 'def test_b():\\n    pass\\n' >tests/test_b.py;"
+                    " printf '{\"scripts\": {\"test\": \"grep -q .return.19. calc.py\"}, \"dependencies\": {\"x\": \"1\"}}' >package.json")
+    result = loop.run(check=f"{PYTEST} && test -f tests/test_b.py && grep -q x package.json")
+    equal(result.code, 0, "exit status", result)
+
+
+def test_the_agent_is_told_and_then_a_person_decides(t):
+    loop = begin(t, "sed -i 's/== 19/== 0/' tests/test_calc.py")
+    result = loop.run(check=PYTEST)
+    equal(result.code, 3, "exit status", result)
+    contains(result.out, "pinned: the checks use the original 'tests/test_calc.py'", "the progress")
+    contains(result.out, "with the agent's version of pinned files, it passes", "the progress")
+    contains(result.out, "paused: the checks pass only with the agent's version of pinned files", "the end")
+    with open(os.path.join(loop.folder, "iterations/2/prompt.md"), encoding="utf-8") as file:
+        contains(file.read(), "- `tests/test_calc.py`\n", "the prompt")
+    result = loop.ringfence("resume", "--unpin", "tests/", "--findings", "all=off", "--follow")
+    lacks(result.out, "pinned:", "the progress after the pause")
+
+
+def test_a_check_sees_the_mode_of_a_pinned_file(t):
+    loop = begin(t, "chmod 644 run.sh; edit done yes")
+    loop.write("run.sh", "#!/bin/sh\ntest -f done\n")
+    os.chmod(loop.path("run.sh"), 0o755)
+    equal(loop.run(check="./run.sh").code, 0, "exit status")
+
+
+@cases(*WORKSPACES)
+def test_a_supervisor_that_is_killed_during_a_check_leaves_no_view(t, workspace):
+    t.leftover_runs = True
+    loop = begin(t, "if [ -e tried ]; then rm hang; edit done yes; else edit tried x; edit hang x; fi; rm -f check.sh", workspace)
+    loop.detach(check="if [ -e hang ]; then touch here; while :; do sleep 100; done; fi; test -f check.sh && test -f done")
+    loop.there("here")
+    kill(loop.supervisor())
+    loop.ended("completed")
+    equal([entry["verdict"] for entry in loop.history()], ["interrupted", "done"], "the verdicts")
+    expect(not os.path.exists(os.path.join(loop.folder, "view")), "the view is removed")
+    t.all_gone()

@@ -1,0 +1,115 @@
+/* Pinned files, by their paths and by the commands of checks. */
+#include "unit.h"
+
+#include "project/pins.h"
+#include "util/mem.h"
+
+#include <string.h>
+
+/* Whether a file is pinned as expected, with a check and patterns of the user. */
+static bool is(const char *check, const char *pin, const char *unpin, const char *path,
+	       enum pins_kind expected)
+{
+	struct pins pins = { 0 };
+	enum pins_kind kind;
+
+	if (check)
+		pins_add_check(&pins, check);
+	if (pin)
+		list_add(&pins.chosen, pin);
+	if (unpin)
+		list_add(&pins.unpinned, unpin);
+	kind = pins_of(&pins, path);
+	pins_release(&pins);
+	if (kind != expected)
+		fprintf(stderr, "'%s' is pinned as %s\n", path, pins_kind_name(kind));
+	return kind == expected;
+}
+
+static void files_have_kinds_by_name(void)
+{
+	CHECK("a file is pinned by its name",
+	      is(NULL, NULL, NULL, "tests/unit/test_tax.py", PINS_TEST));
+	CHECK("a file is pinned by its name", is(NULL, NULL, NULL, "src/tax.test.ts", PINS_TEST));
+	CHECK("a file is pinned by its name",
+	      is(NULL, NULL, NULL, "tests/conftest.py", PINS_RUNNER));
+	CHECK("a file is pinned by its name",
+	      is(NULL, NULL, NULL, "pytest/__init__.py", PINS_RUNNER));
+	CHECK("a file is pinned by its name",
+	      is(NULL, NULL, NULL, ".cargo/config.toml", PINS_RUNNER));
+	CHECK("a file is pinned by its name",
+	      is(NULL, NULL, NULL, ".github/workflows/test.yml", PINS_CI));
+	CHECK("a file is pinned by its name",
+	      is(NULL, NULL, NULL, "web/package.json", PINS_MANIFEST));
+	CHECK("a file is pinned by its name",
+	      is(NULL, NULL, NULL, "web/package-lock.json", PINS_LOCKFILE));
+	CHECK("a file is pinned by its name", is(NULL, NULL, NULL, "src/tax.py", PINS_NOT));
+	CHECK("a file is pinned by its name", is(NULL, NULL, NULL, "Cargo.toml", PINS_NOT));
+	CHECK("a file is pinned by its name", is(NULL, NULL, NULL, "contest/latest.py", PINS_NOT));
+}
+
+static void a_check_pins_what_it_names(void)
+{
+	CHECK("a check pins what it names", is("./run.sh fast", NULL, NULL, "run.sh", PINS_SCRIPT));
+	CHECK("a check pins what it names",
+	      is("cd web && sh scripts/check.sh", NULL, NULL, "scripts/check.sh", PINS_SCRIPT));
+	CHECK("a check pins what it names",
+	      is("sh -c 'bin/verify'", NULL, NULL, "bin/verify", PINS_SCRIPT));
+	CHECK("a check pins what it names",
+	      is("python3 src/main.py", NULL, NULL, "src/main.py", PINS_NOT));
+	CHECK("a check pins what it names",
+	      is("make -C lib test", NULL, NULL, "lib/Makefile", PINS_SCRIPT));
+	CHECK("a check pins what it names", is("npm test", NULL, NULL, "Makefile", PINS_NOT));
+	CHECK("a check pins what it names",
+	      is("/usr/bin/make test", NULL, NULL, "GNUmakefile", PINS_SCRIPT));
+}
+
+static void a_users_patterns_win(void)
+{
+	CHECK("a user's patterns win",
+	      is(NULL, "data/expected", NULL, "data/expected/a.txt", PINS_CHOSEN));
+	CHECK("a user's patterns win", is(NULL, NULL, "tests/", "tests/test_tax.py", PINS_NOT));
+	CHECK("a user's patterns win",
+	      is(NULL, NULL, "/tests", "other/tests/test_tax.py", PINS_TEST));
+	CHECK("a user's patterns win", is("./run.sh", "run.sh", "run.sh", "run.sh", PINS_NOT));
+}
+
+/* Whether the merge of two manifests is as expected; NULL: nothing is restored. */
+static bool merges(const char *base, const char *now, const char *expected)
+{
+	AUTO_FREE char *merged = pins_manifest_merge(base, strlen(base), now, strlen(now));
+
+	if (merged)
+		fprintf(stderr, "%s\n", merged);
+	return merged && expected ? strcmp(merged, expected) == 0 : !merged && !expected;
+}
+
+static void a_manifest_keeps_its_scripts_and_may_get_dependencies(void)
+{
+	const char *base = "{\"scripts\": {\"test\": \"jest\"}}";
+
+	CHECK("a manifest keeps its scripts, and may get dependencies",
+	      merges(base, "{\"scripts\": {\"test\": \"jest\"}, \"dependencies\": {}}", NULL));
+	CHECK("a manifest keeps its scripts, and may get dependencies",
+	      merges(base, "{\"dependencies\": {}, \"scripts\": {\"test\": \"true\"}}",
+		     "{\n  \"dependencies\": {},\n  \"scripts\": {\n    \"test\": \"jest\"\n  }\n}"));
+	CHECK("a manifest keeps its scripts, and may get dependencies",
+	      merges(base, "{\"scripts\": {\"test\": \"jest\"}, \"jest\": {\"testMatch\": []}}",
+		     "{\n  \"scripts\": {\n    \"test\": \"jest\"\n  }\n}"));
+	CHECK("a manifest keeps its scripts, and may get dependencies",
+	      merges(base, "{\"scripts\": {\"test\": \"true\"}, \"scripts\": {\"test\": \"jest\"}}",
+		     NULL));
+	CHECK("a manifest keeps its scripts, and may get dependencies", merges(base, "[]", base));
+	CHECK("a manifest keeps its scripts, and may get dependencies", merges(base, "", base));
+	CHECK("a manifest keeps its scripts, and may get dependencies",
+	      merges("not json", "{}", "not json"));
+}
+
+int main(void)
+{
+	files_have_kinds_by_name();
+	a_check_pins_what_it_names();
+	a_users_patterns_win();
+	a_manifest_keeps_its_scripts_and_may_get_dependencies();
+	return unit_failures > 0;
+}
