@@ -4,6 +4,7 @@ import http.client
 import json
 import os
 import signal
+import socket
 import threading
 import time
 
@@ -560,13 +561,23 @@ def test_a_gateway_killed_in_the_midst_loses_one_exchange_at_most(t):
     equal([models.ask(body=body(name))[0] for name in "ab"], [200, 200], "and is given")
 
 
+def connect_slowly(models):
+    """A client whose side of the connection keeps next to nothing that it has not read. By default the kernel
+    decides how much, up to 32 MiB."""
+    connection = models.connect()
+    connection.sock = socket.socket()
+    connection.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    connection.sock.connect(("127.0.0.1", models.port))
+    return connection
+
+
 def test_a_gateway_killed_in_a_replay_gives_the_same_to_who_asks_again(t):
-    events = message_events(text="word " * 1000000)  # more than anybody keeps for a client that does not read
+    events = message_events(text="word " * 1500000)  # more than the gateway's side keeps, which is 4 MiB at most
     models = record(t, lambda request, _: stream(events))
     models.ask(body=body(stream=True))
     models.stop()
     models = replay(t)
-    connection = models.connect()
+    connection = connect_slowly(models)
     connection.request("POST", "/v1/messages", json.dumps(body(stream=True)), {"x-api-key": models.token})
     connection.getresponse().read1(10)
     killed = models.pid
