@@ -8,9 +8,11 @@ import socket
 import threading
 import time
 
-from harness import contains, equal, expect, lacks
+from harness import contains, each_identity, equal, expect, lacks
 from harness.loop import Loop, until
 from harness.provider import (STREAM, Models, Provider, chunk, event, message, message_events, respond, stream)
+
+ANY_IDENTITY = "A tape is matched and replayed by its content."
 
 
 def body(text="Fix it", **more):
@@ -224,6 +226,7 @@ class Taped:
             return []
 
 
+@each_identity
 def test_a_loop_replays_to_the_same_tree_and_the_same_ledger(t):
     taped = Taped(t)
     loop, result = taped.record("-m", "3")
@@ -302,6 +305,7 @@ def test_where_a_loop_strays_it_ends_and_says_how(t):
         contains(file.read(), "400 ringfence: " + where, "what the agent was told")
 
 
+@each_identity
 def test_a_tape_in_the_project_cannot_be_changed_by_the_agent(t):
     taped = Taped(t, first=("echo x >>agent.tape; rm -f agent.tape; mv agent.tape b; cat agent.tape >/dev/null && echo readable; "
                             "echo x >>other.tape; echo yes >done", "DONE"))
@@ -342,6 +346,7 @@ def kill_in_the_midst(taped, name, *options, **keys):
     return [line for line in sums(taped.ledger(loop)) if line["route"] != "lost"]
 
 
+@each_identity
 def test_a_loop_killed_in_the_midst_goes_on_with_its_tape(t):
     """Kills a supervisor while recording and a runner while replaying: exchanges of an interrupted iteration can be used again."""
     taped = Taped(t, first=("[ -e began ] || { echo >began; sleep 1000; }; echo yes >done", "DONE"))
@@ -535,6 +540,7 @@ def test_the_original_pace_is_kept_if_that_is_wanted(t):
     expect(time.monotonic() - began >= 0.25, "never sooner", time.monotonic() - began)
 
 
+@each_identity
 def test_a_gateway_killed_in_the_midst_loses_one_exchange_at_most(t):
     hold = threading.Event()
     t.cleanups.append(hold.set)
@@ -613,6 +619,7 @@ def test_what_is_torn_off_is_dropped_and_recorded_over(t):
     equal([models.ask(body=body(name))[0] for name in "ab"], [200, 200], "both")
 
 
+@each_identity
 def test_what_is_no_tape_is_refused_and_left_alone(t):
     def refuse(*options, env=None):
         result = t.run([t.ringfence, "gateway", "--port", "0", *options, "--", "true"], env=t.env(ANTHROPIC_API_KEY="sk-ant-0123456789"))
@@ -635,6 +642,7 @@ def test_what_is_no_tape_is_refused_and_left_alone(t):
     contains(refuse("--record", place(t, "link")), "symbolic links in its path are not followed", "a link")
 
 
+@each_identity
 def test_a_tape_has_one_recorder(t):
     models = record(t, lambda request, _: message())
     models.ask()

@@ -60,7 +60,7 @@ class CaseItem(pytest.Item):
 
 def _items_of(module, function, run):
     for case in cases_of(function):
-        for identity in filter(case.concerns, run["identities"]):
+        for identity in case.identities(run["identities"]):
             label = f"{case.label}-{identity}" if case.label else identity
             yield CaseItem.from_parent(module, name=f"{function.__name__}[{label}]", case=case,
                                        identity=identity, run=run)
