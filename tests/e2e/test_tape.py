@@ -8,7 +8,8 @@ import socket
 import threading
 import time
 
-from harness import contains, each_identity, equal, expect, lacks
+from harness import Failure, contains, each_identity, equal, expect, lacks
+from harness.expect import shorten
 from harness.loop import Loop, until
 from harness.provider import (STREAM, Models, Provider, chunk, event, message, message_events, respond, stream)
 
@@ -391,6 +392,21 @@ def take(models, path, asked):
     return status, headers.get("content-type"), answer
 
 
+def answered(models, asked):
+    """Asks until there is an answer, which is returned. A failure shows the last refusal."""
+    given = []
+
+    def ask():
+        given[:] = take(models, "/v1/messages", asked)
+        return given[0] == 200
+
+    try:
+        until("it answers", ask)
+    except Failure as failure:
+        raise Failure(f"{failure}\nthe last answer: {shorten(given)}") from None
+    return given[2]
+
+
 LIMITED = respond({"type": "error", "error": {"type": "rate_limit_error", "message": "no"}}, "429 No", "application/json",
                   "Retry-After: 3600", "Set-Cookie: secret=1", "Request-Id: req_1")
 OVERLOADED = respond({"type": "error", "error": {"type": "overloaded_error", "message": "no"}}, "529 No")
@@ -560,7 +576,7 @@ def test_a_gateway_killed_in_the_midst_loses_one_exchange_at_most(t):
     killed = models.pid
     os.kill(killed, signal.SIGKILL)
     until("another one", lambda: models.pid not in (None, killed))
-    until("it answers", lambda: take(models, "/v1/messages", body("b"))[0] == 200)
+    answered(models, body("b"))
     models.stop()
     equal(read(t).count("\nexchange "), 2, "what was whole is there")
     models = replay(t)
@@ -589,8 +605,7 @@ def test_a_gateway_killed_in_a_replay_gives_the_same_to_who_asks_again(t):
     killed = models.pid
     os.kill(killed, signal.SIGKILL)
     until("another one", lambda: models.pid not in (None, killed))
-    equal(until("it answers", lambda: next((got for got in [take(models, "/v1/messages", body(stream=True))] if got[0] == 200), None))[2],
-          b"".join(events), "the answer")
+    equal(answered(models, body(stream=True)), b"".join(events), "the answer")
 
 
 def test_a_tape_that_is_full_ends_and_the_run_goes_on(t):
