@@ -597,11 +597,14 @@ def test_a_gateway_killed_in_a_replay_gives_the_same_to_who_asks_again(t):
     events = message_events(text="word " * 1500000)  # more than the gateway's side keeps, which is 4 MiB at most
     models = record(t, lambda request, _: stream(events))
     models.ask(body=body(stream=True))
+    # The client has the answer; it is on the tape a moment later.
+    until("the exchange on the tape", lambda: "\nend " in read(t))
     models.stop()
     models = replay(t)
     connection = connect_slowly(models)
     connection.request("POST", "/v1/messages", json.dumps(body(stream=True)), {"x-api-key": models.token})
-    connection.getresponse().read1(10)
+    response = connection.getresponse()
+    equal((response.status, len(response.read1(10))), (200, 10), "the begin of the answer")
     killed = models.pid
     os.kill(killed, signal.SIGKILL)
     until("another one", lambda: models.pid not in (None, killed))
