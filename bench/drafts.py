@@ -52,7 +52,7 @@ class Loops:
 
 
 def measure_iterations(bench, all_loops, rounds, count):
-    print(f"Between two agents on projects of several sizes, {rounds} rounds of {count}")
+    print(f"Between two agents on projects of several sizes, {rounds} rounds of {count}", flush=True)
     times = {f"{workspace}, {loops.files} files": [] for loops in all_loops for workspace in ("draft", "in-place")}
     for _ in range(rounds):
         for loops in all_loops:
@@ -75,7 +75,7 @@ def change(root, number):
 
 
 def measure_checkpoint(bench, loops, rounds):
-    print(f"A checkpoint after a change of five files, with {loops.files} files, {rounds} rounds")
+    print(f"A checkpoint after a change of five files, with {loops.files} files, {rounds} rounds", flush=True)
     project, place = loops.project.folder, loops.place
     _, folder = loops.run(bench, "draft", 2)
     stores = os.path.join(place.home, ".local/state/ringfence/snapshots")
@@ -104,7 +104,7 @@ def measure_checkpoint(bench, loops, rounds):
 
 def measure_first(bench, place, files, rounds):
     """The time of `true` in a new draft, against the same in place."""
-    print(f"`true` in a new draft of {files} files, {rounds} rounds")
+    print(f"`true` in a new draft of {files} files, {rounds} rounds", flush=True)
     project = place.project(f"first{files}")
     fill(project, files)
     os.chdir(project)
@@ -134,7 +134,7 @@ def measure_first(bench, place, files, rounds):
 
 
 def measure_build(bench, place, rounds):
-    print(f"A real build in a draft, {rounds} rounds")
+    print(f"A real build in a draft, {rounds} rounds", flush=True)
     project = bench.build_project(place)
     os.chdir(project)
     build = (bench.tool("make"), "-s", "-j2")

@@ -31,7 +31,7 @@ SRT_NODE = (22, 12)  # the oldest version that it accepts
 NODE_VERSION = "22.12.0"  # taken from npm where the machine's own node is older
 
 FULL = {"startup": 200, "patience_s": 120, "srt": 20, "build": 7, "denials": 7, "find": 21, "create": 5, "created": 40000, "files": 50000, "folders": 5000,
-        "loop": (5, 20), "many": 100, "long": (10, 20, 2000), "flood": 2 << 30, "growth": (10, 5000, 21), "drafts": (1000, 50000, 300000), "draft_loops": (2, 8), "draft_rounds": 5, "first_draft": 50000}
+        "loop": (5, 20), "many": 100, "long": (10, 20, 2000), "flood": 2 << 30, "growth": (10, 5000, 21), "drafts": (1000, 50000, 300000), "draft_loops": (2, 5), "draft_rounds": 5, "first_draft": 50000}
 QUICK = {"startup": 30, "patience_s": 10, "srt": 5, "build": 2, "denials": 2, "find": 2, "create": 2, "created": 4000, "files": 5000, "folders": 500,
          "loop": (2, 10), "many": 20, "long": (4, 10, 200), "flood": 256 << 20, "growth": (10, 5000, 5), "drafts": (1000, 10000), "draft_loops": (1, 5), "draft_rounds": 2, "first_draft": 5000}
 

@@ -91,7 +91,7 @@ def identities(options):
 def describe_run(options, temp, build):
     """Makes the folders of a run. The result is all that the tests know of them."""
     run = {"root": ROOT, "attack": rundir.compile_attack(TESTS, temp), "again": [],
-           "build": build, "sanitized": options.sanitize, "identities": identities(options), "homes": {}, "builds": {}, "trees": []}
+           "build": build, "sanitized": options.sanitize, "cpu": options.cpu, "identities": identities(options), "homes": {}, "builds": {}, "trees": []}
     for identity in run["identities"]:
         tree = os.path.join(temp, f"{identity}-tree")
         rundir.copy_tree(ROOT, build, tree, rundir.uid_of(identity))
@@ -217,6 +217,7 @@ def parse():
     parser.add_argument("--sanitize", action="store_true", help="escape/ and e2e/ with sanitizers")
     parser.add_argument("--build", default="build", metavar="DIR",
                         help="take the programs from this build folder (%(default)s)")
+    parser.add_argument("--cpu", action="store_true", help="print the CPU time of the tests, by file")
     parser.add_argument("--agents", action="store_true", help="the real agents, and nothing else")
     return parser.parse_known_args()
 

@@ -9,9 +9,9 @@
 #include <sys/types.h>
 
 /*
- * Kills a child and, at the same instant, the process group that it leads. One by one, a process of
- * the group could be left behind: if this process is killed in between, or if that process waits for
- * one that is dead.
+ * Kills a child and, at the same instant, the process group that it leads. One by one, a process
+ * of the group could be left behind: if this process is killed in between, or if that process
+ * waits for one that is dead.
  */
 void process_kill(pid_t child);
 

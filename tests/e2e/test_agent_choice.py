@@ -3,8 +3,10 @@
 import json
 import os
 
-from harness import cases, contains, equal, expect, lacks, snapshot, user_only
+from harness import cases, contains, each_identity, equal, expect, lacks, snapshot, user_only
 from harness.loop import Loop
+
+ANY_IDENTITY = "Agents are chosen, started and read by their names and texts."
 
 RESULT = ('{"type":"result","subtype":"success","is_error":false,"result":"It is done.","session_id":"s-1",'
           '"total_cost_usd":0.25,"modelUsage":{"m":{"inputTokens":10,"outputTokens":5}}}')
@@ -31,6 +33,7 @@ def run(loop, *words, env=None, check="test -f done"):
     return loop.ringfence("run", "make it", "--check", check, "-m", "1", *words, env=env)
 
 
+@each_identity
 def test_claude_is_started_with_its_options_and_its_stream_is_read(t):
     stand_in(t, "claude", f"#!/bin/sh\nprintf '%s\\n' \"$@\" >args\ncat >prompt\nenv >env\ntouch done\necho '{RESULT}'\n")
     loop = Loop(t)
@@ -93,6 +96,7 @@ def test_tokens_are_priced_where_the_agent_does_not_and_the_model_is_known(t, wo
     equal(ended.get("unpriced", False), unpriced, "is there more that is not known?", ended)
 
 
+@each_identity
 def test_aider_gets_its_prompt_as_a_file(t):
     stand_in(t, "aider", "#!/bin/sh\nprintf '%s\\n' \"$@\" >args\ncat \"$2\" >prompt\ntouch done\n")
     loop = Loop(t)
@@ -103,6 +107,7 @@ def test_aider_gets_its_prompt_as_a_file(t):
     contains(loop.tree()["args"], "--yes-always", "the words")
 
 
+@each_identity
 def test_patchpal_is_run_by_the_interpreter_that_its_program_names(t):
     stand_in(t, "patchpal", "#!/usr/bin/python3\n")
     loop = Loop(t)
@@ -202,6 +207,7 @@ def test_a_version_that_was_not_tested_is_said(t):
 
 @user_only
 @cases("claude", "codex", "gemini", "opencode")
+@each_identity
 def test_without_a_fence_nothing_skips_permissions_and_the_users_own_home_stays_as_it_is(t, agent):
     stand_in(t, agent, "#!/bin/sh\nprintf '%s\\n' \"$@\" >args\necho \"$HOME\" >home\ncat >/dev/null\ntouch done\n")
     for name in (".gemini/settings.json", ".codex/config.toml", ".claude/settings.json"):
@@ -225,6 +231,7 @@ KEEPS = ("#!/bin/sh\ncat >/dev/null\ncat ~/.claude/projects/* >>remembered 2>/de
 
 
 @cases((), ("--read-only",))
+@each_identity
 def test_sessions_are_kept_with_each_iteration_or_go_on(t, *words):
     stand_in(t, "claude", KEEPS)
     loop = Loop(t)
@@ -244,6 +251,7 @@ def test_sessions_are_kept_with_each_iteration_or_go_on(t, *words):
     equal(other.status()["spent_nusd"], 250_000_000, "what was spent: the sum of the session, once")
 
 
+@each_identity
 def test_where_sessions_cannot_be_kept_a_loop_does_without(t):
     stand_in(t, "claude", "#!/bin/sh\ncat >/dev/null\ntouch done\n")
     t.write(f"{t.state}-sessions", "a file is in the way")
@@ -256,6 +264,7 @@ def test_where_sessions_cannot_be_kept_a_loop_does_without(t):
     contains(result.err, "sessions are not kept", "the notice")
 
 
+@each_identity
 def test_an_agent_in_the_project_leaves_the_project_writable(t):
     loop = Loop(t)
     folder = loop.path("node_modules/claude")
@@ -266,6 +275,7 @@ def test_an_agent_in_the_project_leaves_the_project_writable(t):
     expect(os.path.exists(loop.path("node_modules/new")), "packages can be installed")
 
 
+@each_identity
 def test_a_login_is_copied_into_the_fence_and_into_no_journal(t):
     t.at_home(".claude/.credentials.json", '{"token": "of-a-person"}')
     stand_in(t, "claude", "#!/bin/sh\ncp ~/.claude/.credentials.json seen\nenv >env\ncat >/dev/null\ntouch done\n")

@@ -6,10 +6,12 @@ import os
 import random
 import shutil
 
-from harness import cases, contains, equal, expect, kernel, lacks, needs, timeout
+from harness import cases, contains, each_identity, equal, expect, kernel, lacks, needs, timeout
 from harness.loop import Loop
 from harness.repository import WHO, Repository
 from harness.snapshots import Snapshots
+
+ANY_IDENTITY = "Commits are judged and merged by their content."
 
 RESULT = "ringfence/loop"
 LINES = [f"line {number}" for number in range(1, 31)]
@@ -50,6 +52,7 @@ def clean(repo, but=""):
 
 
 @needs("git")
+@each_identity
 def test_a_disk_that_is_full_when_the_lock_is_taken_changes_nothing(t):
     t.own_mounts()
     t.tmpfs(t.project, "4m")
@@ -67,6 +70,7 @@ def test_a_disk_that_is_full_when_the_lock_is_taken_changes_nothing(t):
 # The result
 
 @needs("git")
+@each_identity
 def test_a_result_moves_the_branch_forward_where_it_can(t):
     repo, program = begin(t)
     wanted = repo.commit(RESULT, {"a": text(l3="three"), "new/deep/d": ("100755", "d\n"), "b": None,
@@ -84,6 +88,7 @@ def test_a_result_moves_the_branch_forward_where_it_can(t):
 
 
 @needs("git")
+@each_identity
 def test_both_sides_are_merged_in_a_commit_of_the_users(t):
     repo, program = begin(t)
     theirs = repo.commit(RESULT, {"a": text(l3="three"), "folder/new": "n\n"})
@@ -379,6 +384,7 @@ def test_a_merge_needs_to_know_who_the_user_is(t):
 
 
 @needs("git")
+@each_identity
 def test_paths_that_lead_elsewhere_are_refused(t):
     repo, program = begin(t)
     blob = repo.git("hash-object", "-w", "--stdin", input=b"evil")
@@ -402,6 +408,7 @@ def test_a_tree_of_hundreds_of_folders_below_one_another_is_refused(t):
 
 
 @needs("git")
+@each_identity
 def test_nothing_of_anybody_is_executed(t):
     mark = os.path.join(t.outside, "mark")
     repo, program = begin(t, {"a": text(), "b": "b\n", ".gitattributes": "* filter=evil merge=evil diff=evil\n"})
@@ -457,6 +464,7 @@ def edited(rng, files):
 
 @needs("git")
 @timeout(240)
+@each_identity
 def test_random_pairs_are_merged_as_git_does_it(t):
     rng = random.Random(1)
     files = {f"f{number}": "".join(f"{number} line {line}\n" for line in range(20)) for number in range(5)}
@@ -489,6 +497,7 @@ def test_random_pairs_are_merged_as_git_does_it(t):
 
 @needs("git")
 @timeout(240)
+@each_identity
 def test_an_apply_that_is_killed_anywhere_is_finished_by_the_next_or_has_not_happened(t):
     repo, program = begin(t, {"a": text(), "b": "b\n", "c/d": "d\n", "e": "e\n", "keep": "k\n", "mine": "m\n"})
     repo.commit(RESULT, {"a": text(l3="three"), "b": None, "b/now": "a folder\n", "c/d": None, "c": "now a file\n",
@@ -561,6 +570,7 @@ def save(repo, name, content):
 @needs("git")
 @timeout(240)
 @cases("a", "b", "new")
+@each_identity
 def test_what_the_user_saves_meanwhile_is_not_lost(t, name):
     """A changed, a deleted and a new file, with a crash at every point."""
     repo, program = begin(t)
@@ -625,6 +635,7 @@ def looped(t, **files):
 
 
 @needs("git")
+@each_identity
 def test_apply_says_what_it_does(t):
     loop, repo, branch = looped(t)
     result = loop.ringfence("apply")
@@ -680,6 +691,7 @@ def test_a_terminal_is_shown_no_control_characters_of_a_patch(t):
 
 
 @needs("git")
+@each_identity
 def test_a_run_finishes_an_apply_that_was_cut_off(t):
     loop, repo, branch = looped(t)
     wanted = repo.commit(branch, {"a": text(l3="three"), "new": "new\n"})
@@ -830,6 +842,7 @@ def test_what_the_users_configuration_makes_git_obey_needs_a_yes(t, how):
 
 
 @needs("git")
+@each_identity
 def test_the_users_configuration_that_lies_in_the_project_needs_a_yes(t):
     loop, repo, branch = looped(t)
     repo.commit("main", {"dot/gitconfig": "[core]\n"})
@@ -886,6 +899,7 @@ EXECUTED_BY_GIT = {
 
 @needs("git")
 @cases(*EXECUTED_BY_GIT)
+@each_identity
 def test_git_executes_nothing_unasked_where_a_folder_is_replaced(t, how):
     """A symlink in place of a folder leads a path of the user's configuration to other files."""
     files, config, changes = EXECUTED_BY_GIT[how]

@@ -5,9 +5,11 @@ import json
 import os
 
 from fakes import Server
-from harness import cases, contains, equal, expect, lacks
+from harness import cases, contains, each_identity, equal, expect, lacks
 from harness.loop import Loop
 from harness.provider import Provider, event, respond, stream
+
+ANY_IDENTITY = "The agent works in the fence, in which nobody is root."
 
 KEY = "sk-real-0123456789abcdef0123456789"
 PROVIDERS = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY"}
@@ -68,6 +70,7 @@ class World:
 
 
 @BOTH
+@each_identity
 def test_it_fixes_a_bug_and_the_check_says_so(t, provider):
     world = World(t, [
         turn(call("list"), call("read", path="add.sh"), text="I look at it."),
@@ -150,6 +153,7 @@ def test_a_binary_file_is_recognised(t):
     equal(world.results(1)[1][0], "text.txt:1:a needle\n", "what search finds")
 
 
+@each_identity
 def test_a_command_that_hangs_is_ended_and_its_children_with_it(t):
     world = World(t, [turn(call("shell", command="sleep 600 & sleep 600", timeout_s=1),
                            call("shell", command="sleep 600 & echo $!"),
@@ -196,6 +200,7 @@ def test_a_window_that_is_too_small_is_kept_to(t, provider):
     expect(any("to save space" in json.dumps(body) for body in world.bodies()), "it was said to the model", "")
 
 
+@each_identity
 def test_it_stays_in_its_folder(t):
     """The control: the same tools with a path and a symlink that stay inside."""
     t.write(os.path.join(t.outside, "secret.txt"), "the secret", 0o644)
@@ -223,6 +228,7 @@ STRAY = ("setsid sh -c 'echo $$ >pid; exec sleep 300' >/dev/null 2>&1 & while [ 
          "kill -0 $(cat pid) && echo alive")
 
 
+@each_identity
 def test_what_a_command_leaves_behind_is_ended_with_it(t):
     """It could read along while the agent's memory is open to the fence's observer. The control: it lives as long as the command does."""
     world = World(t, [turn(call("shell", command=STRAY), call("shell", command="kill -0 $(cat pid) || echo gone")), *ends()])
@@ -249,6 +255,7 @@ for line in maps:
 """
 
 
+@each_identity
 def test_no_key_and_no_token_gets_to_commands_events_or_files(t):
     probe = ("env; cat /proc/*/environ 2>/dev/null | tr '\\0' '\\n'; cat /proc/$PPID/cmdline | tr '\\0' ' '; "
              "ls -la /proc/$PPID/fd")
@@ -267,6 +274,7 @@ def test_no_key_and_no_token_gets_to_commands_events_or_files(t):
                 lacks(file.read().decode("latin-1"), KEY, name)
 
 
+@each_identity
 def test_what_the_fence_denies_is_denied_and_told(t):
     world = World(t, [turn(call("read", path=".env"), call("write", path=".git/hooks/pre-commit", content="evil"),
                            call("shell", command="cat .env; echo evil >.git/hooks/pre-commit")), *ends()])

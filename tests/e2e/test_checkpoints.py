@@ -8,10 +8,12 @@ import stat
 import subprocess
 import time
 
-from harness import cases, contains, equal, expect, lacks, needs, root_only, timeout
+from harness import cases, contains, each_identity, equal, expect, lacks, needs, root_only, timeout
 from harness.edits import Editor, difference, listing
 from harness.loop import Loop, until
 from harness.snapshots import Snapshots
+
+ANY_IDENTITY = "Checkpoints are made and compared by the content of files."
 
 STEPS = {"1": "edit new one; edit old changed; rm gone", "2": "edit done yes"}
 
@@ -74,6 +76,7 @@ def test_a_survey_counts_the_same_with_checkpoints_and_without(t):
 # A loop
 
 @needs("git")
+@each_identity
 def test_a_loop_has_a_checkpoint_before_it_and_after_each_iteration(t):
     loop = begin(t)
     equal([(entry["number"], entry["kind"], entry["iteration"]) for entry in checkpoints(loop)],
@@ -83,6 +86,7 @@ def test_a_loop_has_a_checkpoint_before_it_and_after_each_iteration(t):
     fsck(t, store_of(t))
 
 
+@each_identity
 def test_a_rollback_undoes_a_loop_and_can_be_undone(t):
     loop = Loop(t, scripts=STEPS, old="old\n", gone="gone\n")
     os.chmod(loop.path("old"), 0o640)
@@ -125,6 +129,7 @@ def test_show_prints_a_file_of_a_checkpoint(t):
     contains(result.err, "checkpoint 0 does not contain 'new'", "stderr")
 
 
+@each_identity
 def test_restore_brings_back_one_path_only(t):
     loop = begin(t)
     equal(loop.ringfence("restore", "gone", "--yes").code, 0, "exit status")
@@ -194,6 +199,7 @@ def test_checkpoints_are_taken_while_an_agent_works(t):
     equal(loop.ringfence("show", f"{number}:early").out, "x\n", "what it holds")
 
 
+@each_identity
 def test_what_an_agent_planted_does_not_come_back_with_a_rollback(t):
     plant = "mkdir .vscode; edit .vscode/tasks.json evil; edit here x; meet go; edit done yes"
     loop = Loop(t, scripts={"1": plant})
@@ -278,6 +284,7 @@ def test_what_git_tracks_is_kept_even_if_a_rule_ignores_it(t):
     equal((tree["build/kept"], tree["build/other"]), ("user\n", "agent\n"), "tracked, and not tracked")
 
 
+@each_identity
 def test_no_symlink_is_followed_and_nothing_of_the_project_is_executed(t):
     secret = t.at_home("secret.txt", "the secret")
     mark = os.path.join(t.outside, "executed")
@@ -306,6 +313,7 @@ def test_no_symlink_is_followed_and_nothing_of_the_project_is_executed(t):
 
 
 @needs("git")
+@each_identity
 def test_ringfence_snapshot_writes_to_its_own_places_only(t):
     """A repository that points elsewhere shows that the kernel enforces it."""
     elsewhere = os.path.join(t.outside, "elsewhere")
@@ -322,6 +330,7 @@ def test_ringfence_snapshot_writes_to_its_own_places_only(t):
     equal(os.listdir(os.path.join(snapshots.store, "rules")), ["loop"], "as a control, in its own place")
 
 
+@each_identity
 def test_pipes_and_sockets_are_not_waited_for(t):
     os.mkfifo(t.path("pipe"))
     with socket.socket(socket.AF_UNIX) as server:
@@ -351,6 +360,7 @@ def test_a_terminal_is_shown_no_control_characters(t):
 
 @timeout(240)
 @cases(*range(6))
+@each_identity
 def test_random_edits_are_undone_to_the_byte_and_the_mode(t, seed):
     editor = Editor(t.project, seed)
     snapshots = own(t)
@@ -434,6 +444,7 @@ def test_a_checkpoint_that_is_killed_anywhere_is_there_or_not(t):
 
 
 @timeout(240)
+@each_identity
 def test_a_rollback_that_is_killed_anywhere_is_finished_by_the_next_command(t):
     world(t)
     snapshots = own(t)
@@ -530,6 +541,7 @@ def test_making_room_that_is_killed_anywhere_loses_nothing_that_should_stay(t):
     expect(killed > 5, "there are fault points", killed)
 
 
+@each_identity
 def test_clean_removes_a_loop_with_all_that_it_kept(t):
     loop = begin(t)
     first, folder = loop.status()["id"], loop.folder

@@ -2,7 +2,9 @@
 
 import os
 
-from harness import cases, equal, expect
+from harness import cases, each_identity, equal, expect
+
+ANY_IDENTITY = "Files are parsed and refused by their content."
 
 # (text, line, words of the sentence)
 YAML = (
@@ -291,6 +293,7 @@ def test_there_are_enough_of_them(t):
            "at least 200, none twice", len(WRONG))
 
 
+@each_identity
 def test_nothing_runs_with_a_wrong_file(t):
     t.write("ringfence.yml", "nett: none\nmemory: lots\n")
     result = t.sh("touch ran")

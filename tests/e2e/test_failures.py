@@ -6,10 +6,12 @@ import struct
 import threading
 import time
 
-from harness import cases, contains, equal, expect
+from harness import cases, contains, each_identity, equal, expect
 from harness.client import CLIENT
 from harness.loop import Loop
 from harness.provider import STREAM, Provider, chunk, event, message, message_events, respond, stream
+
+ANY_IDENTITY = "What follows from a provider's answers is decided by their content."
 
 KEY = "sk-ant-real-0123456789abcdef"
 
@@ -227,6 +229,7 @@ def test_a_session_that_is_too_long_is_not_continued(t, event, had):
 
 
 @cases("plain", "events")
+@each_identity
 def test_after_the_cause_is_removed_resume_goes_on_from_there(t, agent):
     """The control: the same agent, the same provider, and a key that the provider accepts."""
     mended = []
@@ -243,6 +246,7 @@ def test_after_the_cause_is_removed_resume_goes_on_from_there(t, agent):
        (400, "python3 ask.py; edit /etc/out x; exit 1", "crash"),  # the failed request explains more
        (200, "edit /etc/out x; python3 ask.py; exit 1", "crash"),  # it went on to ask its model
        (200, "edit /etc/out x; sleep 11; exit 1", "crash"))  # it went on for more than ten seconds
+@each_identity
 def test_only_a_denial_that_comes_right_before_a_crash_explains_it(t, status, script, failure):
     refused = refusal(400, "invalid_request_error", "messages: at least one message is required")
     world = World(t, lambda request, _: refused if status == 400 else message(), "plain")

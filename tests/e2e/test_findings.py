@@ -7,6 +7,8 @@ from harness import contains, equal, lacks
 from harness.loop import Loop
 from harness.terminal import Terminal
 
+ANY_IDENTITY = "Findings are read from a diff."
+
 TEST = "def test_tax():\n    assert tax(100) == 19\n\n\ndef test_free():\n    assert tax(0) == 0\n"
 
 

@@ -3,9 +3,11 @@
 import os
 import signal
 
-from harness import cases, contains, equal, expect, lacks, needs, timeout
+from harness import cases, contains, each_identity, equal, expect, lacks, needs, timeout
 from harness.gitrepo import Private, Repository
 from harness.loop import WORKSPACES, Loop, keepers, kill, until
+
+ANY_IDENTITY = "Commits come in by their content; who may write to the private git directory is tested as each."
 
 COMMIT = "git add -A; git commit -q -m 'by the agent'; "
 
@@ -24,6 +26,7 @@ def branch(loop):
 
 @needs("git")
 @cases(*WORKSPACES)
+@each_identity
 def test_the_agent_commits_and_the_user_finds_a_branch(t, workspace):
     loop = Loop(t, scripts={"1": f"edit new.txt hello; {COMMIT} git log --format=%an%n%ae%n%s > seen; edit done yes"},
                 workspace=workspace)
@@ -45,6 +48,7 @@ def test_the_agent_commits_and_the_user_finds_a_branch(t, workspace):
 
 @needs("git")
 @cases(*WORKSPACES)
+@each_identity
 def test_the_agent_amends_branches_tags_stashes_and_rebases_over_iterations(t, workspace):
     scripts = {
         "1": f"edit one 1; {COMMIT} git commit -q --amend -m amended; git branch side HEAD~1; git tag light; "
@@ -104,6 +108,7 @@ def test_a_commit_after_every_file_was_touched_writes_only_what_is_new(t, kind):
 
 
 @needs("git")
+@each_identity
 def test_git_status_inside_is_what_the_user_sees(t):
     loop = Loop(t, scripts={"1": "git status --porcelain=v2 --branch > /tmp/x; git diff > /tmp/d; git diff --cached > /tmp/c; "
                                  "cat /tmp/x /tmp/d /tmp/c > seen; edit done yes"})
@@ -171,6 +176,7 @@ def test_an_agent_that_empties_its_git_is_told_of_and_told_once(t):
 
 
 @needs("git")
+@each_identity
 def test_with_read_only_the_agent_cannot_commit(t):
     loop, repo = begin(t, f"edit new x; {COMMIT} true", "--git", "read-only")
     equal(list(repo.refs()), ["refs/heads/main"], "the refs")
@@ -201,6 +207,7 @@ def test_a_project_may_only_make_git_read_only(t):
 # Repositories of all kinds
 
 @needs("git")
+@each_identity
 def test_in_a_linked_work_tree_the_agent_commits_as_well(t):
     main = Repository(t, os.path.join(t.home, "main")).filled()
     project = os.path.join(t.home, "tree")
@@ -231,6 +238,7 @@ def test_a_git_file_that_leads_to_a_folder_which_does_not_know_of_it_is_not_foll
 
 
 @needs("git")
+@each_identity
 def test_submodules_are_there_and_only_read(t):
     inner = Repository(t, os.path.join(t.home, "inner")).filled()
     loop = Loop(t, scripts={"1": f"git submodule status > seen; git -C sub log -1 --format=%s >> seen; git status --short >> seen; "
@@ -279,6 +287,7 @@ def test_a_shallow_clone_stays_shallow(t):
 
 
 @needs("git")
+@each_identity
 def test_a_repository_without_commits_gets_its_first_one(t):
     loop = Loop(t, scripts={"1": f"edit new x; {COMMIT} true; edit done yes"})
     repo = Repository(t, loop.project)
@@ -298,6 +307,7 @@ def test_without_a_repository_nothing_is_made(t):
 
 @needs("git")
 @cases("private", "read-only")
+@each_identity
 def test_a_subfolder_of_a_repository_is_the_project_and_has_no_git(t, mode):
     loop = Loop(t, "whole/part", scripts={"1": "git log >seen 2>&1; edit done yes"})
     repo = Repository(t, os.path.dirname(loop.project)).filled()
@@ -353,6 +363,7 @@ def test_objects_that_are_borrowed_already_are_borrowed_again(t):
 
 @needs("git")
 @cases("SHA-256", "partial clone", "reftable", "an unknown extension", "another work tree", "a symlink")
+@each_identity
 def test_what_cannot_be_private_is_read_only_and_named(t, kind):
     loop = Loop(t, scripts={"1": f"edit new x; ({COMMIT} true) > /dev/null 2>&1; edit done yes"})
     words, config, why = {
@@ -428,6 +439,7 @@ def test_a_branch_that_the_user_moved_or_checked_out_is_left_alone(t):
 
 @needs("git")
 @cases(".gitconfig", ".config/git/config")
+@each_identity
 def test_the_agent_commits_by_the_name_that_git_would_take(t, name):
     """Also if the user sets it in a file that is included for some repositories only."""
     repo = Repository(t, os.path.join(t.home, "repo")).filled()
@@ -565,6 +577,7 @@ def test_no_gc_at_any_point_of_an_import_takes_anything_away(t):
 # Crashes
 
 @needs("git")
+@each_identity
 def test_kill_9_at_any_point_of_an_import_leaves_the_old_or_the_new(t):
     repo = Repository(t, os.path.join(t.home, "repo")).filled()
     private = Private(t, repo)
@@ -655,6 +668,7 @@ def test_kill_9_while_the_private_directory_is_made_leaves_nothing_half_done(t):
 
 
 @needs("git")
+@each_identity
 def test_commits_outlive_a_killed_supervisor(t):
     loop = Loop(t, scripts={"1": f"[ -f first ] || {{ edit first x; {COMMIT} edit there x; meet never; }}; "
                                  f"git log -1 --format=%s > seen; edit second x; {COMMIT} edit done yes"})
@@ -729,6 +743,7 @@ LOCKS = (".git/index.lock", ".git/HEAD.lock", ".git/config.lock", ".git/packed-r
 
 @needs("git")
 @cases("crash", "exit 0", "hang")
+@each_identity
 def test_locks_of_a_killed_git_do_not_block_the_next_iteration(t, end):
     touch = " ".join(LOCKS)
     elsewhere = t.write(os.path.join(t.outside, "kept.lock"), "mine")
@@ -743,6 +758,7 @@ def test_locks_of_a_killed_git_do_not_block_the_next_iteration(t, end):
 
 @needs("git")
 @cases("", "--worktree")
+@each_identity
 def test_hidden_files_that_are_tracked_do_not_keep_the_agent_from_committing(t, how):
     """They stay in the commits as they are. So do those that are hidden by a rule, or in a hidden folder."""
     texts = {".env.example": "NAME=value\n", ".env": "PASSWORD=hunter2hunter2\n", ".npmrc": "//example.org/:_authToken=hunter2\n",

@@ -2,7 +2,9 @@
 
 import os
 
-from harness import cases, contains, equal, expect, lacks
+from harness import cases, contains, each_identity, equal, expect, lacks
+
+ANY_IDENTITY = "A file is written that depends on the names of others."
 
 
 def init(t, *opts, **options):
@@ -35,6 +37,7 @@ KINDS = {
 
 
 @cases(*KINDS)
+@each_identity
 def test_a_project_is_known_by_its_files(t, name):
     files, check = KINDS[name]
     for file, text in files.items():
@@ -99,6 +102,7 @@ def test_a_file_that_is_there_is_kept_unless_forced(t):
     equal([name for name in os.listdir(t.project) if name.startswith(".ringfence")], [], "temporary files left")
 
 
+@each_identity
 def test_a_symlink_is_not_followed(t):
     target = os.path.join(t.outside, "target")
     os.symlink(target, t.path("ringfence.yml"))
@@ -115,6 +119,7 @@ def test_printing_writes_nothing(t):
     expect(not t.exists("ringfence.yml"), "no file")
 
 
+@each_identity
 def test_files_that_are_not_what_they_seem_do_no_harm(t):
     os.mkfifo(t.path("Makefile"))
     os.mkdir(t.path("package.json"))

@@ -4,9 +4,11 @@ import hashlib
 import os
 import shutil
 
-from harness import cases, contains, equal, expect, lacks, needs
+from harness import cases, contains, each_identity, equal, expect, lacks, needs
 from harness.gitrepo import Private, Repository
 from harness.loop import Loop
+
+ANY_IDENTITY = "Pointers and contents are judged by their bytes."
 
 CHANGES = ("printf 'a new picture' > old.bin; printf 'another one' > sub/new.bin; git rm -q gone.bin; "
            "git mv moved.bin 'to a place.bin'; printf text > plain.txt; git add -A; git commit -q -m 'by the agent'; "
@@ -50,6 +52,7 @@ def read(repo, name):
 
 @needs("git", "git-lfs")
 @cases("own folder", "work tree")
+@each_identity
 def test_what_the_agent_commits_is_a_pointer_and_its_object_is_in_the_store(t, where):
     loop = Loop(t, scripts={"1": f"{CHANGES} edit done yes"})
     repo = repository(t, loop.project)
@@ -90,6 +93,7 @@ def test_apply_writes_the_content_and_git_calls_everything_unchanged(t, where):
 
 
 @needs("git", "git-lfs")
+@each_identity
 def test_later_iterations_stash_and_check_out_files_in_lfs(t):
     scripts = {
         "1": "printf 'version 2' > old.bin; git commit -q -am two; printf 'version 3' > old.bin; git stash -q; cat old.bin > one; "
@@ -162,6 +166,7 @@ def test_patterns_with_spaces_in_folders_and_of_the_user_are_lfs_too(t):
 
 
 @needs("git", "git-lfs")
+@each_identity
 def test_git_lfs_itself_can_be_used_inside(t):
     """It finds content in the user's store, and what it stores is imported as well."""
     loop = Loop(t, scripts={"1": f"git config filter.lfs.process > used; {CHANGES} git lfs track '*.big'; printf big > x.big; git add -A; "

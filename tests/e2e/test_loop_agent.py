@@ -4,8 +4,10 @@ import json
 import os
 import time
 
-from harness import cases, contains, equal, expect, lacks
+from harness import cases, contains, each_identity, equal, expect, lacks
 from harness.loop import Loop, kill, until
+
+ANY_IDENTITY = "What follows from an agent's reports is decided by their content."
 
 EVENTS = ("--agent-format", "events")
 CENT = 10**7  # nano-dollars
@@ -44,6 +46,7 @@ def test_a_failure_has_the_class_that_facts_give_it(t, script, failure, verdict)
 
 @cases(("edit done yes", 0, "completed"), ("exit 3", 1, "failed"), ("edit a $N", 2, "limit"),
        ("event auth '\"text\": \"the key is old\"'", 3, "paused"))
+@each_identity
 def test_every_status_has_its_exit_status(t, script, code, status):
     loop = Loop(t, scripts={"all": script})
     result = loop.run(*EVENTS, "-m", "9", "--max-errors", "2", "--max-no-progress", "3")
@@ -69,6 +72,7 @@ def test_a_limit_is_waited_out_to_the_stated_time_and_uses_up_no_iteration(t):
     equal(loop.status()["used"], 1, "iterations that count")
 
 
+@each_identity
 def test_a_wait_survives_a_restart_of_the_supervisor(t):
     loop = Loop(t, scripts={"1": "[ -e reset ] || { echo $(($(date +%s) + 8)) >reset; event limit '\"reset_at\": '"
                                  "$(cat reset); exit 1; }; date +%s >again; edit done yes"})
@@ -201,6 +205,7 @@ def test_a_warning_need_not_pause(t):
     contains(json.dumps(loop.history()[0]["reasons"]), "--warn-cost", "the warning")
 
 
+@each_identity
 def test_what_an_aborted_or_interrupted_agent_spent_is_spent(t):
     t.leftover_runs = True
     loop = Loop(t, scripts={"1": f"{cost(3)}; [ -e again ] && edit more x; edit here x; hang"})

@@ -14,6 +14,8 @@ from harness import cases, contains, equal, expect, lacks, timeout, user_only
 from harness.case import Failure
 from harness.loop import Loop, until
 
+ANY_IDENTITY = "The index of loops is a file with numbers; its reader does not ask who reads."
+
 MANY = 40
 INDEXES = (".index", ".costs", ".reopened")
 ANSWERS = (("status",), ("status", "--json"), ("status", "--all"), ("history",), ("logs",), ("cost",), ("cost", "--by", "loop", "--json"),

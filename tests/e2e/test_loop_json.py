@@ -7,6 +7,8 @@ import signal
 from harness import cases, contains, equal, expect
 from harness.loop import Loop, until
 
+ANY_IDENTITY = "What is printed of a loop does not depend on who runs it."
+
 STEPS = {"all": "say step $N; edit step-$N $N; [ $N -lt 2 ] || edit done yes"}
 KEYS = {"id", "project", "status", "iteration", "supervisor_pid", "spent_nusd", "limits", "mechanism",
         "weaker", "last_heartbeat", "reason"}

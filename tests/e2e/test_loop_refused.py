@@ -3,8 +3,10 @@
 import json
 import os
 
-from harness import cases, contains, equal, expect, lacks
+from harness import cases, contains, each_identity, equal, expect, lacks
 from harness.loop import Loop
+
+ANY_IDENTITY = "Arguments and settings are refused before anything starts."
 
 STEPS = {"all": "edit started yes; edit done yes"}
 
@@ -44,6 +46,7 @@ def test_exec_says_nothing_of_settings_for_loops(t):
 
 
 @cases("agent", "check")
+@each_identity
 def test_a_program_that_is_not_shown_in_the_fence_is_refused_before_anything_starts(t, who):
     loop = Loop(t, scripts=STEPS)
     tool = t.at_home("fix.sh", "#!/bin/sh\ntouch started done\n")
@@ -56,6 +59,7 @@ def test_a_program_that_is_not_shown_in_the_fence_is_refused_before_anything_sta
 
 
 @cases(("sh agent.sh", "{} test -f done"), ("{} sh agent.sh", "test -f done"))
+@each_identity
 def test_a_program_is_looked_up_by_the_path_inside(t, agent, check):
     loop = Loop(t, scripts=STEPS)
     shims = os.path.join(t.home, "shims")
@@ -99,6 +103,7 @@ def test_an_agent_that_is_not_there_ends_the_loop_at_once(t):
 
 
 @cases("TASKS.md", "script")
+@each_identity
 def test_a_task_list_that_is_no_file_is_refused(t, name):
     loop = Loop(t, scripts=STEPS)
     refuses(loop, loop.run("--tasks", name, check=None), f"--tasks '{name}'")

@@ -8,6 +8,8 @@ import shutil
 from harness import cases, contains, equal, expect, lacks
 from harness.loop import Loop
 
+ANY_IDENTITY = "What is printed of a loop does not depend on who runs it."
+
 
 def test_status_tells_the_objective_and_what_it_does(t):
     loop = Loop(t, scripts={"1": "edit here-1 x; meet go", "2": "edit done yes"})

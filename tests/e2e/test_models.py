@@ -13,10 +13,12 @@ import struct
 import threading
 import time
 
-from harness import cases, contains, equal, expect, lacks
+from harness import cases, contains, each_identity, equal, expect, lacks
 from harness.case import Skip
 from harness.loop import until
 from harness.provider import (STREAM, Models, Provider, chunk, event, message, message_events, opus, respond, stream)
+
+ANY_IDENTITY = "The gateway's answers and the ledger do not depend on who starts it; how it is confined does."
 
 REGION = 11  # reservations assume the most expensive region: tenths
 
@@ -41,6 +43,7 @@ def wait_for(condition, what):
 
 # --- allowed requests
 
+@each_identity
 def test_the_key_is_added_outside_and_the_answer_comes_back(t):
     models = Models(t, lambda request, _: message(input=10, output=5))
     status, _, answer = models.ask(headers={"anthropic-version": "2023-06-01", "anthropic-beta": "b1", "cookie": "c=1",
@@ -315,6 +318,7 @@ def test_codex_is_told_within_its_stream(t):
     contains(answer.decode(), "insufficient_quota", "a retry")
 
 
+@each_identity
 def test_a_daily_budget_is_shared_by_all_runs(t):
     t.one_day()
     models = Models(t, lambda request, _: message(input=32000, output=500), "--daily-budget", "0.150")
@@ -845,6 +849,7 @@ def test_without_the_token_nothing_is_served(t):
 
 # --- the key
 
+@each_identity
 def test_the_key_is_in_the_gateway_and_nowhere_else(t):
     def answer(request, _):
         echo = json.dumps({"type": "message", "content": [{"type": "text", "text": "your key is " + Models.KEY}],
@@ -901,6 +906,7 @@ def test_a_key_that_is_echoed_with_escapes_is_masked(t):
 
 
 @cases("file", "command")
+@each_identity
 def test_a_key_can_come_from_a_file_or_a_command(t, kind):
     path = t.at_home("the-key", "sk-from-elsewhere-123\n")
     source = f"file:{path}" if kind == "file" else f"command:cat {path}"
@@ -919,6 +925,7 @@ def test_a_key_that_is_not_there_is_told(t):
 
 # --- crashes
 
+@each_identity
 def test_a_gateway_killed_in_a_request_counts_all_that_it_was_granted(t):
     started, over = threading.Event(), threading.Event()
 
@@ -981,6 +988,7 @@ def swallow(function):
         pass
 
 
+@each_identity
 def test_an_owner_that_is_killed_loses_no_spend(t):
     models = Models(t, lambda request, _: message(input=10, output=5), "--daily-budget", "1")
     equal((models.ask()[0], len(models.ledger(1))), (200, 1), "a request, and its line")
@@ -1054,6 +1062,7 @@ def test_costs_are_no_wider_than_the_terminal(t, columns):
                                            ["total", "2", "2469134", "24690"]], "names and numbers")
 
 
+@each_identity
 def test_a_command_runs_with_a_token_instead_of_the_key(t):
     provider = Provider(lambda request, _: message(input=10, output=5))
     t.cleanups.append(provider.close)

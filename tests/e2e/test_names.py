@@ -5,10 +5,12 @@ import json
 import os
 import re
 
-from harness import cases, contains, equal, expect, lacks, needs, timeout
+from harness import cases, contains, each_identity, equal, expect, lacks, needs, timeout
 from harness.loop import Loop
 from harness.nametable import CLASSES, lines, patterns, planted
 from harness.repository import Repository
+
+ANY_IDENTITY = "A name has its class for anybody; that the fence enforces each class is tested as each."
 
 ROOT = os.path.join(os.path.dirname(__file__), "../..")
 LINE = re.compile(r"([a-z-]+)  +([^ ]+)  +([^ ]+(?: [^ ]+)*)  +(https://[^ ]+|man:[^ ]+\([0-9]\)|docs/[^ ]+\.md)")
@@ -60,6 +62,7 @@ def test_the_manual_agrees_with_the_table(t):
 
 
 @timeout(120)
+@each_identity
 def test_what_runs_by_itself_is_quarantined_when_it_is_new(t):
     paths = planted("alone")
     result = t.sh(append(paths))
@@ -70,6 +73,7 @@ def test_what_runs_by_itself_is_quarantined_when_it_is_new(t):
 
 
 @timeout(120)
+@each_identity
 def test_what_runs_by_itself_cannot_be_changed_when_it_exists(t):
     paths = planted("alone")
     for path in paths:
@@ -82,6 +86,7 @@ def test_what_runs_by_itself_cannot_be_changed_when_it_exists(t):
 
 
 @timeout(120)
+@each_identity
 def test_what_a_tool_obeys_when_it_starts_is_flagged_when_it_is_new_or_changed(t):
     paths = planted("start")
     result, report = t.report("sh", "-c", append(paths))
@@ -151,6 +156,7 @@ def test_a_symlink_in_place_of_a_folder_changes_nothing(t):
     equal(flagged(report), [t.path(".cargo")], "what is flagged")
 
 
+@each_identity
 def test_an_existing_symlink_in_place_of_a_folder_protects_its_target(t):
     t.write("x/other", "mine")
     os.symlink("x", t.path(".config"))
@@ -187,6 +193,7 @@ def test_apply_asks_about_every_line(t):
 # Secrets
 
 @timeout(120)
+@each_identity
 def test_secrets_are_hidden(t):
     found = {path: KEY for path in planted("secret")}
     found.update({path: KEY for path in planted("secret-or-certificate") if "/inside" not in path})
@@ -200,6 +207,7 @@ def test_secrets_are_hidden(t):
 
 
 @cases(".npmrc", "server.key", ".aws/credentials", "main-credentials.json")
+@each_identity
 def test_a_secret_that_the_user_names_can_be_read(t, name):
     t.write(name, "token = hunter2\n")
     equal(t.fence("cat", name).code, 1, "exit status without a rule")
@@ -208,6 +216,7 @@ def test_a_secret_that_the_user_names_can_be_read(t, name):
 
 @cases("mkfifo .npmrc; mkfifo server.pem", "ln -s /dev/tty .npmrc; ln -s /dev/zero ca.pem", "ln -s .npmrc .npmrc",
        "mkdir .npmrc ca.pem")
+@each_identity
 def test_looking_at_content_never_blocks(t, script):
     t.run(["sh", "-c", script])
     equal(t.works("echo", "fine"), "fine\n", "the command")

@@ -3,7 +3,9 @@
 import json
 import os
 
-from harness import cases, contains, equal, expect, lacks
+from harness import cases, contains, each_identity, equal, expect, lacks
+
+ANY_IDENTITY = "Rules are explained, and nothing is started."
 
 
 def policy(t, *opts, **options):
@@ -20,6 +22,7 @@ def why(t, question, *opts, **options):
     return as_json(t, "--why", question, *opts, **options)
 
 
+@each_identity
 def test_every_rule_is_listed_with_its_origin(t):
     t.write(".env", "the secret")
     t.write(".git/config", "x")
@@ -86,6 +89,7 @@ def test_what_is_not_active_is_named(t):
     contains(policy(t).err, "inactive", "stderr")
 
 
+@each_identity
 def test_nothing_is_started_and_nothing_is_written(t):
     before = sorted(os.listdir(t.project))
     policy(t)
@@ -123,6 +127,7 @@ def test_why_a_name_that_a_tool_obeys(t, name, note):
 
 
 @cases(*PATHS)
+@each_identity
 def test_why_a_path(t, path):
     t.write("src/x.c", "x")
     t.write(".env", "x")
@@ -265,6 +270,7 @@ PARTLY = {
 
 
 @cases(*PARTLY)
+@each_identity
 def test_why_says_what_is_really_there(t, path):
     answer = why(t, f"path:{path}")
     equal(answer["verdict"], PARTLY[path], "the verdict", answer)

@@ -2,7 +2,9 @@
 
 import json
 
-from harness import contains, equal, lacks
+from harness import contains, each_identity, equal, lacks
+
+ANY_IDENTITY = "Prices are printed for anybody."
 
 
 def prices(t, *words):
@@ -48,6 +50,7 @@ def test_a_mistake_in_ones_own_prices_is_named_with_its_line(t):
     contains(result.err, "~/.config/ringfence/prices.txt:2: a model line needs a name and five prices", "the message")
 
 
+@each_identity
 def test_prices_that_others_can_write_are_refused(t):
     t.at_home(".config/ringfence/prices.txt", "model gpt-99 0 0 - - -\n", 0o666)
     result = prices(t)

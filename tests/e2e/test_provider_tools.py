@@ -5,6 +5,8 @@ import json
 from harness import cases, contains, equal, expect
 from harness.provider import Models, message, respond
 
+ANY_IDENTITY = "The gateway judges requests by their content."
+
 MESSAGES, CHAT, RESPONSES = "/v1/messages", "/v1/chat/completions", "/v1/responses"
 COUNT = "/v1/messages/count_tokens"
 GEMINI = "/v1beta/models/gemini-2.5-pro:generateContent"

@@ -1,6 +1,7 @@
 """The test runner itself: counts, the verdict, tests that fail once, on a tiny checkout."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -29,6 +30,19 @@ def test_it_cannot_be_tried(t):
     raise Skip("there is no control")
 '''
 
+ONCE = '''
+from harness import each_identity
+
+ANY_IDENTITY = "it is the same for both"
+
+def test_it_runs_once(t):
+    pass
+
+@each_identity
+def test_it_runs_as_each(t):
+    pass
+'''
+
 UNIT = '''#!/bin/sh
 echo 'ok - one sentence'
 [ -e STATE/unit ] && echo 'ok - another sentence' && exit 0
@@ -48,9 +62,8 @@ class Checkout:
         tests = os.path.join(os.path.dirname(t.build), "tests")
         os.mkdir(self.state)
         os.chmod(self.state, 0o777)
-        for name in ("harness", "escape"):
-            shutil.copytree(os.path.join(tests, name), os.path.join(self.folder, "tests", name),
-                            ignore=shutil.ignore_patterns("test_*"))
+        shutil.copytree(os.path.join(tests, "harness"), os.path.join(self.folder, "tests/harness"))
+        self.write("tests/escape/attack.c", "int main(void) { return 0; }\n")  # the runner compiles it
         for name in ("run.py", "pytest.ini"):
             shutil.copy(os.path.join(tests, name), os.path.join(self.folder, "tests"))
         for name in rundir.TABLES:
@@ -61,6 +74,7 @@ class Checkout:
             folder = "build/tests" if name == "gateway_owner" else "build"
             os.symlink(os.path.join(t.build, name), os.path.join(self.folder, folder, name))
         self.write("tests/e2e/test_tiny.py", TESTS)
+        self.write("tests/e2e/test_once.py", ONCE)
         self.write("tests/unit/unit_tiny.c", "")
         self.write("build/tests/unit_tiny", UNIT, 0o755)
         # As root, the tests also run as a plain user; a user is told that root's are missing.
@@ -81,7 +95,7 @@ def test_a_test_that_fails_once_is_listed_as_flaky_and_the_run_is_green(t):
     equal(result.code, 0, "exit status", result)
     n = checkout.identities
     equal(result.out.splitlines()[-1],
-          f"{3 * n + 2} passed, 0 failed, {n + checkout.missing} skipped", "the last line", result)
+          f"{4 * n + 3} passed, 0 failed, {n + checkout.missing} skipped", "the last line", result)
     flaky = result.out[result.out.index("FLAKY"):]
     equal(flaky.count("FLAKY "), n + 1, "flaky tests", flaky)
     contains(flaky, "test_it_fails_once[user]: failed, and passed when it ran alone", "its name")
@@ -92,16 +106,18 @@ def test_a_test_that_fails_once_is_listed_as_flaky_and_the_run_is_green(t):
 @timeout(240)
 def test_a_test_that_fails_twice_is_a_failure(t):
     checkout = Checkout(t)
-    result = checkout.run("tests/e2e", "-k", "never or holds or tried", "--junitxml=junit.xml")
+    result = checkout.run("tests/e2e", "-k", "never or holds or tried or runs", "--cpu", "--junitxml=junit.xml")
     equal(result.code, 1, "exit status", result)
     n = checkout.identities
     equal(result.out.splitlines()[-1],
-          f"{2 * n} passed, {n} failed, {n + checkout.missing} skipped", "the last line", result)
+          f"{3 * n + 1} passed, {n} failed, {n + checkout.missing} skipped", "the last line", result)
     contains(result.out, "FAILED AGAIN", "the second time")
     contains(result.out, "this is always wrong", "the reason")
     lacks(result.out, "FLAKY", "the output")
     expect("there is no control" in result.out, "a skipped test says why", result)
     contains(t.read(os.path.join(checkout.folder, "junit.xml")), "this is always wrong", "the XML")
+    expect(re.search(rf"^ +\d+\.\d s of +{4 * n} in tests/e2e/test_tiny.py$", result.out, re.MULTILINE),
+           "--cpu prints the CPU time by file", result)
 
 
 @timeout(240)

@@ -3,7 +3,9 @@
 import json
 import os
 
-from harness import cases, contains, equal, expect, lacks
+from harness import cases, contains, each_identity, equal, expect, lacks
+
+ANY_IDENTITY = "Rules are derived from a report; who may do what in a fence is tested elsewhere."
 
 
 def suggest(t, *opts, **options):
@@ -36,6 +38,7 @@ def patch(t, diff):
     equal(result.code, 0, "exit status of patch", result)
 
 
+@each_identity
 def test_a_folder_that_was_written_to_is_offered(t):
     folder = shared(t)
     equal(t.sh(f"echo x > {folder}/file").code, 2, "denied")
@@ -43,6 +46,7 @@ def test_a_folder_that_was_written_to_is_offered(t):
     equal((offered, withheld), ([("write", folder)], []), "what is offered")
 
 
+@each_identity
 def test_the_diff_can_be_applied_and_then_it_works(t):
     folder = shared(t)
     script = f"echo x > {folder}/file"
@@ -149,6 +153,7 @@ def test_a_report_that_lies_about_a_secret_gets_nothing(t):
     equal(offers(t, report)[0], [], "what is offered")
 
 
+@each_identity
 def test_nothing_is_changed_by_it(t):
     folder = shared(t)
     t.sh(f"echo x > {folder}/file")

@@ -4,12 +4,16 @@ import http.client
 import json
 import os
 import signal
+import socket
 import threading
 import time
 
-from harness import contains, equal, expect, lacks
+from harness import Failure, contains, each_identity, equal, expect, lacks
+from harness.expect import shorten
 from harness.loop import Loop, until
 from harness.provider import (STREAM, Models, Provider, chunk, event, message, message_events, respond, stream)
+
+ANY_IDENTITY = "A tape is matched and replayed by its content."
 
 
 def body(text="Fix it", **more):
@@ -223,6 +227,7 @@ class Taped:
             return []
 
 
+@each_identity
 def test_a_loop_replays_to_the_same_tree_and_the_same_ledger(t):
     taped = Taped(t)
     loop, result = taped.record("-m", "3")
@@ -301,6 +306,7 @@ def test_where_a_loop_strays_it_ends_and_says_how(t):
         contains(file.read(), "400 ringfence: " + where, "what the agent was told")
 
 
+@each_identity
 def test_a_tape_in_the_project_cannot_be_changed_by_the_agent(t):
     taped = Taped(t, first=("echo x >>agent.tape; rm -f agent.tape; mv agent.tape b; cat agent.tape >/dev/null && echo readable; "
                             "echo x >>other.tape; echo yes >done", "DONE"))
@@ -341,6 +347,7 @@ def kill_in_the_midst(taped, name, *options, **keys):
     return [line for line in sums(taped.ledger(loop)) if line["route"] != "lost"]
 
 
+@each_identity
 def test_a_loop_killed_in_the_midst_goes_on_with_its_tape(t):
     """Kills a supervisor while recording and a runner while replaying: exchanges of an interrupted iteration can be used again."""
     taped = Taped(t, first=("[ -e began ] || { echo >began; sleep 1000; }; echo yes >done", "DONE"))
@@ -383,6 +390,21 @@ def take(models, path, asked):
     except (http.client.HTTPException, ConnectionError):
         return "cut", None, None
     return status, headers.get("content-type"), answer
+
+
+def answered(models, asked):
+    """Asks until there is an answer, which is returned. A failure shows the last refusal."""
+    given = []
+
+    def ask():
+        given[:] = take(models, "/v1/messages", asked)
+        return given[0] == 200
+
+    try:
+        until("it answers", ask)
+    except Failure as failure:
+        raise Failure(f"{failure}\nthe last answer: {shorten(given)}") from None
+    return given[2]
 
 
 LIMITED = respond({"type": "error", "error": {"type": "rate_limit_error", "message": "no"}}, "429 No", "application/json",
@@ -534,6 +556,7 @@ def test_the_original_pace_is_kept_if_that_is_wanted(t):
     expect(time.monotonic() - began >= 0.25, "never sooner", time.monotonic() - began)
 
 
+@each_identity
 def test_a_gateway_killed_in_the_midst_loses_one_exchange_at_most(t):
     hold = threading.Event()
     t.cleanups.append(hold.set)
@@ -553,27 +576,39 @@ def test_a_gateway_killed_in_the_midst_loses_one_exchange_at_most(t):
     killed = models.pid
     os.kill(killed, signal.SIGKILL)
     until("another one", lambda: models.pid not in (None, killed))
-    until("it answers", lambda: take(models, "/v1/messages", body("b"))[0] == 200)
+    answered(models, body("b"))
     models.stop()
     equal(read(t).count("\nexchange "), 2, "what was whole is there")
     models = replay(t)
     equal([models.ask(body=body(name))[0] for name in "ab"], [200, 200], "and is given")
 
 
+def connect_slowly(models):
+    """A client whose side of the connection keeps next to nothing that it has not read. By default the kernel
+    decides how much, up to 32 MiB."""
+    connection = models.connect()
+    connection.sock = socket.socket()
+    connection.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    connection.sock.connect(("127.0.0.1", models.port))
+    return connection
+
+
 def test_a_gateway_killed_in_a_replay_gives_the_same_to_who_asks_again(t):
-    events = message_events(text="word " * 1000000)  # more than anybody keeps for a client that does not read
+    events = message_events(text="word " * 1500000)  # more than the gateway's side keeps, which is 4 MiB at most
     models = record(t, lambda request, _: stream(events))
     models.ask(body=body(stream=True))
+    # The client has the answer; it is on the tape a moment later.
+    until("the exchange on the tape", lambda: "\nend " in read(t))
     models.stop()
     models = replay(t)
-    connection = models.connect()
+    connection = connect_slowly(models)
     connection.request("POST", "/v1/messages", json.dumps(body(stream=True)), {"x-api-key": models.token})
-    connection.getresponse().read1(10)
+    response = connection.getresponse()
+    equal((response.status, len(response.read1(10))), (200, 10), "the begin of the answer")
     killed = models.pid
     os.kill(killed, signal.SIGKILL)
     until("another one", lambda: models.pid not in (None, killed))
-    equal(until("it answers", lambda: next((got for got in [take(models, "/v1/messages", body(stream=True))] if got[0] == 200), None))[2],
-          b"".join(events), "the answer")
+    equal(answered(models, body(stream=True)), b"".join(events), "the answer")
 
 
 def test_a_tape_that_is_full_ends_and_the_run_goes_on(t):
@@ -602,6 +637,7 @@ def test_what_is_torn_off_is_dropped_and_recorded_over(t):
     equal([models.ask(body=body(name))[0] for name in "ab"], [200, 200], "both")
 
 
+@each_identity
 def test_what_is_no_tape_is_refused_and_left_alone(t):
     def refuse(*options, env=None):
         result = t.run([t.ringfence, "gateway", "--port", "0", *options, "--", "true"], env=t.env(ANTHROPIC_API_KEY="sk-ant-0123456789"))
@@ -624,6 +660,7 @@ def test_what_is_no_tape_is_refused_and_left_alone(t):
     contains(refuse("--record", place(t, "link")), "symbolic links in its path are not followed", "a link")
 
 
+@each_identity
 def test_a_tape_has_one_recorder(t):
     models = record(t, lambda request, _: message())
     models.ask()

@@ -4,10 +4,12 @@ import json
 import os
 import shutil
 
-from harness import cases, contains, equal, expect, lacks, needs, timeout
+from harness import cases, contains, each_identity, equal, expect, lacks, needs, timeout
 from harness.loop import Loop
 from harness.repository import WHO, Repository
 from harness.snapshots import Snapshots
+
+ANY_IDENTITY = "What is in a work tree and its commit depends on the repository."
 
 AGENT = {"1": "edit done yes; edit new one; rm gone; chmod 755 old; ln -s old link; mkdir -p a/b; edit a/b/c deep"}
 
@@ -45,6 +47,7 @@ def nothing_left(t, repo, before):
 
 
 @needs("git")
+@each_identity
 def test_a_loop_works_beside_the_users_files_and_its_branch_is_the_result(t):
     loop, repo = begin(t)
     repo.write("old", "put aside\n")
@@ -76,6 +79,7 @@ def test_a_loop_works_beside_the_users_files_and_its_branch_is_the_result(t):
 
 
 @needs("git")
+@each_identity
 def test_two_loops_work_on_one_repository_at_once(t):
     loop, repo = begin(t, {"all": "edit $(cat name) here; edit here x; meet go; edit done yes"}, name="unnamed\n")
     found = []
@@ -185,6 +189,7 @@ def test_a_folder_of_a_repository_is_a_project_there(t):
 
 
 @needs("git")
+@each_identity
 def test_no_filter_or_hook_is_run_and_files_are_as_they_are_stored(t):
     mark = os.path.join(t.outside, "mark")
     loop, repo = begin(t, {"1": "edit done yes; edit big.bin data"},
@@ -217,6 +222,7 @@ def test_what_is_ignored_or_of_a_nested_repository_is_not_in_the_result(t):
 
 
 @needs("git")
+@each_identity
 def test_a_rollback_in_a_work_tree_leaves_nothing_to_apply(t):
     loop, repo = begin(t)
     head = repo.head()
@@ -259,6 +265,7 @@ def test_the_commit_of_what_is_left_says_that_quarantined_files_were_removed(t):
 
 
 @needs("git")
+@each_identity
 def test_clean_removes_a_work_tree_and_a_branch_that_is_merged(t):
     loop, repo = begin(t)
     before = repo.git("branch", "--list", "--format=%(refname)")

@@ -6,9 +6,11 @@ import shutil
 import struct
 import zlib
 
-from harness import cases, contains, equal, expect, needs
+from harness import cases, contains, each_identity, equal, expect, needs
 from harness.gitrepo import Private, Repository
 from harness.loop import Loop
+
+ANY_IDENTITY = "Objects and refs are believed or not by their bytes; ringfence-snapshot reads them with the rights of its user."
 
 HOOKS = ("pre-commit", "post-checkout", "post-merge", "reference-transaction", "pre-auto-gc", "post-index-change",
          "pre-push", "fsmonitor-watchman")
@@ -43,6 +45,7 @@ def link_below(source, target):
 # Programs, and links to other places
 
 @needs("git")
+@each_identity
 def test_nothing_that_an_agent_plants_for_git_runs_on_the_host(t):
     mark = os.path.join(t.outside, "mark")
     plant = f"""
@@ -79,6 +82,7 @@ echo {t.outside} > .git/commondir.not; echo {t.outside}/x > .git/gitdir
 
 @needs("git")
 @cases("alternates", "a pack", "a loose object", "a folder of objects", "all objects", "the pack folder")
+@each_identity
 def test_objects_of_another_repository_do_not_come_in(t, how):
     other = Repository(t, os.path.join(t.home, "other"))
     other.write("secret.txt", "the secret\n")
@@ -119,6 +123,7 @@ def test_objects_of_another_repository_do_not_come_in(t, how):
 
 @needs("git")
 @cases("packed-refs", "refs", "refs/heads", "refs/heads/x", "HEAD")
+@each_identity
 def test_no_symlink_of_an_agent_is_followed_for_refs(t, name):
     """Outside are valid refs, which would be imported if a link was followed."""
     repo, private = both(t)

@@ -44,6 +44,8 @@ def unsanitized(reason):
 # For tests that concern only one of the two identities.
 root_only = _mark("only", "root")
 user_only = _mark("only", "user")
+# For the tests of a module with ANY_IDENTITY that depend on the identity after all.
+each_identity = _mark("each", True)
 
 
 class Case:
@@ -57,8 +59,13 @@ class Case:
         # Attacks meet no filter but the fence's own, and a power cut keeps only what was synced.
         self.syncs = os.path.basename(os.path.dirname(function.__code__.co_filename)) != "e2e"
 
-    def concerns(self, identity):
-        return getattr(self.function, "only", identity) == identity
+    def identities(self, present):
+        """Those of the present ones that run it. A module whose tests do not depend on the identity gives the reason
+        as ANY_IDENTITY: then they run once, as the user if there is one."""
+        concerned = [who for who in present if getattr(self.function, "only", who) == who]
+        if "ANY_IDENTITY" in self.function.__globals__ and not hasattr(self.function, "each"):
+            return ["user"] if "user" in concerned else concerned
+        return concerned
 
     def check_needs(self):
         for program in getattr(self.function, "programs", ()):

@@ -7,6 +7,7 @@ checks are programs, and items as well (harness/programs.py).
 
 import json
 import os
+import resource
 import sys
 
 import pytest
@@ -59,7 +60,7 @@ class CaseItem(pytest.Item):
 
 def _items_of(module, function, run):
     for case in cases_of(function):
-        for identity in filter(case.concerns, run["identities"]):
+        for identity in case.identities(run["identities"]):
             label = f"{case.label}-{identity}" if case.label else identity
             yield CaseItem.from_parent(module, name=f"{function.__name__}[{label}]", case=case,
                                        identity=identity, run=run)
@@ -72,6 +73,11 @@ def expected_s(item, took):
     expected = took.get(item.nodeid, item.timeout_s / 20)
     # These wait for the build: the long ones of the others come before them.
     return min(expected, WAITS_S) if item.name == "unit-asan" else expected
+
+
+def cpu_s():
+    """CPU time of this process and of everything below it that has ended, in seconds."""
+    return sum(sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
 
 
 class Collection:
@@ -98,6 +104,12 @@ class Collection:
             wanted = set(self.run["again"])
             config.hook.pytest_deselected(items=[i for i in items if i.nodeid not in wanted])
             items[:] = [i for i in items if i.nodeid in wanted]
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_call(self, item):
+        before = cpu_s()
+        yield
+        item.user_properties.append(("cpu_s", cpu_s() - before))
 
 
 def _one_by_one():
@@ -130,4 +142,4 @@ def pytest_configure(config):
         kernel.become_subreaper()
         return
     config.pluginmanager.register(Distribution(), "ringfence-distribution")
-    config.pluginmanager.register(Tally(config, run["results"]), "ringfence-tally")
+    config.pluginmanager.register(Tally(config, run), "ringfence-tally")

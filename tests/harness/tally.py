@@ -1,5 +1,6 @@
 """Counts results in pytest's controller, prints failures at once, writes a summary for run.py."""
 
+import collections
 import copy
 import json
 import time
@@ -7,6 +8,7 @@ import time
 import pytest
 
 PROGRESS_EVERY = 500
+CPU_FILES = 40  # with --cpu, this many files are listed
 
 
 def printable(text):
@@ -41,9 +43,12 @@ def _part(report, number, outcome, sentence, detail):
 
 
 class Tally:
-    def __init__(self, config, file):
+    def __init__(self, config, run):
         self.config = config
-        self.file = file
+        self.file = run["results"]
+        self.cpu_shown = run["cpu"]
+        self.cpu = collections.Counter()
+        self.items = collections.Counter()
         self.counts = {"passed": 0, "failed": 0, "skipped": 0}
         self.failures = []
         self.skips = {}
@@ -62,7 +67,7 @@ class Tally:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report):
         if report.when == "call" and not hasattr(report, "ringfence_item"):
-            self.durations[report.nodeid] = round(report.duration, 2)
+            self._account(report)
         results = _properties(report).get("results")
         if report.when == "call" and results is not None:
             self.accounts[report.nodeid] = f"{len(results)} sentences"
@@ -72,6 +77,17 @@ class Tally:
                 return
         if report.when == "call" or not report.passed:
             self._count(report)
+
+    def _account(self, report):
+        self.durations[report.nodeid] = round(report.duration, 2)
+        file = report.nodeid.partition("::")[0]
+        self.cpu[file] += _properties(report).get("cpu_s", 0)
+        self.items[file] += 1
+
+    def _show_cpu(self, terminal):
+        terminal.write_line(f"-- CPU time: {self.cpu.total():.1f} s")
+        for file, spent_s in self.cpu.most_common(CPU_FILES):
+            terminal.write_line(f"{spent_s:8.1f} s of {self.items[file]:4} in {file}")
 
     def pytest_report_teststatus(self, report):
         """A letter for each of 7000 tests says little; -v still names them."""
@@ -115,6 +131,8 @@ class Tally:
             names = ", ".join(sorted({w for w in who if w}))
             terminalreporter.write_line(
                 f"skipped {name}{' as ' + names if names else ''}: {reason}")
+        if self.cpu_shown:
+            self._show_cpu(terminalreporter)
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self):

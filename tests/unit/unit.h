@@ -16,6 +16,14 @@
 
 enum { UNIT_PATH = 64 };
 
+/* Each test runs as built and with sanitizers, which make it about this much slower: a test of a
+ * large amount divides it by this. */
+#if defined(__SANITIZE_ADDRESS__)
+enum { UNIT_SLOWER = 8 };
+#else
+enum { UNIT_SLOWER = 1 };
+#endif
+
 static int unit_failures;
 static char unit_folder[48]; /* for all files of the test; its name has the program's id */
 static pid_t unit_child;

@@ -321,7 +321,7 @@ static char *repeated(const char *line, size_t size)
  * when nothing limited that. */
 static void hostile(void)
 {
-	enum { SIZE = 1 << 18 };
+	enum { SIZE = (1 << 18) / UNIT_SLOWER };
 	static const struct {
 		const char *path, *before, *after;
 	} rows[] = {

@@ -44,9 +44,9 @@ static const struct cli_option options[] = {
 };
 
 static const struct cli_section sections[] = {
-	{ "EXIT STATUS", "  the command's own status; 128+N  killed by signal N; or\n"
-			 "  123  failed at a limit, which is named; 124  ran out of time\n"
-			 "  125  refused, or no fence; 126, 127  not executable, or not found\n" },
+	{ "EXIT STATUS",
+	  "  the command's own; 128+N  signal N; 123  a limit, which is named; 124  time\n"
+	  "  125  refused, or no fence; 126, 127  not executable, or not found\n" },
 	{ "EXAMPLES", "  ringfence exec -- make test\n"
 		      "  ringfence exec --read ~/.cargo/registry -- cargo test --offline\n" },
 	{ 0 },
@@ -262,9 +262,8 @@ const struct cli_command cmd_exec = {
 	.max_args = CLI_ANY,
 	.summary = "run one command in the fence",
 	.description =
-		"Runs a command that can change only the project and reach nothing else: no network, no "
-		"home, no keys, no other process. Files that the host would run later (git hooks, editor "
-		"and agent settings) are moved into quarantine afterwards.",
+		"Runs a command that can change only the project, without network, home and keys. New files "
+		"that the host would run (git hooks, editor tasks) go to quarantine.",
 	.options = options,
 	.set = effective_set,
 	.sections = sections,

@@ -32,9 +32,9 @@ static void set_result(struct fence_result *result, enum fence_exit kind, int co
 	snprintf(result->why, sizeof result->why, "%s", why);
 }
 
-/* Kills the mechanism's process, and ends init by its lifeline. During set-up that process has a child
- * in its process group, which would wait for it for ever; later that child is init, and its parent's
- * death alone does not end it. What init has sent can still be read. */
+/* Kills the mechanism's process, and ends init by its lifeline. During set-up that process has a
+ * child in its process group, which would wait for it for ever; later that child is init, and its
+ * parent's death alone does not end it. Messages from init can still be read. */
 static void end_child(const struct session *session)
 {
 	if (!session->child_gone)
