@@ -466,7 +466,7 @@ static int run_logs(const struct cli_command *command, char **argv)
 
 const struct cli_command cmd_logs = {
 	.name = "logs",
-	.args = "[-f | --checks | --review] [--iteration N] [options] [LOOP]",
+	.args = "[-f | --checks | --review] [options] [LOOP]",
 	.max_args = 1,
 	.options_anywhere = true,
 	.summary = "show what the agent did, or what the checks printed",
