@@ -462,6 +462,20 @@ static bool pins_pause(const struct decision_input *in, struct decision *d)
 	return true;
 }
 
+/* A hidden check fails. The agent learns no more than that, and not too often. */
+static bool final_pauses(const struct decision_input *in, struct decision *d)
+{
+	if (!in->final_failed || !in->final_tries || d->final_failures < in->final_tries)
+		return false;
+	d->action = DECISION_PAUSE;
+	reason(d,
+	       "everything else holds, but final checks have failed %" PRIu32
+	       " time%s (see: ringfence logs --checks); to go on: ringfence resume --final-tries "
+	       "NUMBER",
+	       d->final_failures, d->final_failures == 1 ? "" : "s");
+	return true;
+}
+
 static void weigh_evidence(const struct decision_input *in, struct decision *d)
 {
 	const struct confidence_evidence evidence = {
@@ -521,7 +535,8 @@ static void init_decision(const struct decision_input *in, struct decision *d)
 {
 	*d = (struct decision){ .action = DECISION_GO_ON,
 				.iterations = in->iterations,
-				.warned = in->warned };
+				.warned = in->warned,
+				.final_failures = in->final_failures + in->final_failed };
 	memcpy(d->breakers, in->breakers, sizeof d->breakers);
 	weigh_evidence(in, d);
 }
@@ -531,6 +546,8 @@ static const char *unfinished(const struct decision_input *in)
 {
 	const struct failure_facts *f = &in->facts;
 
+	if (in->final_failed)
+		return "everything else holds, but a final check fails";
 	if (in->findings_stop)
 		return "the changes weaken the checks (see: ringfence diff --findings)";
 	if (f->interrupted || failure_checks_held(f) < f->checks || !in->rules.promise ||
@@ -581,7 +598,7 @@ void decision_make(const struct decision_input *input, struct decision *ret_deci
 		    rules_hold(input, &proof);
 	bool weakened = input->findings_stop + input->findings_review > 0;
 
-	if (done && !weakened) {
+	if (done && !weakened && !input->final_failed) {
 		d->action = DECISION_DONE;
 		d->completion = 1000;
 		reason(d, "every rule holds");
@@ -590,9 +607,10 @@ void decision_make(const struct decision_input *input, struct decision *ret_deci
 		return;
 	}
 	d->completion = d->completion < 999 ? d->completion : 999;
-	if (!findings_pause(input, d, done) && !pins_pause(input, d) && !limit_reached(input, d) &&
-	    !stops_early(input, d) && !breaker_open(input, d) && !needs_person(input, d) &&
-	    !must_wait(input, d) && !cost_pauses(input, d) && d->reason_count == 0)
+	if (!findings_pause(input, d, done) && !pins_pause(input, d) && !final_pauses(input, d) &&
+	    !limit_reached(input, d) && !stops_early(input, d) && !breaker_open(input, d) &&
+	    !needs_person(input, d) && !must_wait(input, d) && !cost_pauses(input, d) &&
+	    d->reason_count == 0)
 		reason(d, "%s", unfinished(input));
 	d->should_continue = d->action == DECISION_GO_ON || d->action == DECISION_WAIT;
 	explain(input, d);

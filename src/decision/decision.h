@@ -124,8 +124,12 @@ struct decision_input {
 	/* Checks that fail, and pass with the agent's version of pinned files, which does not
 	 * count. */
 	uint32_t checks_own;
-	bool pins_told;     /* the agent has been told so */
-	uint64_t signature; /* of the failure, see excerpt_signature() */
+	bool pins_told; /* the agent has been told so */
+	/* Final checks, which run only when every rule holds. */
+	bool final_failed;
+	uint32_t final_failures; /* before this iteration */
+	uint32_t final_tries;    /* --final-tries; 0: no limit */
+	uint64_t signature;      /* of the failure, see excerpt_signature() */
 	struct progress_snapshot snapshot;
 	const struct progress_snapshot *earlier; /* latest first */
 	size_t earlier_count;
@@ -150,6 +154,7 @@ struct decision {
 	bool warned;
 	bool findings_told;
 	bool pins_told;
+	uint32_t final_failures;
 	struct breaker breakers[BREAKER_COUNT];
 
 	uint32_t reason_count;

@@ -189,6 +189,21 @@ static void drain(struct sink *sink)
 		;
 }
 
+/* Shows the folder that is held out to final checks, and hides it from everybody else. */
+static void hold_out(const struct supervisor *sup, const struct work *work, struct fence_spec *spec)
+{
+	const char *folder = sup->state.options.hold_out;
+
+	spec->read = spec->hide = (struct fence_paths){ 0 };
+	fence_paths_add_all(&spec->read, &sup->fence.read);
+	fence_paths_add_all(&spec->hide, &sup->fence.hide);
+	if (!folder)
+		return;
+	fence_paths_add(work->final ? &spec->read : &spec->hide, folder, "--hold-out");
+	if (work->final)
+		list_printf(&spec->env, "RINGFENCE_HOLD_OUT=%s", folder);
+}
+
 static int start(struct supervisor *sup, const struct work *work, struct error *err)
 {
 	char *const arguments[] = { (char *)"sh", (char *)"-c", (char *)work->command, NULL };
@@ -219,6 +234,7 @@ static int start(struct supervisor *sup, const struct work *work, struct error *
 		list_printf(&spec.env, "RINGFENCE_KEEP=%s", work->keep);
 		fence_paths_add(&spec.write, work->keep, "the agent's sessions");
 	}
+	hold_out(sup, work, &spec);
 	if (!work->format) /* checks do not use models */
 		spec.models = (struct model_access){ 0 };
 	loop_cost_options(sup, &ledger, &day);
@@ -234,6 +250,8 @@ static int start(struct supervisor *sup, const struct work *work, struct error *
 			      &sup->run.runner, err);
 	list_release(&spec.env);
 	fence_paths_release(&spec.write);
+	fence_paths_release(&spec.read);
+	fence_paths_release(&spec.hide);
 	return result;
 }
 

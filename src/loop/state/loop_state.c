@@ -167,8 +167,17 @@ uint64_t loop_state_period(const struct loop_state *state)
 	return (uint64_t)state->iteration << 32 | state->attempt;
 }
 
+static void fold_held_out(struct loop_state *state, const json_t *data)
+{
+	state->finals_done++;
+	state->final_failed = state->final_failed || !jsonget_flag(data, "passed") ||
+			      jsonget_flag(data, "vacuous");
+}
+
 static void fold_ended(struct loop_state *state, const json_t *data)
 {
+	state->finals_done = 0;
+	state->final_failed = false;
 	state->settled_before = state->settled;
 	state->settled = loop_state_period(state);
 	state->facts = (struct failure_facts){
@@ -341,6 +350,7 @@ static void read_verdict(struct loop_state *state, const json_t *data)
 	state->waits = (uint32_t)jsonget_number(data, "waits");
 	state->findings_told = jsonget_flag(data, "findings_told");
 	state->pins_told = jsonget_flag(data, "pins_told");
+	state->final_failures = (uint32_t)jsonget_number(data, "final_failures");
 	state->completion = (uint32_t)jsonget_number(data, "completion");
 	state->confidence = (uint32_t)jsonget_number(data, "confidence");
 	read_snapshot(state, json_object_get(data, "snapshot"));
@@ -526,6 +536,7 @@ static void (*const folds[LOOP_EVENT_COUNT])(struct loop_state *state, const jso
 	[LOOP_EVENT_baselined] = fold_baselined,
 	[LOOP_EVENT_begun] = fold_begun,
 	[LOOP_EVENT_ended] = fold_ended,
+	[LOOP_EVENT_held_out] = fold_held_out,
 	[LOOP_EVENT_interrupted] = fold_interrupted,
 	[LOOP_EVENT_continued] = fold_decision,
 	[LOOP_EVENT_waits] = fold_decision,
