@@ -583,6 +583,20 @@ static bool pins_pause(const struct decision_input *in, struct decision *d)
 	return true;
 }
 
+/* A hidden check fails. The agent learns no more than that, and not too often. */
+static bool final_pauses(const struct decision_input *in, struct decision *d)
+{
+	if (!in->final_failed || !in->final_tries || d->final_failures < in->final_tries)
+		return false;
+	d->action = DECISION_PAUSE;
+	reason(d,
+	       "everything else holds, but final checks have failed %" PRIu32
+	       " time%s (see: ringfence logs --checks); to go on: ringfence resume --final-tries "
+	       "NUMBER",
+	       d->final_failures, d->final_failures == 1 ? "" : "s");
+	return true;
+}
+
 static void weigh_evidence(const struct decision_input *in, struct decision *d)
 {
 	const struct confidence_evidence evidence = {
@@ -661,7 +675,8 @@ static void init_decision(const struct decision_input *in, struct decision *d)
 				.iterations = in->iterations,
 				.level = in->agents.level,
 				.stalled = in->agents.stalled,
-				.warned = in->warned };
+				.warned = in->warned,
+				.final_failures = in->final_failures + in->final_failed };
 	memcpy(d->breakers, in->breakers, sizeof d->breakers);
 	weigh_evidence(in, d);
 }
@@ -671,6 +686,8 @@ static const char *unfinished(const struct decision_input *in)
 {
 	const struct failure_facts *f = &in->facts;
 
+	if (in->final_failed)
+		return "everything else holds, but a final check fails";
 	if (in->review.blocking)
 		return "every rule holds, but the reviewer has blocking findings";
 	if (in->findings_stop)
@@ -744,12 +761,12 @@ void decision_make(const struct decision_input *input, struct decision *ret_deci
 	bool blocked = done && !weakened && input->review.given && input->review.blocking > 0;
 
 	d->review_rounds = input->review.rounds + blocked;
-	if (done && !weakened && lacks_opinion(input, d)) {
+	if (done && !weakened && !input->final_failed && lacks_opinion(input, d)) {
 		d->completion = d->completion < 999 ? d->completion : 999;
 		d->should_continue = d->action == DECISION_REVIEW || d->action == DECISION_WAIT;
 		return;
 	}
-	if (done && !weakened && !blocked) {
+	if (done && !weakened && !input->final_failed && !blocked) {
 		d->action = DECISION_DONE;
 		d->completion = 1000;
 		reason(d, "every rule holds");
@@ -760,7 +777,7 @@ void decision_make(const struct decision_input *input, struct decision *ret_deci
 		return;
 	}
 	d->completion = d->completion < 999 ? d->completion : 999;
-	if (!findings_pause(input, d, done) && !pins_pause(input, d) &&
+	if (!findings_pause(input, d, done) && !pins_pause(input, d) && !final_pauses(input, d) &&
 	    !(blocked && disagree(input, d)) && !limit_reached(input, d) &&
 	    !stops_early(input, d) && !breaker_open(input, d) && !needs_person(input, d) &&
 	    !must_wait(input, d) && !cost_pauses(input, d) && d->reason_count == 0)

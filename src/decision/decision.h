@@ -173,7 +173,11 @@ struct decision_input {
 	bool pins_told; /* the agent has been told so */
 	struct decision_agents agents;
 	struct decision_review review;
-	uint64_t signature; /* of the failure, see excerpt_signature() */
+	/* Final checks, which run only when every rule holds. */
+	bool final_failed;
+	uint32_t final_failures; /* before this iteration */
+	uint32_t final_tries;    /* --final-tries; 0: no limit */
+	uint64_t signature;      /* of the failure, see excerpt_signature() */
 	struct progress_snapshot snapshot;
 	const struct progress_snapshot *earlier; /* latest first */
 	size_t earlier_count;
@@ -202,6 +206,7 @@ struct decision {
 	int64_t limited_until; /* when the limit of the agent's provider is over; 0: none */
 	uint32_t level, stalled;
 	bool recheck; /* the work is done but for a second opinion: no agent is needed */
+	uint32_t final_failures;
 	struct breaker breakers[BREAKER_COUNT];
 
 	uint32_t reason_count;

@@ -131,6 +131,8 @@ static int make_config(const struct op_start_request *request, struct op_start_r
 	set_text(config, "origin", result->worktree.root ? result->worktree.origin : NULL);
 	set_text(config, "work_tree", result->worktree.root);
 	json_object_set(config, "findings", goal->findings);
+	json_object_set(config, "final_checks", goal->final_checks);
+	set_text(config, "hold_out", goal->hold_out);
 	json_object_set(config, "pin", goal->pin);
 	json_object_set(config, "unpin", goal->unpin);
 	set_text(config, "draft", result->draft.folder);

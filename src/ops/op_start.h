@@ -35,10 +35,12 @@ struct op_start_agent {
 enum { OP_START_AGENTS_MAX = 16 };
 
 struct op_start_goal {
-	json_t *checks;      /* command lines */
-	bool found;          /* the check was found in the project, not configured */
-	json_t *findings;    /* actions on findings: KIND=ACTION */
-	json_t *pin, *unpin; /* patterns of pinned files (project/pins.h) */
+	json_t *checks;       /* command lines */
+	bool found;           /* the check was found in the project, not configured */
+	json_t *findings;     /* actions on findings: KIND=ACTION */
+	json_t *final_checks; /* command lines that the agent never sees */
+	const char *hold_out; /* a folder for these alone, or NULL */
+	json_t *pin, *unpin;  /* patterns of pinned files (project/pins.h) */
 	const char *promise, *tasks;
 };
 

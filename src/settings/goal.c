@@ -6,9 +6,14 @@
 #include "loop/client.h"
 #include "project/project.h"
 #include "settings/preflight.h"
+#include "util/env.h"
 #include "util/file/path.h"
+#include "util/mem.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static json_t *words_of(const struct config *config, enum setting_id id)
 {
@@ -67,6 +72,35 @@ static int find_check(const struct fence_place *place, struct goal *goal, struct
 	return 0;
 }
 
+/* Finds the folder of held-out files. The agent must not reach it. */
+static int place_held_out(const struct effective *effective, struct goal *goal, struct error *err)
+{
+	const char *project = effective->place.project;
+	const char *folder = config_text(&effective->config, SETTING_HOLD_OUT);
+	AUTO_FREE char *here = getcwd(NULL, 0);
+	AUTO_FREE char *home = mem_format("%s/", env_home());
+	AUTO_FREE char *path = !folder ? NULL
+			       : strncmp(folder, "~/", 2) == 0
+				       ? path_absolute(folder + 2, home)
+				       : path_absolute(folder, here ? here : "/");
+	struct stat status;
+
+	if (!folder)
+		return 0;
+	goal->hold_out = realpath(path, NULL);
+	if (!goal->hold_out || stat(goal->hold_out, &status) < 0 || !S_ISDIR(status.st_mode))
+		return error_set(err, "--hold-out '%s' is not a folder", folder);
+	if (path_within(goal->hold_out, project) || path_within(project, goal->hold_out))
+		return error_set(
+			err,
+			"--hold-out '%s' must be outside the project '%s', where the agent "
+			"does not see it",
+			folder, project);
+	if (!json_array_size(goal->final_checks))
+		return error_set(err, "--hold-out is for final checks: add --final-check COMMAND");
+	return 0;
+}
+
 int goal_decide(const struct effective *effective, struct goal *ret_goal, struct error *err)
 {
 	const struct config *config = &effective->config;
@@ -78,8 +112,9 @@ int goal_decide(const struct effective *effective, struct goal *ret_goal, struct
 		return -1;
 	goal.findings = words_of(config, SETTING_FINDINGS);
 	goal.pin = words_of(config, SETTING_PIN);
+	goal.final_checks = words_of(config, SETTING_FINAL_CHECK);
 	goal.unpin = words_of(config, SETTING_UNPIN);
-	if (check_findings(goal.findings, err) < 0) {
+	if (check_findings(goal.findings, err) < 0 || place_held_out(effective, &goal, err) < 0) {
 		goal_release(&goal);
 		return -1;
 	}
@@ -101,6 +136,8 @@ void goal_release(struct goal *goal)
 	json_decref(goal->checks);
 	json_decref(goal->findings);
 	json_decref(goal->pin);
+	json_decref(goal->final_checks);
+	free(goal->hold_out);
 	json_decref(goal->unpin);
 	*goal = (struct goal){ 0 };
 }

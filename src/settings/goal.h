@@ -11,12 +11,14 @@
 
 /* The strings belong to the configuration. */
 struct goal {
-	json_t *checks;      /* command lines */
-	const char *promise; /* or NULL */
-	const char *tasks;   /* a path in the project, or NULL */
-	json_t *findings;    /* actions on findings: KIND=ACTION */
-	json_t *pin, *unpin; /* patterns of pinned files (project/pins.h) */
-	bool found;          /* the check was found in the project: no rule is configured */
+	json_t *checks;       /* command lines */
+	const char *promise;  /* or NULL */
+	const char *tasks;    /* a path in the project, or NULL */
+	json_t *findings;     /* actions on findings: KIND=ACTION */
+	json_t *final_checks; /* command lines */
+	char *hold_out;       /* a folder for these alone, or NULL */
+	json_t *pin, *unpin;  /* patterns of pinned files (project/pins.h) */
+	bool found;           /* the check was found in the project: no rule is configured */
 };
 
 /* Returns 0, or -1 with err set if a named rule is inactive or its file is missing. */

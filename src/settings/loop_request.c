@@ -80,6 +80,8 @@ static void fill(struct loop_request *request, const char *objective)
 	start->goal = (struct op_start_goal){ .checks = goal->checks,
 					      .found = goal->found,
 					      .findings = goal->findings,
+					      .final_checks = goal->final_checks,
+					      .hold_out = goal->hold_out,
 					      .pin = goal->pin,
 					      .unpin = goal->unpin,
 					      .promise = goal->promise,

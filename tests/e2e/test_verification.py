@@ -119,3 +119,70 @@ def test_a_supervisor_that_is_killed_during_a_check_leaves_no_view(t, workspace)
     equal([entry["verdict"] for entry in loop.history()], ["interrupted", "done"], "the verdicts")
     expect(not os.path.exists(os.path.join(loop.folder, "view")), "the view is removed")
     t.all_gone()
+
+
+# Held-out checks
+
+GENERAL = "grep -q general solved"
+HELD = ("--final-check", 'echo secret words; sh "$RINGFENCE_HOLD_OUT/check.sh"', "--final-tries", "2")
+
+
+def hold_out(t, loop, *words):
+    folder = os.path.join(t.home, "shown/held")
+    os.makedirs(folder)
+    os.chmod(os.path.dirname(folder), 0o755)
+    with open(os.path.join(folder, "check.sh"), "w", encoding="utf-8") as file:
+        file.write(GENERAL + "\n")
+    return loop.run(*HELD, "--hold-out", folder, *words, check="test -s solved"), folder
+
+
+def test_an_agent_that_solves_only_the_visible_cases_fails_the_held_out_check(t):
+    """It is told that a hidden check fails, and nothing else; it cannot see the folder, not even if one above it is shown."""
+    loop = begin(t, "edit solved visible; cat ~/shown/held/check.sh || echo unseen; ls ~/shown; env", "draft")
+    result, folder = hold_out(t, loop, "--read", os.path.join(t.home, "shown"))
+    equal(result.code, 3, "exit status", result)
+    contains(result.out, "paused: everything else holds, but final checks have failed 2 times", "the end")
+    contains(loop.ringfence("logs", "--checks").out, "secret words", "what the user sees")
+    for name in ("iterations/2/prompt.md", "iterations/2/stdout.log"):
+        with open(os.path.join(loop.folder, name), encoding="utf-8") as file:
+            text = file.read()
+        lacks(text, "secret words", name)
+        lacks(text, "HOLD_OUT", name)
+        lacks(text, GENERAL, name)
+        contains(text, "A hidden check failed" if name.endswith("md") else "unseen", name)
+    equal([[check["passed"] for check in entry["final_checks"]] for entry in loop.history()], [[False], [False]], "the results")
+    expect(os.path.isdir(folder), "the folder is still there")
+
+
+def test_an_agent_that_solves_the_task_passes_the_held_out_check(t):
+    loop = begin(t, "[ $N -lt 2 ] || edit solved general")
+    result, _ = hold_out(t, loop)
+    equal(result.code, 0, "exit status", result)
+    equal(["final_checks" in entry for entry in loop.history()], [False, True], "when final checks run")
+
+
+@cases("project", "project/inner", "missing")
+def test_a_folder_that_cannot_be_held_out_is_refused(t, where):
+    loop = begin(t, "true")
+    os.makedirs(loop.path("inner"))
+    result = loop.run("--final-check", "true", "--hold-out", os.path.join(os.path.dirname(loop.project), where))
+    equal(result.code, 125, "exit status", result)
+    contains(result.err, "--hold-out", "the reason")
+
+
+def test_a_project_cannot_name_final_checks(t):
+    """The agent could read them there."""
+    loop = begin(t, "true")
+    loop.write("ringfence.yml", "final-check: ['true']\n")
+    result = loop.run()
+    contains(result.err, "final-check", "what is said")
+
+
+def test_a_kill_during_a_final_check_counts_no_failure(t):
+    t.leftover_runs = True
+    loop = begin(t, "edit solved visible; [ ! -e tried ] || edit general x; edit tried x")
+    loop.detach("--final-check", "[ -e general ] || { touch here; while :; do sleep 100; done; }", "--final-tries", "1", check="test -s solved")
+    loop.there("here")
+    kill(loop.supervisor())
+    loop.ended("completed")
+    t.all_gone()

@@ -131,6 +131,7 @@ static const struct {
 	{ "ready", "git", "ready" },
 	{ "agent", "git", "agent" },
 	{ "checks", "git", "checks" },
+	{ "checks", "held_out", "checks" },
 	{ "checks", "examined", "checks" },
 	{ "agent", "imported", "agent" },
 	{ "checks", "imported", "checks" },

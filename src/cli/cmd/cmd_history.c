@@ -122,6 +122,17 @@ static void add_pinned(struct history *history, const json_t *data)
 	json_object_set_new(history->open, "pinned", pinned);
 }
 
+static void add_final(struct history *history, const json_t *data)
+{
+	json_t *finals = json_object_get(history->open, "final_checks");
+
+	if (!finals) {
+		json_object_set_new(history->open, "final_checks", json_array());
+		finals = json_object_get(history->open, "final_checks");
+	}
+	json_array_append_new(finals, check_of(data));
+}
+
 static void add_data(struct history *history, int kind, const json_t *data, int64_t at_ms)
 {
 	static const char *const keys[] = {
@@ -151,6 +162,8 @@ static void add_data(struct history *history, int kind, const json_t *data, int6
 		json_array_append_new(json_object_get(history->open, "checks"), check_of(data));
 	else if (kind == LOOP_EVENT_reviewed)
 		add_review(history, data);
+	else if (kind == LOOP_EVENT_held_out)
+		add_final(history, data);
 	else if (kind == LOOP_EVENT_interrupted)
 		end(history, data, "interrupted", at_ms);
 	else if (kind == LOOP_EVENT_continued || kind == LOOP_EVENT_waits ||

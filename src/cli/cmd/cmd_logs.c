@@ -332,14 +332,15 @@ static void follow(struct loops_options *opts, struct shown *shown)
 }
 
 /* Prints one check's output below its command line. Returns false if the check has not run. */
-static bool print_check(const struct loops_options *opts, const struct shown *of, size_t index)
+static bool print_check(const struct loops_options *opts, const struct shown *of, const char *name,
+			const char *line)
 {
 	const struct client_loop *loop = &opts->loop;
 	AUTO_FREE char *folder = folder_of(loop, of);
-	AUTO_FREE char *out = mem_format("check-%zu.stdout", index + 1);
-	AUTO_FREE char *complaints = mem_format("check-%zu.stderr", index + 1);
+	AUTO_FREE char *out = mem_format("%s.stdout", name);
+	AUTO_FREE char *complaints = mem_format("%s.stderr", name);
 	AUTO_FREE char *path = mem_format("%s/%s.log", folder, out);
-	AUTO_FREE char *command = text_escaped(loop->state.options.checks.items[index]);
+	AUTO_FREE char *command = text_escaped(line);
 	struct shown shown;
 
 	if (access(path, F_OK) < 0)
@@ -355,6 +356,32 @@ static bool print_check(const struct loops_options *opts, const struct shown *of
 	return true;
 }
 
+/* Prints a check, also as it ran with the agent's version of pinned files. */
+static bool print_versions(const struct loops_options *opts, const struct shown *of, size_t index)
+{
+	const char *line = opts->loop.state.options.checks.items[index];
+	AUTO_FREE char *name = mem_format("check-%zu", index + 1);
+	AUTO_FREE char *own = mem_format("check-%zu.own", index + 1);
+	AUTO_FREE char *own_line = mem_format("%s (with the agent's version of pinned files)",
+					      line);
+	bool any = print_check(opts, of, name, line);
+
+	return print_check(opts, of, own, own_line) || any;
+}
+
+static void print_finals(const struct loops_options *opts, const struct shown *of)
+{
+	size_t index;
+	const json_t *line;
+
+	json_array_foreach(opts->loop.state.options.final_checks, index, line)
+	{
+		AUTO_FREE char *name = mem_format("final-%zu", index + 1);
+
+		print_check(opts, of, name, json_string_value(line));
+	}
+}
+
 /* Prints the checks of the iteration, or, if none was named, of the last one in which checks ran.
  * */
 static void print_checks(const struct loops_options *opts, struct shown *shown)
@@ -365,7 +392,8 @@ static void print_checks(const struct loops_options *opts, struct shown *shown)
 	for (;; shown->iteration--) {
 		shown->attempt = shown->iteration ? last_attempt(&opts->loop, shown->iteration) : 1;
 		for (size_t i = 0; i < count; i++)
-			any |= print_check(opts, shown, i);
+			any |= print_versions(opts, shown, i);
+		print_finals(opts, shown);
 		if (any || opts->iteration || !shown->iteration)
 			return;
 	}

@@ -456,6 +456,14 @@ static void print_reviewed(struct event_text *view, const json_t *data)
 	}
 }
 
+static void print_held_out(struct event_text *view, const json_t *data)
+{
+	bool passed = jsonget_flag(data, "passed") && !jsonget_flag(data, "vacuous");
+
+	event_text_paint(view, passed ? COLOR_GREEN : COLOR_RED, "  final check '%s' %s",
+			 jsonget_text(data, "command"), passed ? "passes" : "fails");
+}
+
 static void print_wait(struct event_text *view, const json_t *data)
 {
 	time_t until = (time_t)(jsonget_number(data, "until_ms") / 1000);
@@ -495,6 +503,9 @@ static void print_data(struct event_text *view, int kind, const json_t *data, in
 	switch (kind) {
 	case LOOP_EVENT_checked:
 		print_checked(view, data);
+		break;
+	case LOOP_EVENT_held_out:
+		print_held_out(view, data);
 		break;
 	case LOOP_EVENT_examined:
 		print_examined(view, data);

@@ -155,6 +155,17 @@ static void add_checks(const struct loop_state *state, struct buffer *out)
 	}
 }
 
+/* Tells that a final check failed, and nothing else about it. */
+static void add_hidden(const struct loop_state *state, struct buffer *out)
+{
+	if (state->final_failures)
+		buffer_printf(
+			out,
+			"\nA hidden check failed when everything else held (%u time%s). The work "
+			"has to solve the task in general, not only for the visible cases.\n",
+			state->final_failures, state->final_failures == 1 ? "" : "s");
+}
+
 /* Lists the changes that the checks do not see, as data. */
 static void add_pinned(const struct loop_state *state, struct buffer *out)
 {
@@ -401,6 +412,7 @@ void prompt_write(const struct loop_state *state, int64_t now_ms, struct prompt 
 	add_history(state, &prompt.text);
 	end_part(&prompt, PROMPT_HISTORY);
 	add_checks(state, &prompt.text);
+	add_hidden(state, &prompt.text);
 	end_part(&prompt, PROMPT_CHECKS);
 	add_pinned(state, &prompt.text);
 	add_findings(state, &prompt.text);

@@ -209,6 +209,21 @@ static void make_writable(struct fence_spec *spec, const struct supervisor *sup)
 				 sup->git.covers.items[i].writable);
 }
 
+/* Shows the folder that is held out to final checks, and hides it from everybody else. */
+static void hold_out(const struct supervisor *sup, const struct work *work, struct fence_spec *spec)
+{
+	const char *folder = sup->state.options.hold_out;
+
+	spec->read = spec->hide = (struct fence_paths){ 0 };
+	fence_paths_add_all(&spec->read, &sup->fence.read);
+	fence_paths_add_all(&spec->hide, &sup->fence.hide);
+	if (!folder)
+		return;
+	fence_paths_add(work->final ? &spec->read : &spec->hide, folder, "--hold-out");
+	if (work->final)
+		list_printf(&spec->env, "RINGFENCE_HOLD_OUT=%s", folder);
+}
+
 static int start(struct supervisor *sup, const struct work *work, struct error *err)
 {
 	char *const arguments[] = { (char *)"sh", (char *)"-c", (char *)work->command, NULL };
@@ -232,9 +247,9 @@ static int start(struct supervisor *sup, const struct work *work, struct error *
 		list_printf(&spec.env, "RINGFENCE_LOGIN=%s", work->login);
 		spec.login = loop_state_part(&sup->state)->login; /* the risk is in every report */
 	}
-	spec.write = spec.read = (struct fence_paths){ 0 };
+	spec.write = (struct fence_paths){ 0 };
 	spec.covers = (struct fence_covers){ 0 };
-	fence_paths_add_all(&spec.read, &sup->fence.read);
+	hold_out(sup, work, &spec);
 	if (loop_state_part(&sup->state)->review)
 		make_read_only(&spec, sup);
 	else
@@ -260,6 +275,7 @@ static int start(struct supervisor *sup, const struct work *work, struct error *
 	fence_paths_release(&spec.write);
 	fence_paths_release(&spec.read);
 	fence_covers_release(&spec.covers);
+	fence_paths_release(&spec.hide);
 	return result;
 }
 

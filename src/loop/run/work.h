@@ -14,6 +14,7 @@ struct work_view {
 
 struct work {
 	const char *command;
+	bool final;                   /* a final check: it sees the folder that is held out */
 	const struct work_view *view; /* where it runs; NULL: where the agent works */
 	const char *input;            /* for its stdin */
 	size_t size;

@@ -28,6 +28,7 @@
 	X(created)     /* with the whole configuration */                            \
 	X(started)     /* by a supervisor */                                         \
 	X(checked)     /* one check has run */                                       \
+	X(held_out)    /* one final check has run, which the agent never sees */     \
 	X(baselined)   /* all checks have run before the first iteration */          \
 	X(begun)       /* an iteration; the agent starts after this */               \
 	X(ended)       /* the agent of this iteration */                             \

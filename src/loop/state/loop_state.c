@@ -236,8 +236,23 @@ enum failure loop_state_failure(const json_t *data)
 	return failure_of(&facts);
 }
 
+static void fold_held_out(struct loop_state *state, const json_t *data)
+{
+	state->finals_done++;
+	state->final_failed = state->final_failed || !jsonget_flag(data, "passed") ||
+			      jsonget_flag(data, "vacuous");
+}
+
+/* The final checks run again after the others. */
+static void forget_finals(struct loop_state *state)
+{
+	state->finals_done = 0;
+	state->final_failed = false;
+}
+
 static void fold_ended(struct loop_state *state, const json_t *data)
 {
+	forget_finals(state);
 	state->settled_before = state->settled;
 	state->settled = loop_state_period(state);
 	state->facts = read_facts(data);
@@ -412,6 +427,7 @@ static void read_verdict(struct loop_state *state, const json_t *data)
 	state->stalled = (uint32_t)jsonget_number(data, "stalled");
 	if (json_object_get(data, "limited_until_ms"))
 		state->limited_ms[state->agent] = jsonget_number(data, "limited_until_ms");
+	state->final_failures = (uint32_t)jsonget_number(data, "final_failures");
 	state->completion = (uint32_t)jsonget_number(data, "completion");
 	state->confidence = (uint32_t)jsonget_number(data, "confidence");
 	read_snapshot(state, json_object_get(data, "snapshot"));
@@ -496,6 +512,7 @@ static void fold_begun(struct loop_state *state, const json_t *data)
 static void fold_rechecks(struct loop_state *state, const json_t *data)
 {
 	state->settled_before = state->settled;
+	forget_finals(state);
 	begin_attempt(state, data);
 }
 
@@ -530,6 +547,7 @@ static void fold_reviewed(struct loop_state *state, const json_t *data)
 	add_to(&review->spent_nusd, jsonget_number(data, "cost_nusd"));
 	if (jsonget_flag(data, "lost")) {
 		state->checks_done = 0;
+		forget_finals(state);
 		return;
 	}
 	state->settled = loop_state_period(state);
@@ -671,6 +689,7 @@ static void (*const folds[LOOP_EVENT_COUNT])(struct loop_state *state, const jso
 	[LOOP_EVENT_rechecks] = fold_rechecks,
 	[LOOP_EVENT_reviewing] = fold_reviewing,
 	[LOOP_EVENT_reviewed] = fold_reviewed,
+	[LOOP_EVENT_held_out] = fold_held_out,
 	[LOOP_EVENT_interrupted] = fold_interrupted,
 	[LOOP_EVENT_continued] = fold_decision,
 	[LOOP_EVENT_waits] = fold_decision,

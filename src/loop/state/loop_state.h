@@ -66,14 +66,17 @@ struct loop_options {
 	bool checkpoint_ignored; /* also save ignored files */
 	int64_t checkpoint_ms;   /* interval within an iteration; 0: off */
 	int64_t checkpoint_bytes,
-		checkpoint_age_ms; /* limits of the stored checkpoints; 0: unlimited */
-	bool git;                  /* private in the fence; else read-only */
-	int64_t git_bytes;         /* limit per import */
-	int64_t loop_disk_bytes;   /* limit of disk usage; 0: unlimited */
-	int64_t min_free_bytes;    /* required free space on its disks; 0: off */
-	const json_t *fence;       /* see spec_json.h */
-	const json_t *findings;    /* actions on findings; NULL: nothing is examined */
-	const json_t *pin, *unpin; /* patterns of pinned files (project/pins.h) */
+		checkpoint_age_ms;  /* limits of the stored checkpoints; 0: unlimited */
+	bool git;                   /* private in the fence; else read-only */
+	int64_t git_bytes;          /* limit per import */
+	int64_t loop_disk_bytes;    /* limit of disk usage; 0: unlimited */
+	int64_t min_free_bytes;     /* required free space on its disks; 0: off */
+	const json_t *fence;        /* see spec_json.h */
+	const json_t *findings;     /* actions on findings; NULL: nothing is examined */
+	const json_t *final_checks; /* commands that the agent never sees */
+	const char *hold_out;       /* a folder for these alone, or NULL */
+	uint32_t final_tries;       /* pause after so many failures; 0: never */
+	const json_t *pin, *unpin;  /* patterns of pinned files (project/pins.h) */
 };
 
 struct loop_state_check {
@@ -157,15 +160,18 @@ struct loop_state {
 	char mechanism[16]; /* of the last run in the fence; empty before the first */
 	uint32_t weaker, weaker_limits;
 	char *reason;
-	int64_t checkpoint;     /* number of the latest one, or -1 */
-	char *checkpoint_error; /* why the last one failed, or NULL */
-	char *edited;           /* what the user changed beside the draft, as told last; or NULL */
-	bool restored;          /* by the user, since the last agent began */
-	int64_t restored_to;    /* that checkpoint */
-	json_t *findings;       /* of the last examination, or NULL */
-	json_t *pinned;         /* pinned files that the agent has changed, by the same; or NULL */
-	json_t *accepted;       /* findings that the user accepted, or NULL */
-	bool findings_told;     /* the agent was told about one that stops the loop */
+	int64_t checkpoint;      /* number of the latest one, or -1 */
+	char *checkpoint_error;  /* why the last one failed, or NULL */
+	char *edited;            /* what the user changed beside the draft, as told last; or NULL */
+	bool restored;           /* by the user, since the last agent began */
+	int64_t restored_to;     /* that checkpoint */
+	json_t *findings;        /* of the last examination, or NULL */
+	json_t *pinned;          /* pinned files that the agent has changed, by the same; or NULL */
+	json_t *accepted;        /* findings that the user accepted, or NULL */
+	bool findings_told;      /* the agent was told about one that stops the loop */
+	size_t finals_done;      /* final checks that have run in this iteration */
+	bool final_failed;       /* one of them failed */
+	uint32_t final_failures; /* iterations whose agent was told so */
 	bool pins_told; /* the agent was told that its version of pinned files is not used */
 	uint32_t agent; /* that works in this iteration, or worked in the last one */
 	int64_t limited_ms[DECISION_AGENTS_MAX]; /* until when each one's provider refuses, or 0 */

@@ -50,6 +50,7 @@ void loop_options_change(const json_t *config, struct loop_state *state)
 		read_count(config, breakers[i], &state->breakers[i].open_at);
 	read_flag(config, "checkpoints", &checkpoints);
 	read_flag(config, "check_view", &options->check_view);
+	read_count(config, "final_tries", &options->final_tries);
 	read_flag(config, "checkpoint_ignored", &options->checkpoint_ignored);
 	read_number(config, "checkpoint_ms", &options->checkpoint_ms);
 	read_number(config, "checkpoint_bytes", &options->checkpoint_bytes);
@@ -153,6 +154,8 @@ int loop_options_read(json_t *config, struct loop_state *state, struct error *er
 	options->tasks = jsonget_string(config, "tasks");
 	options->fence = json_object_get(config, "fence");
 	options->findings = json_object_get(config, "findings");
+	options->final_checks = json_object_get(config, "final_checks");
+	options->hold_out = jsonget_string(config, "hold_out");
 	options->pin = json_object_get(config, "pin");
 	options->unpin = json_object_get(config, "unpin");
 	options->checkpoints_off = true; /* for journals from before checkpoints */

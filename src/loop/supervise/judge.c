@@ -329,8 +329,9 @@ bool judge_done_already(const struct loop_state *state)
 	struct sums sums = sum_checks(state);
 	struct boxes boxes;
 
-	/* Only an agent can give a promise. */
-	if (options->promise || (!options->checks.count && !options->tasks))
+	/* Only an agent can give a promise, and final checks are for its work. */
+	if (options->promise || json_array_size(options->final_checks) ||
+	    (!options->checks.count && !options->tasks))
 		return false;
 	count_boxes(options, &boxes);
 	return sums.held == options->checks.count &&
@@ -413,6 +414,8 @@ static json_t *decision_json(const struct loop_state *state, const struct decisi
 		"snapshot", loop_state_snapshot_json(snapshot), "reflection",
 		loop_report_text(buffer_text(&reflection)));
 
+	if (decision->final_failures)
+		json_object_set_new(data, "final_failures", json_integer(decision->final_failures));
 	if (decision->pins_told)
 		json_object_set_new(data, "pins_told", json_true());
 	if (decision->findings_told)
@@ -492,6 +495,9 @@ void judge_after(const struct loop_state *state, const struct survey *survey, in
 	input.findings_told = state->findings_told;
 	input.checks_own = sums.own;
 	input.pins_told = state->pins_told;
+	input.final_failed = state->final_failed;
+	input.final_failures = state->final_failures;
+	input.final_tries = state->options.final_tries;
 	input.signature = sums.signature;
 	input.promised = state->final && has_final_message(state) &&
 			 promise_found(state->final, strlen(state->final), state->options.promise);

@@ -230,6 +230,8 @@ static void add_money(struct buffer *out, const char *option, int64_t nusd)
 /* One run of a check. */
 struct check_run {
 	size_t index;
+	const char *command;
+	bool final;                /* the agent never sees it */
 	const char *folder, *name; /* of its logs */
 	const struct work_view *view;
 };
@@ -239,12 +241,12 @@ struct check_run {
 static json_t *run_once(struct supervisor *sup, const struct check_run *run, int *ret_ended,
 			struct error *err)
 {
-	const char *command = sup->state.options.checks.items[run->index];
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(1 << 20);
 	struct runner_result result;
 	json_t *data;
 	bool ended;
-	const struct work work = { .command = command,
+	const struct work work = { .command = run->command,
+				   .final = run->final,
 				   .view = run->view,
 				   .input = "",
 				   .timeout_ms = sup->state.options.check_timeout_ms,
@@ -260,10 +262,10 @@ static json_t *run_once(struct supervisor *sup, const struct check_run *run, int
 	work_forget(sup);
 	if (ended)
 		return NULL;
-	data = judge_check(run->index, command, &result, buffer_text(&text), text.used,
+	data = judge_check(run->index, run->command, &result, buffer_text(&text), text.used,
 			   (size_t)sup->state.options.prompt.output_bytes);
 	json_object_set_new(data, "new",
-			    json_boolean(sup->state.phase == LOOP_PHASE_checks &&
+			    json_boolean(sup->state.phase == LOOP_PHASE_checks && !run->final &&
 					 result.kind != FENCE_OK &&
 					 sup->state.checks[run->index].held_before));
 	if (out_of_time(&result)) {
@@ -283,7 +285,11 @@ static int run_check(struct supervisor *sup, size_t index, const char *folder, s
 	AUTO_FREE char *name = mem_format("check-%zu.", index + 1);
 	AUTO_FREE char *own_name = mem_format("check-%zu.own.", index + 1);
 	struct work_view pinned, own;
-	struct check_run run = { index, folder, name, verification_pinned(sup, &pinned) };
+	struct check_run run = { .index = index,
+				 .command = sup->state.options.checks.items[index],
+				 .folder = folder,
+				 .name = name,
+				 .view = verification_pinned(sup, &pinned) };
 	json_t *data, *other;
 	int ended;
 
@@ -309,6 +315,49 @@ static int run_check(struct supervisor *sup, size_t index, const char *folder, s
 	return supervisor_append(sup, LOOP_EVENT_checked, data, err);
 }
 
+/* Runs a final check, and records its result. */
+static int run_final(struct supervisor *sup, size_t index, const char *folder, struct error *err)
+{
+	AUTO_FREE char *name = mem_format("final-%zu.", index + 1);
+	struct work_view pinned;
+	const struct check_run run = {
+		.index = index,
+		.command =
+			json_string_value(json_array_get(sup->state.options.final_checks, index)),
+		.final = true,
+		.folder = folder,
+		.name = name,
+		.view = verification_pinned(sup, &pinned),
+	};
+	int ended;
+	json_t *data = run_once(sup, &run, &ended, err);
+
+	return data ? supervisor_append(sup, LOOP_EVENT_held_out, data, err) : ended;
+}
+
+/* Runs the final checks if everything else holds. */
+static int run_finals(struct supervisor *sup, const char *folder, struct error *err)
+{
+	size_t count = json_array_size(sup->state.options.final_checks);
+	struct decision decision;
+	struct survey now;
+	json_t *data;
+
+	if (!count || sup->state.phase != LOOP_PHASE_checks || sup->leaving)
+		return 0;
+	if (take_survey(sup, &now, err) < 0)
+		return -1;
+	judge_after(&sup->state, &now, clock_wall_ms(), &decision, &data);
+	json_decref(data);
+	/* A reviewer comes last: it costs more than a check. */
+	while ((decision.action == DECISION_DONE || decision.action == DECISION_REVIEW) &&
+	       sup->state.phase == LOOP_PHASE_checks && !sup->leaving &&
+	       sup->state.finals_done < count)
+		if (run_final(sup, sup->state.finals_done, folder, err) < 0)
+			return -1;
+	return 0;
+}
+
 /* Runs the checks of a round. A loop whose phase has changed has ended meanwhile. */
 static int run_checks(struct supervisor *sup, const char *folder, struct error *err)
 {
@@ -318,6 +367,8 @@ static int run_checks(struct supervisor *sup, const char *folder, struct error *
 	while (result == 0 && sup->state.phase == phase && !sup->leaving &&
 	       sup->state.checks_done < sup->state.options.checks.count)
 		result = run_check(sup, sup->state.checks_done, folder, err);
+	if (result == 0)
+		result = run_finals(sup, folder, err);
 	verification_end(sup);
 	return result;
 }
