@@ -515,6 +515,12 @@ static void opinions(void)
 	in.facts.checks_passed = 2;
 	in.findings_review = 1;
 	in.review.given = false;
+	in.findings_review = 0;
+	in.final_failed = true;
+	CHECK("no opinion is asked for while a final check fails",
+	      decided(&in).action == DECISION_GO_ON);
+	in.final_failed = false;
+	in.findings_review = 1;
 	CHECK("signs of weaker checks come before the opinion",
 	      (d = decided(&in), d.action == DECISION_PAUSE && !d.recheck));
 }
