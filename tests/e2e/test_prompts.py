@@ -224,7 +224,8 @@ def call(name, **arguments):
 
 
 def turns(files, mistake):
-    """A model that makes one mistake, which a check of the user finds, and corrects it in the second iteration."""
+    """A model that makes one mistake, which a check of the user finds, and corrects it in the second iteration. The correction
+    changes the size: Python takes a file of the same size and second for the one that it has compiled."""
     name, right, wrong = mistake
     first = {path: text.replace(right, wrong) if path == name else text for path, text in files.items()}
     expect(first != files, "there is a mistake", mistake)
@@ -243,9 +244,9 @@ def example(loop, name, *words, **options):
 
 
 @user_only
-@cases(("calculator", {"calc.py": CALC, "test_calc.py": TEST_CALC}, ("calc.py", "return 1\n", "return 3\n")),
+@cases(("calculator", {"calc.py": CALC, "test_calc.py": TEST_CALC}, ("calc.py", "return 1\n", "return 1 + 2\n")),
        ("todo-api", {"todo.py": TODO, "test_todo.py": TEST_TODO, "README.md": "python3 todo.py 8080\n"},
-        ("todo.py", "return refuse(404,", "return refuse(410,")))
+        ("todo.py", "return refuse(404,", "return refuse(404 + 6,")))
 def test_an_example_is_built_by_the_built_in_agent_and_again_from_a_tape(t, name, files, mistake):
     tape = os.path.join(t.outside, "tape")
     server = Server(turns(files, mistake))
