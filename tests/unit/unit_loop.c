@@ -93,6 +93,8 @@ static const struct {
 	{ "closing", "asked", "closing" },
 	{ "closing", "changed", "closing" },
 	{ "closing", "checkpointed", "closing" },
+	{ "closing", "git", "closing" },
+	{ "closing", "imported", "closing" },
 	{ "closing", "restoring", "closing" },
 	{ "closing", "restored", "closing" },
 	{ "closing", "finished", "finished" },

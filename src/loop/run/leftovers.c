@@ -21,8 +21,7 @@ char *leftovers_subject(const struct loop_options *options)
 	return mem_format("%.*s%s", (int)kept, objective, kept < size ? "..." : "");
 }
 
-/* "Ringfence 20260102-030405-abcd: fix the tests". The caller frees. */
-static char *message(const char *id, const struct loop_state *state)
+char *leftovers_message(const char *id, const struct loop_state *state)
 {
 	AUTO_FREE char *subject = leftovers_subject(&state->options);
 
@@ -43,7 +42,7 @@ static int perform(const char *name, const char *folder, const struct loop_state
 {
 	const char *id = path_name(folder);
 	AUTO_FREE char *state = loop_folder_state(folder);
-	AUTO_FREE char *text = message(id, of);
+	AUTO_FREE char *text = leftovers_message(id, of);
 	struct snapshot_work work;
 	json_t *answer = NULL;
 	int result;

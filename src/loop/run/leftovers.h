@@ -20,6 +20,14 @@ int leftovers_commit(const char *folder, const struct loop_state *state, struct 
  */
 int leftovers_open(const char *folder, const struct loop_state *state, struct error *err);
 
+/* The author of such a commit. */
+#define LEFTOVERS_NAME "Ringfence"
+#define LEFTOVERS_MAIL "ringfence@localhost"
+
+/* Returns the message of such a commit: "Ringfence 20260102-030405-abcd: fix the tests", and why it
+ * was made. The caller frees it. */
+char *leftovers_message(const char *id, const struct loop_state *state);
+
 /* Returns the objective in one short line. The caller frees it. */
 char *leftovers_subject(const struct loop_options *options);
 

@@ -22,7 +22,7 @@ static const char *const events[] = {
 	ON(started, phase), ON(asked, phase), ON(changed, phase), ON(checkpointed, phase), \
 		ON(retried, phase), ON(restoring, phase), ON(restored, phase)
 
-/* A loop with its own work tree is closed first. */
+/* A loop whose result is a branch is closed first. */
 #define ENDS ON(closing, closing), ON(finished, finished)
 
 static const unsigned char table[LOOP_PHASE_COUNT][LOOP_EVENT_COUNT] = {
@@ -40,7 +40,8 @@ static const unsigned char table[LOOP_PHASE_COUNT][LOOP_EVENT_COUNT] = {
 	[LOOP_PHASE_review] = { ALWAYS(review), ON(git, review), ON(reviewed, checks), ENDS },
 	[LOOP_PHASE_waiting] = { ALWAYS(waiting), ON(waited, ready), ON(paused, paused), ENDS },
 	[LOOP_PHASE_paused] = { ALWAYS(paused), ON(resumed, ready), ENDS },
-	[LOOP_PHASE_closing] = { ALWAYS(closing), ON(finished, finished) },
+	[LOOP_PHASE_closing] = { ALWAYS(closing), ON(git, closing), ON(imported, closing),
+				 ON(finished, finished) },
 	[LOOP_PHASE_finished] = { ON(asked, finished), ON(changed, finished), ON(resumed, ready),
 				  ON(checkpointed, finished), ON(restoring, finished),
 				  ON(restored, finished) },

@@ -4,6 +4,7 @@
 #include "draft/draft.h"
 #include "loop/run/agent_sessions.h"
 #include "loop/run/disk.h"
+#include "loop/run/draft_leftovers.h"
 #include "loop/run/leftovers.h"
 #include "loop/run/loop_checkpoint.h"
 #include "loop/run/loop_cost.h"
@@ -34,28 +35,68 @@ enum {
 	REVIEW_DIFF_BYTES = 256 << 10
 };
 
-/* Ends the loop. One with its own work tree is closed first. Consumes the data. */
+/* Ends the loop. One whose result is a branch is closed first. Consumes the data. */
 static int end_loop(struct supervisor *sup, json_t *data, struct error *err)
 {
-	bool leaves = sup->state.options.work_tree;
+	bool leaves = sup->state.options.work_tree || draft_leftovers_wanted(&sup->state);
 
 	return supervisor_append(sup, leaves ? LOOP_EVENT_closing : LOOP_EVENT_finished, data, err);
 }
 
-int phase_closing(struct supervisor *sup, struct error *err)
+/* Creates the folder of an iteration. The caller frees the path; NULL with err set. */
+static char *iteration_folder(const struct supervisor *sup, uint32_t iteration, uint32_t attempt,
+			      struct error *err)
 {
-	json_t *data;
+	char *folder = loop_folder_iteration(sup->folder, iteration, attempt);
+
+	if (state_folder_make(folder, 0700) == 0)
+		return folder;
+	error_sys(err, "create '%s'", folder);
+	free(folder);
+	return NULL;
+}
+
+/* Commits leftovers in the loop's work tree. */
+static int close_work_tree(struct supervisor *sup, char **ret_why, struct error *err)
+{
 	struct error why;
 	int tries = 0;
 	int again = 1;
 
 	while (again > 0 && leftovers_commit(sup->folder, &sup->state, &why) < 0)
 		again = loop_checkpoint_retry(sup, "commit leftovers", &why, &tries, err);
-	if (again < 0)
-		return -1;
-	data = json_copy(sup->state.closing);
 	if (again == 0)
-		json_object_set_new(data, "uncommitted", loop_report_text(why.text));
+		*ret_why = mem_dup(why.text);
+	return again < 0 ? -1 : 0;
+}
+
+static int close_draft(struct supervisor *sup, char **ret_why, struct error *err)
+{
+	AUTO_FREE char *folder = iteration_folder(sup, sup->state.iteration, sup->state.attempt,
+						  err);
+	AUTO_FREE char *why = NULL;
+
+	if (!folder || draft_leftovers_commit(sup, folder, &why, err) < 0)
+		return -1;
+	if (why)
+		*ret_why =
+			mem_format("uncommitted work is only in the draft, not in the branch: %s",
+				   why);
+	return 0;
+}
+
+int phase_closing(struct supervisor *sup, struct error *err)
+{
+	AUTO_FREE char *why = NULL;
+	json_t *data;
+	int result = sup->state.options.draft ? close_draft(sup, &why, err)
+					      : close_work_tree(sup, &why, err);
+
+	if (result < 0 || sup->leaving)
+		return result;
+	data = json_copy(sup->state.closing);
+	if (why)
+		json_object_set_new(data, "uncommitted", loop_report_text(why));
 	return supervisor_append(sup, LOOP_EVENT_finished, data, err);
 }
 
@@ -196,19 +237,6 @@ static bool handle_cut(struct supervisor *sup, const struct runner_result *resul
 	else
 		return false;
 	return true;
-}
-
-/* Creates the folder of an iteration. The caller frees the path; NULL with err set. */
-static char *iteration_folder(const struct supervisor *sup, uint32_t iteration, uint32_t attempt,
-			      struct error *err)
-{
-	char *folder = loop_folder_iteration(sup->folder, iteration, attempt);
-
-	if (state_folder_make(folder, 0700) == 0)
-		return folder;
-	error_sys(err, "create '%s'", folder);
-	free(folder);
-	return NULL;
 }
 
 static bool out_of_time(const struct runner_result *result)
