@@ -85,6 +85,7 @@ extern const struct cli_command cmd_doctor;
 extern const struct cli_command cmd_drafts;
 extern const struct cli_command cmd_estimate;
 extern const struct cli_command cmd_exec;
+extern const struct cli_command cmd_shell;
 extern const struct cli_command cmd_gateway;
 extern const struct cli_command cmd_help;
 extern const struct cli_command cmd_history;

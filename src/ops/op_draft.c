@@ -1,7 +1,6 @@
 /* Drafts: see op_draft.h. */
 #include "ops/op_draft.h"
 
-#include "fence/fence_spec.h"
 #include "snapshot/snapshot.h"
 #include "util/buffer.h"
 #include "util/clock.h"
@@ -233,6 +232,29 @@ enum op_status op_draft_begin(const struct op_draft_begin_request *request,
 	return result < 0 ? op_status_of(err) : OP_DONE;
 }
 
+int op_draft_covers(const char *state, const struct draft_record *record,
+		    struct fence_covers *ret_covers, struct error *err)
+{
+	struct snapshot_work work;
+	json_t *answer = NULL;
+	size_t index;
+	json_t *entry;
+	int result;
+
+	if (!record->of_loop)
+		return 0;
+	snapshot_begin(&work, "git-look", state, record->project, record->id);
+	snapshot_tell(&work, "folder", record->folder);
+	result = snapshot_run(&work, -1, &answer, err);
+	snapshot_release(&work);
+	json_array_foreach(json_object_get(answer, "covers"), index, entry)
+		fence_covers_add(ret_covers, jsonget_text(entry, "path"),
+				 jsonget_text(entry, "source"),
+				 record->lock >= 0 && jsonget_flag(entry, "writable"));
+	json_decref(answer);
+	return result;
+}
+
 /* Reads what a draft changes, as apply does. This process is in the view, so it cannot compare with
  * the project as it is now. */
 static int read_changes(const char *state, const struct draft_record *record,
@@ -355,6 +377,19 @@ int op_draft_find_apply(const char *state, const struct draft_record *record, in
 		*ret_number = last_apply(json_object_get(answer, "checkpoints"));
 	json_decref(answer);
 	return result;
+}
+
+bool op_draft_is_applied(const char *state, const struct client_loop *loop)
+{
+	struct draft_record record;
+	struct error ignored;
+	int64_t number = 0;
+
+	if (make_record(loop, &record) < 0)
+		return false;
+	op_draft_find_apply(state, &record, &number, &ignored);
+	draft_record_release(&record);
+	return number != 0;
 }
 
 /* An apply saves the project before and after it, as two consecutive checkpoints. One that was

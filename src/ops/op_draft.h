@@ -10,6 +10,7 @@
 
 #include "draft/draft.h"
 #include "draft/draft_record.h"
+#include "fence/fence_spec.h"
 #include "ops/apply_changes.h"
 #include "ops/op.h"
 #include "util/list.h"
@@ -44,6 +45,12 @@ struct op_draft_summary {
 	bool ignored;                 /* also ignored files, which are not in the list */
 };
 
+/* Finds the mounts that show the private git directory of a loop, if this is the draft of one and
+ * it has such a directory; read-only if the record is not locked. The caller releases them. Returns
+ * 0, or -1 with err set. */
+int op_draft_covers(const char *state, const struct draft_record *record,
+		    struct fence_covers *ret_covers, struct error *err);
+
 /* Saves the result of the command, with its exit status. The caller releases the changes. */
 enum op_status op_draft_end(const char *state, struct draft_record *record, int64_t code,
 			    struct op_draft_summary *ret_summary, struct error *err);
@@ -61,6 +68,10 @@ struct op_draft_choice {
 	const struct op_draft_part *parts;
 	size_t count;
 };
+
+/* Reports whether the files of a loop's draft were applied, as a whole or in parts, and not taken
+ * back. */
+bool op_draft_is_applied(const char *state, const struct client_loop *loop);
 
 /* Finds the draft of a command or of a loop. The record of a loop's draft cannot be written.
  * Returns 0, or -1 with err set; the status is ERROR_NOT_FOUND if there is none. */

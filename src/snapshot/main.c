@@ -29,6 +29,11 @@ static int open_private(struct snapshot_request *request, struct error *err)
 	return gitwork_open(&request->git, &request->json, err);
 }
 
+static int look_private(struct snapshot_request *request, struct error *err)
+{
+	return gitwork_look(&request->git, &request->json, err);
+}
+
 static int import(struct snapshot_request *request, struct error *err)
 {
 	return gitwork_import(&request->git, &request->json, err);
@@ -102,6 +107,7 @@ static const struct task {
 	{ "cross", gate_cross, STORE_AND_PROJECT },
 	{ "describe", gate_describe, STORE, "to" },
 	{ "git-open", open_private, .needs = "folder" },
+	{ "git-look", look_private, .needs = "folder" },
 	{ "git-import", import, .needs = "folder" },
 	{ "apply", apply, .needs = "branch" },
 	{ "patch", patch, .needs = "branch" },

@@ -1,4 +1,4 @@
-/* ringfence exec: run one command in the fence. */
+/* ringfence exec and ringfence shell: run one command in the fence. */
 #include "cli/cli.h"
 #include "cli/drafts.h"
 #include "cli/view/cost_text.h"
@@ -6,9 +6,12 @@
 #include "cli/view/report_file.h"
 #include "fence/fence.h"
 #include "fenced/fenced.h"
+#include "loop/client.h"
+#include "ops/op_draft.h"
 #include "settings/effective.h"
 #include "settings/effective_models.h"
 #include "settings/hint.h"
+#include "util/env.h"
 #include "util/file/path.h"
 #include "util/mem.h"
 
@@ -16,6 +19,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
 struct exec_options {
 	struct effective effective;
@@ -199,7 +203,9 @@ static int load_and_run(struct exec_options *opts, struct error *err)
 		return cli_fail(err);
 	notice_config(&effective->config, notice_is_general);
 	notice_part(effective);
-	if (in_draft && drafts_begin(opts->in, effective, &record, err) < 0)
+	if (in_draft &&
+	    (drafts_begin(opts->in, effective, &record, err) < 0 ||
+	     op_draft_covers(effective->place.state, &record, &effective->spec.covers, err) < 0))
 		return cli_fail(err);
 	if (in_draft && record.lock < 0)
 		notice_format("loop %s is running, so its draft can only be read", record.id);
@@ -221,6 +227,7 @@ static int load_and_run(struct exec_options *opts, struct error *err)
 	else if (in_draft && record.lock >= 0)
 		code = drafts_leave(effective->place.state, &record, &ended, err);
 	draft_record_release(&record);
+	fence_covers_release(&effective->spec.covers);
 	list_release(&ended.refused);
 	return code;
 }
@@ -268,4 +275,86 @@ const struct cli_command cmd_exec = {
 	.set = effective_set,
 	.sections = sections,
 	.run = run_exec,
+};
+
+/* ---- ringfence shell ---- */
+
+static const struct cli_option shell_options[] = {
+	OPTION_PROJECT(struct exec_options, effective.spec.project),
+	{ 0 },
+};
+
+static const struct cli_section shell_sections[] = {
+	{ "EXAMPLES",
+	  "  ringfence shell                            in the newest loop of the project\n"
+	  "  ringfence exec --in LOOP -- git log -3     one command, also without a "
+	  "terminal\n" },
+	{ 0 },
+};
+
+/* Returns the id of the project's newest loop, which the caller frees, or NULL with err set. */
+static char *find_newest(const char *project, struct error *err)
+{
+	struct fence_place place;
+	struct client_loop loop = { 0 };
+	char *id = NULL;
+
+	if (fence_place_find(project, &place, err) < 0)
+		return NULL;
+	if (client_find(place.state, NULL, place.project, &loop, err) == 0)
+		id = mem_dup(loop.id);
+	client_loop_release(&loop);
+	fence_place_release(&place);
+	return id;
+}
+
+static int open_shell(struct exec_options *opts, const char *id, struct error *err)
+{
+	const char *shell = env_get("SHELL");
+	char *command[] = { (char *)(shell && *shell == '/' ? shell : "/bin/sh"), NULL };
+	AUTO_FREE char *newest = id ? NULL : find_newest(opts->effective.spec.project, err);
+
+	if (!id && !newest)
+		return cli_fail(err);
+	opts->in = id ? id : newest;
+	opts->effective.spec.command = command;
+	return load_and_run(opts, err);
+}
+
+static int run_shell(const struct cli_command *command, char **argv)
+{
+	struct exec_options opts = { .report = REPORT_FILE_INIT };
+	struct error err;
+	char **rest;
+	int code;
+
+	effective_init(&opts.effective);
+	rest = cli_parse(command, argv, &opts, &code);
+	if (rest && !isatty(0)) {
+		error_set(&err, "shell needs a terminal (in scripts: ringfence exec --in LOOP -- "
+				"COMMAND)");
+		code = cli_fail(&err);
+	} else if (rest) {
+		code = open_shell(&opts, rest[0], &err);
+	}
+	effective_release(&opts.effective);
+	return code;
+}
+
+const struct cli_command cmd_shell = {
+	.name = "shell",
+	.args = "[options] [LOOP]",
+	.max_args = 1,
+	.options_anywhere = true,
+	.summary = "open a shell in the draft of a loop, in its fence",
+	.description =
+		"Opens your shell where the agent of the loop works: at the project's path, with the "
+		"loop's changes and its git directory, in a fence with your settings. Use it to look "
+		"around, and to fix something by hand; ringfence apply takes that over with the rest. "
+		"While the loop is running, everything can only be read. LOOP may also be a draft of "
+		"ringfence exec --draft.",
+	.options = shell_options,
+	.set = effective_set,
+	.sections = shell_sections,
+	.run = run_shell,
 };

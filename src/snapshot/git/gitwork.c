@@ -68,6 +68,17 @@ static int open_private(const struct gitwork *work, struct borrow *borrow, struc
 	return 0;
 }
 
+static int look(const struct gitwork *work, struct borrow *borrow, struct json *json,
+		struct error *err)
+{
+	AUTO_FREE char *head = path_join(work->import.folder, "git/HEAD");
+
+	(void)err;
+	if (borrow->git && !*borrow->why && access(head, F_OK) == 0)
+		private_git_write_covers(work->import.folder, work->project, borrow, json);
+	return 0;
+}
+
 /*
  * Limits the damage of hostile input to this process. The user's own packs are mapped through small
  * windows, so that large ones fit.
@@ -152,6 +163,11 @@ static int run(work_fn *perform, const struct gitwork *work, struct json *json, 
 int gitwork_open(const struct gitwork *work, struct json *json, struct error *err)
 {
 	return run(open_private, work, json, err);
+}
+
+int gitwork_look(const struct gitwork *work, struct json *json, struct error *err)
+{
+	return run(look, work, json, err);
 }
 
 int gitwork_import(const struct gitwork *work, struct json *json, struct error *err)

@@ -16,6 +16,12 @@ struct gitwork {
  */
 int gitwork_open(const struct gitwork *work, struct json *json, struct error *err);
 
+/*
+ * Reports which mounts an existing private directory needs inside the fence, also while somebody
+ * uses it; none if there is no such directory. Returns 0, or -1 with err set.
+ */
+int gitwork_look(const struct gitwork *work, struct json *json, struct error *err);
+
 /* Imports the agent's commits. */
 int gitwork_import(const struct gitwork *work, struct json *json, struct error *err);
 

@@ -1,5 +1,5 @@
 /*
- * What stays empty in a draft when a checkpoint is restored there: the files that the fence hides,
+ * Files that stay empty in a draft when a checkpoint is restored there: those that the fence hides,
  * and those that the user may not read. A draft that is a copy does not have their content
  * (draft/draft.h), so that no command can move it out of hiding, but its checkpoints do.
  */
