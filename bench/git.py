@@ -89,7 +89,7 @@ class Large:
         return done.stdout
 
     def loop(self, agent, *words, cwd=None, codes=(0, 2)):
-        self.run(RINGFENCE, "run", "x", "--agent-command", agent, "--check", "test -f done", *LIMITS, *words,
+        self.run(RINGFENCE, "run", "x", "--workspace", "in-place", "--agent-command", agent, "--check", "test -f done", *LIMITS, *words,
                  cwd=cwd, codes=codes)
         out = self.run(RINGFENCE, "status", "--json", cwd=cwd)
         return json.loads(out)["loops"][-1]

@@ -75,7 +75,7 @@ class Project:
             file.write(text)
 
     def loop(self, *words, agent="./agent", check="test -f done"):
-        return [self.place.ringfence, "run", "x", "--agent-command", agent, "--check", check, *LIMITS, *words]
+        return [self.place.ringfence, "run", "x", "--workspace", "in-place", "--agent-command", agent, "--check", check, *LIMITS, *words]
 
     def run(self, kit, argv, codes=(0,)):
         done = subprocess.run(argv, cwd=self.folder, env=self.env, stdin=subprocess.DEVNULL,

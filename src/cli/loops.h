@@ -86,4 +86,8 @@ char *loops_finding_text(const json_t *finding);
 /* Returns the exit status for the loop's status. */
 int loops_exit_code(const struct client_loop *loop);
 
+/* Returns what has become of the draft of a loop, for the user, or NULL if it has none. The caller
+ * frees it. */
+char *loops_draft_text(const char *state, const struct client_loop *loop);
+
 #endif

@@ -140,15 +140,16 @@ const struct setting setting_loop_rows[] = {
 		.loop_only = true,
 		.type = SETTING_CHOICE,
 		.trust = SETTING_TIGHTER,
-		.fallback = "in-place",
+		.fallback = "draft",
 		.value = "draft|worktree|in-place",
 		.choices = workspace_choices,
 		.help = "where the agent writes: a draft, a work tree of its own, or your files",
 		.more = "With `draft`, the agent sees the project at its path, but its changes "
-		        "stay apart until `ringfence apply`. With `worktree`, it works on the "
+		        "stay apart until `ringfence apply`; see "
+		        "[drafts](drafts.md#loops-on-a-draft). With `worktree`, it works on the "
 		        "last commit, in a work tree on the branch `ringfence/ID`; `--worktree` "
 		        "is short for this.",
-		.example = "draft",
+		.example = "in-place",
 		.widens = "the agent writes straight into your folder, or into a work tree:",
 	},
 	[ROW(SETTING_MAX_ITERATIONS)] = {

@@ -44,18 +44,38 @@ static bool is_selected(const struct op_clean_request *request, const struct cli
 	       request->now_ms - loop->state.created_ms >= request->older_ms;
 }
 
-static void add_loops(const struct op_clean_request *request, const struct client_loops *loops,
-		      struct op_question *question)
+/* Reports whether the changes of a loop are only in its draft. Its first checkpoint is the project
+ * as it was. */
+static bool is_unapplied(const struct op_clean_request *request, const struct client_loop *loop)
 {
+	return !loop->damaged && loop->state.options.draft && loop->state.checkpoint > 0 &&
+	       !op_draft_is_applied(request->state, loop);
+}
+
+/* Returns how many of the loops have a draft that was not applied. */
+static size_t add_loops(const struct op_clean_request *request, const struct client_loops *loops,
+			struct op_question *question)
+{
+	size_t unapplied = 0;
+
 	for (size_t i = 0; i < loops->count; i++) {
 		const struct client_loop *loop = &loops->items[i];
+		bool lost;
+
+		if (!is_selected(request, loop))
+			continue;
+		lost = !request->answer.to_all && is_unapplied(request, loop);
+
+		AUTO_FREE char *value = mem_format("%s%s", client_status(loop),
+						   lost ? ", not applied" : "");
 		const struct op_item item = { .name = loop->id,
-					      .value = (char *)client_status(loop),
+					      .value = value,
 					      .where = (char *)loop->state.options.project };
 
-		if (is_selected(request, loop))
-			op_question_add(question, &item);
+		op_question_add(question, &item);
+		unapplied += lost;
 	}
+	return unapplied;
 }
 
 static void add_drafts(const struct op_clean_request *request, const struct draft_records *drafts,
@@ -80,14 +100,16 @@ static void make_question(const struct op_clean_request *request, const struct c
 			  struct op_question *question)
 {
 	AUTO_FREE char *what = NULL;
-	size_t loops;
+	size_t unapplied = add_loops(request, &all->loops, question);
+	AUTO_FREE char *lost = unapplied ? mem_format(", and %zu result%s not applied", unapplied,
+						      unapplied == 1 ? " that was" : "s that were")
+					 : mem_dup("");
+	size_t loops = question->count;
 
-	add_loops(request, &all->loops, question);
-	loops = question->count;
 	add_drafts(request, &all->drafts, question);
 	what = op_clean_count(loops, question->count - loops);
 	op_question_set(question, OP_QUESTION_REMOVE,
-			mem_format("Remove %s with logs and checkpoints?", what));
+			mem_format("Remove %s with logs and checkpoints%s?", what, lost));
 }
 
 /* A loop with its own work tree also has its own checkpoint store, which drop_branch() removes. */

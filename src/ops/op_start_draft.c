@@ -69,8 +69,8 @@ static int save_base(const struct op_start_draft_request *request, const char *i
 	return result;
 }
 
-/* What the user changes between the two steps may be in the draft, but is not taken for something
- * that they have undone. */
+/* In this order, a change that the user makes between the two steps may be in the draft, but is not
+ * taken for something that they have undone. */
 int op_start_draft_make(const struct op_start_draft_request *request,
 			const struct op_start_draft *draft, struct draft_made *ret_made,
 			char **ret_notice, struct error *err)

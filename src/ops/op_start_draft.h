@@ -1,8 +1,9 @@
 /*
  * The draft of a new loop, in STATE/loops/ID/draft.
  *
- * Until the loop is created, the file STATE/loops/.making-ID names the project, and the process that
- * makes the draft holds a lock on it. If that process is killed, the next one removes what it left.
+ * Until the loop is created, the file STATE/loops/.making-ID names the project, and the process
+ * that makes the draft holds a lock on it. If that process is killed, the next one removes what it
+ * left.
  */
 #ifndef OPS_OP_START_DRAFT_H
 #define OPS_OP_START_DRAFT_H

@@ -3,10 +3,8 @@
 import json
 import os
 
-from harness import cases, contains, each_identity, equal, expect, lacks, snapshot, user_only
-from harness.loop import Loop
-
-ANY_IDENTITY = "Agents are chosen, started and read by their names and texts."
+from harness import cases, contains, equal, expect, lacks, snapshot, user_only
+from harness.loop import LoopInPlace as Loop
 
 RESULT = ('{"type":"result","subtype":"success","is_error":false,"result":"It is done.","session_id":"s-1",'
           '"total_cost_usd":0.25,"modelUsage":{"m":{"inputTokens":10,"outputTokens":5}}}')
@@ -30,10 +28,9 @@ def environment(t, folder="bin", **changes):
 
 
 def run(loop, *words, env=None, check="test -f done"):
-    return loop.ringfence("run", "make it", "--check", check, "-m", "1", *words, env=env)
+    return loop.ringfence("run", "make it", "--workspace", "in-place", "--check", check, "-m", "1", *words, env=env)
 
 
-@each_identity
 def test_claude_is_started_with_its_options_and_its_stream_is_read(t):
     stand_in(t, "claude", f"#!/bin/sh\nprintf '%s\\n' \"$@\" >args\ncat >prompt\nenv >env\ntouch done\necho '{RESULT}'\n")
     loop = Loop(t)
@@ -64,7 +61,7 @@ def test_a_promise_counts_only_in_a_turn_that_ended_well(t, end, verdict):
     loop = Loop(t)
     said = '{"type":"item.completed","item":{"type":"agent_message","text":"<promise>COMPLETE</promise>"}}'
     loop.write("agent", f"cat >/dev/null; echo '{said}'; echo '{end}'")
-    loop.ringfence("run", "make it", "-m", "1", "--promise", "<promise>COMPLETE</promise>", "--agent-command",
+    loop.ringfence("run", "make it", "--workspace", "in-place", "-m", "1", "--promise", "<promise>COMPLETE</promise>", "--agent-command",
                    "sh agent", "--agent-format", "codex")
     equal(loop.history()[0]["verdict"], verdict, "the verdict", loop.history()[0])
 
@@ -74,7 +71,7 @@ def test_a_stream_without_a_message_is_no_message(t):
     for style, verdict in (("codex", "limit"), ("plain", "done")):
         loop = Loop(t, name=style)
         loop.write("agent", "cat >/dev/null; echo '{\"type\":\"news\"}'; echo '<promise>COMPLETE</promise>'")
-        loop.ringfence("run", "make it", "-m", "1", "--promise", "<promise>COMPLETE</promise>", "--agent-command",
+        loop.ringfence("run", "make it", "--workspace", "in-place", "-m", "1", "--promise", "<promise>COMPLETE</promise>", "--agent-command",
                        "sh agent", "--agent-format", style)
         equal(loop.history()[0]["verdict"], verdict, f"the verdict with {style}")
 
@@ -96,7 +93,6 @@ def test_tokens_are_priced_where_the_agent_does_not_and_the_model_is_known(t, wo
     equal(ended.get("unpriced", False), unpriced, "is there more that is not known?", ended)
 
 
-@each_identity
 def test_aider_gets_its_prompt_as_a_file(t):
     stand_in(t, "aider", "#!/bin/sh\nprintf '%s\\n' \"$@\" >args\ncat \"$2\" >prompt\ntouch done\n")
     loop = Loop(t)
@@ -107,7 +103,6 @@ def test_aider_gets_its_prompt_as_a_file(t):
     contains(loop.tree()["args"], "--yes-always", "the words")
 
 
-@each_identity
 def test_patchpal_is_run_by_the_interpreter_that_its_program_names(t):
     stand_in(t, "patchpal", "#!/usr/bin/python3\n")
     loop = Loop(t)
@@ -207,7 +202,6 @@ def test_a_version_that_was_not_tested_is_said(t):
 
 @user_only
 @cases("claude", "codex", "gemini", "opencode")
-@each_identity
 def test_without_a_fence_nothing_skips_permissions_and_the_users_own_home_stays_as_it_is(t, agent):
     stand_in(t, agent, "#!/bin/sh\nprintf '%s\\n' \"$@\" >args\necho \"$HOME\" >home\ncat >/dev/null\ntouch done\n")
     for name in (".gemini/settings.json", ".codex/config.toml", ".claude/settings.json"):
@@ -231,7 +225,6 @@ KEEPS = ("#!/bin/sh\ncat >/dev/null\ncat ~/.claude/projects/* >>remembered 2>/de
 
 
 @cases((), ("--read-only",))
-@each_identity
 def test_sessions_are_kept_with_each_iteration_or_go_on(t, *words):
     stand_in(t, "claude", KEEPS)
     loop = Loop(t)
@@ -251,7 +244,6 @@ def test_sessions_are_kept_with_each_iteration_or_go_on(t, *words):
     equal(other.status()["spent_nusd"], 250_000_000, "what was spent: the sum of the session, once")
 
 
-@each_identity
 def test_where_sessions_cannot_be_kept_a_loop_does_without(t):
     stand_in(t, "claude", "#!/bin/sh\ncat >/dev/null\ntouch done\n")
     t.write(f"{t.state}-sessions", "a file is in the way")
@@ -264,7 +256,6 @@ def test_where_sessions_cannot_be_kept_a_loop_does_without(t):
     contains(result.err, "sessions are not kept", "the notice")
 
 
-@each_identity
 def test_an_agent_in_the_project_leaves_the_project_writable(t):
     loop = Loop(t)
     folder = loop.path("node_modules/claude")
@@ -275,7 +266,6 @@ def test_an_agent_in_the_project_leaves_the_project_writable(t):
     expect(os.path.exists(loop.path("node_modules/new")), "packages can be installed")
 
 
-@each_identity
 def test_a_login_is_copied_into_the_fence_and_into_no_journal(t):
     t.at_home(".claude/.credentials.json", '{"token": "of-a-person"}')
     stand_in(t, "claude", "#!/bin/sh\ncp ~/.claude/.credentials.json seen\nenv >env\ncat >/dev/null\ntouch done\n")

@@ -281,7 +281,7 @@ def test_what_the_fence_denies_is_denied_and_told(t):
     world.loop.write(".env", "TOKEN=hidden")
     os.makedirs(world.loop.path(".git/hooks"))
     world.loop.write(".git/HEAD", "ref: refs/heads/main\n")
-    result = world.run()
+    result = world.run("--workspace", "in-place")
     equal(result.code, 0, "exit status", (result, world.results()))
     read, write, shell = world.results(1)
     equal((read, write[1]), (("'.env' is denied here; retrying will not help", True), True), "what the tools say", write)
@@ -426,4 +426,3 @@ def test_where_hosts_are_allowed_commands_can_reach_them_and_no_model(t):
         world.loop.write("spend.py", SPEND)
         equal(world.run(*words).code, 0, "exit status")
         equal(world.results(1)[0][0].strip(), wanted, f"with {words}")
-        os.unlink(world.loop.path("done"))

@@ -10,7 +10,8 @@ import time
 
 from harness import cases, contains, each_identity, equal, expect, lacks, needs, root_only, timeout
 from harness.edits import Editor, difference, listing
-from harness.loop import Loop, until
+from harness.loop import LoopInPlace as Loop
+from harness.loop import until
 from harness.snapshots import Snapshots
 
 ANY_IDENTITY = "Checkpoints are made and compared by the content of files."

@@ -6,7 +6,8 @@ import os
 import signal
 
 from harness import cases, contains, equal, expect, needs
-from harness.loop import Loop, keepers, kill
+from harness.loop import LoopInPlace as Loop
+from harness.loop import keepers, kill
 from harness.repository import Repository
 
 

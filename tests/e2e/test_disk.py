@@ -3,7 +3,7 @@
 import os
 
 from harness import contains, equal, expect, needs, root_only
-from harness.loop import Loop
+from harness.loop import LoopInPlace as Loop
 from harness.repository import Repository
 
 # Writes, and waits for a test that never comes: only the watch ends it.

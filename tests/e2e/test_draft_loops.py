@@ -248,6 +248,18 @@ def test_the_draft_of_a_running_loop_can_only_be_read(t):
     equal(loop.ringfence("abort", ident).code, 0, "abort")
 
 
+def test_a_shell_opens_in_the_draft_of_the_newest_loop(t):
+    loop = begin(t)
+    run(loop)
+    contains(loop.ringfence("shell").err, "ringfence exec --in LOOP -- COMMAND", "the refusal without a terminal")
+    terminal = t.tty([t.ringfence, "shell"], cwd=loop.project, env=t.env(TERM="xterm", SHELL="/bin/sh"))
+    terminal.send("cat new; echo by hand >fixed; exit 7\n")
+    equal(terminal.process.wait(600), 7, "exit status", terminal.text())
+    apply(loop)
+    equal(loop.outcome("fixed"), "by hand\n", "the file in the draft")
+    expect(os.path.exists(loop.path("fixed")), "it is applied with the rest")
+
+
 # The list
 
 def test_drafts_of_loops_are_listed_and_removed_with_the_loop(t):
@@ -270,22 +282,46 @@ def test_drafts_of_loops_are_listed_and_removed_with_the_loop(t):
 
 @needs("git")
 def test_commits_come_as_a_branch_and_files_as_files(t):
-    loop = begin(t, {"1": "edit new one; git add new; git commit -q -m 'by the agent'; edit left over; edit done yes"})
+    """The branch ends with what the agent did not commit, but without what the user had changed before."""
+    loop = begin(t, {"1": "edit new one; git add new; git commit -q -m 'by the agent'; edit 'left *' over; rm gone untracked; "
+                          "mkdir made; edit made/file x; edit ignored x; chmod 755 mode folder; edit done yes"})
     repo = Repository(t, loop.project).filled()
+    repo.write(".git/info/exclude", "ignored\n")
+    loop.write("kept", "the user's own\n")
+    loop.write("untracked", "the user's own\n")
+    loop.write("folder/inner/own", "the user's own\n")
     before, files = repo.state(), listing(loop.project)
     run(loop)
     equal(repo.state(), before, "index, HEAD, refs, configuration and hooks of the user")
     untouched(loop, files)
     ident = loop.status()["id"]
-    equal(repo.git("log", "-1", "--format=%s", f"ringfence/{ident}"), "by the agent", "the branch")
-    contains(apply(loop, "--patch").out, "Subject: [PATCH] by the agent", "the commits as mail")
+    branch = f"ringfence/{ident}"
+    equal(repo.git("log", "-2", "--format=%an: %s", branch), f"Ringfence: Ringfence {ident}: make it\nA User: by the agent", "the branch")
+    equal(sorted(repo.git("diff", "--name-status", f"{branch}~", branch).split("\n")),
+          ["A\tdone", "A\tleft *", "A\tmade/file", "D\tgone", "M\tmode"], "what the last commit changes")
+    inside = loop.ringfence("exec", "--in", ident, "--", "sh", "-c", "git log -2 --format=%s && git status --porcelain")
+    equal(inside.out.split("\n")[1:-1], ["by the agent", "?? folder/inner/own", "?? kept"], "git in the draft", inside)
+    contains(apply(loop, "--patch").out, "by the agent", "the commits as mail")
     head = repo.git("rev-parse", "HEAD")
     apply(loop)
-    equal((repo.git("rev-parse", "HEAD"), os.path.exists(loop.path("left"))), (head, True), "files alone were taken over")
+    equal((repo.git("rev-parse", "HEAD"), os.path.exists(loop.path("left *"))), (head, True), "files alone were taken over")
     apply(loop, "--undo", ident)
     apply(loop, "--merge")
-    equal(repo.git("log", "-1", "--format=%s"), "by the agent", "the merged commit")
-    expect(os.path.exists(loop.path("new")) and not os.path.exists(loop.path("left")), "only what was committed is merged")
+    equal(repo.git("rev-parse", "HEAD"), repo.git("rev-parse", branch), "the merged commit")
+    expect(os.path.exists(loop.path("left *")) and not os.path.exists(loop.path("gone")), "the whole result is merged")
+
+
+@needs("git")
+def test_leftovers_that_cannot_be_committed_are_named(t):
+    """Neither a hook nor a lock of the agent's stops them; a repository without HEAD does."""
+    loop = begin(t, {"1": "edit new one; printf '#!/bin/sh\nexit 1\n' >.git/hooks/pre-commit; chmod 755 .git/hooks/pre-commit; "
+                          "touch .git/index.lock; edit done yes"})
+    repo = Repository(t, loop.project).filled()
+    run(loop)
+    contains(repo.git("log", "-1", "--format=%s", f"ringfence/{loop.status()['id']}"), "make it", "the branch")
+    loop.write("script/1", "edit more one; rm .git/HEAD; edit done yes")
+    contains(run(loop).out, "uncommitted work is only in the draft", "what is said")
+    contains(loop.ringfence("diff", "--name-only").out, "more", "the changes of the draft")
 
 
 # run --apply

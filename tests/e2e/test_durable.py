@@ -5,7 +5,7 @@ import os
 
 from harness import equal, expect, kernel, needs
 from harness.gitrepo import Private, Repository
-from harness.loop import Loop
+from harness.loop import LoopInPlace as Loop
 from harness.provider import Models, respond
 from harness.snapshots import Snapshots
 from harness.syncs import Syncs

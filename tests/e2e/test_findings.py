@@ -4,7 +4,7 @@ import json
 import os
 
 from harness import contains, equal, lacks
-from harness.loop import Loop
+from harness.loop import LoopInPlace as Loop
 from harness.terminal import Terminal
 
 ANY_IDENTITY = "Findings are read from a diff."

@@ -16,7 +16,7 @@ def test_a_loop_says_what_it_will_do_and_takes_the_check_that_the_project_has(t)
     lines = [line.split(None, 1) for line in result.out.splitlines()[1:6]]
     equal([line[0] for line in lines], ["agent", "fence", "network", "limits", "done"], "what is said first")
     contains(result.out, "agent     sh agent.sh\n", "the agent")
-    contains(result.out, "the project is writable, except secrets and settings; your home", "the fence")
+    contains(result.out, "the project is writable, except secrets; changes go to a draft; your home", "the fence")
     contains(result.out, "network   none\n", "the network")
     contains(result.out, "20 iterations, 1h each, 8h in total, US$ 2 each, US$ 25 in total", "the limits")
     contains(result.out, "done when 'make check' succeeds (found in the project) and the agent says "
@@ -29,7 +29,7 @@ def test_a_check_that_passes_already_ends_nothing_that_nobody_chose(t):
     loop = Loop(t, scripts=STEPS)
     loop.write("Makefile", "check:\n\ttrue\n")
     equal(loop.run(check=None).code, 0, "exit status")
-    expect(os.path.exists(loop.path("done")), "the agent has worked", "")
+    expect(os.path.exists(loop.made("done")), "the agent has worked", "")
 
 
 def test_a_check_that_passes_while_the_agent_has_not_promised_is_explained(t):
@@ -76,7 +76,7 @@ def test_a_project_that_is_not_yours_to_change_is_refused_with_what_helps(t):
     os.chmod(loop.project, 0o755)
     equal(result.code, 125, "exit status", result)
     contains(result.err, f"you cannot write to '{loop.project}' (sudo chown -R \"$USER\" {loop.project}, ", "what helps")
-    contains(loop.run().out, "ringfence diff shows what changed, rollback undoes it\n", "what comes next")
+    contains(loop.run().out, "ringfence diff shows what changed, apply takes it over; until then your project is unchanged\n", "what comes next")
 
 
 def test_a_current_folder_that_is_refused_is_not_called_an_option(t):

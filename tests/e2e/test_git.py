@@ -5,7 +5,8 @@ import signal
 
 from harness import cases, contains, each_identity, equal, expect, lacks, needs, timeout
 from harness.gitrepo import Private, Repository
-from harness.loop import WORKSPACES, Loop, keepers, kill, until
+from harness.loop import LoopInPlace as Loop
+from harness.loop import WORKSPACES, keepers, kill, until
 
 ANY_IDENTITY = "Commits come in by their content; who may write to the private git directory is tested as each."
 

@@ -6,7 +6,7 @@ import shutil
 
 from harness import cases, contains, each_identity, equal, expect, lacks, needs
 from harness.gitrepo import Private, Repository
-from harness.loop import Loop
+from harness.loop import LoopInPlace as Loop
 
 ANY_IDENTITY = "Pointers and contents are judged by their bytes."
 

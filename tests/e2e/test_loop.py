@@ -6,7 +6,8 @@ import signal
 import time
 
 from harness import cases, contains, equal, expect, lacks, user_only
-from harness.loop import WORKSPACES, Loop, at_work
+from harness.loop import LoopInPlace as Loop
+from harness.loop import WORKSPACES, at_work
 
 STEPS = {"all": "say step $N; edit step-$N $N; [ $N -lt 2 ] || edit done yes"}
 

@@ -5,7 +5,8 @@ import os
 import time
 
 from harness import cases, contains, each_identity, equal, expect, lacks
-from harness.loop import Loop, kill, until
+from harness.loop import LoopInPlace as Loop
+from harness.loop import kill, until
 
 ANY_IDENTITY = "What follows from an agent's reports is decided by their content."
 

@@ -9,7 +9,8 @@ import sqlite3
 import subprocess
 
 from harness import Skip, cases, contains, equal, expect, gitrepo, kernel, needs, root_only, user_only
-from harness.loop import ENDED, WORKSPACES, Loop, is_stopped, keepers, kill, name_of, until
+from harness.loop import LoopInPlace as Loop
+from harness.loop import ENDED, WORKSPACES, is_stopped, keepers, kill, name_of, until
 from harness.repository import Repository
 
 # Each step costs once: a repeated attempt finds the work of the previous one.

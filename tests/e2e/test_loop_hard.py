@@ -6,7 +6,8 @@ import shutil
 import signal
 
 from harness import cases, contains, equal, expect, kernel, root_only
-from harness.loop import Loop, at_work, is_stopped, until
+from harness.loop import LoopInPlace as Loop
+from harness.loop import at_work, is_stopped, until
 
 HANG = "touch {}; while :; do sleep 100; done"
 PHASES = {

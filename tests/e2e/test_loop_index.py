@@ -12,7 +12,8 @@ import subprocess
 
 from harness import cases, contains, equal, expect, lacks, timeout, user_only
 from harness.case import Failure
-from harness.loop import Loop, until
+from harness.loop import LoopInPlace as Loop
+from harness.loop import until
 
 ANY_IDENTITY = "The index of loops is a file with numbers; its reader does not ask who reads."
 

@@ -5,7 +5,8 @@ import os
 import signal
 
 from harness import cases, contains, equal, expect
-from harness.loop import Loop, until
+from harness.loop import LoopInPlace as Loop
+from harness.loop import until
 
 ANY_IDENTITY = "What is printed of a loop does not depend on who runs it."
 

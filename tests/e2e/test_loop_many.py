@@ -38,4 +38,4 @@ def test_a_hundred_loops_at_once_all_finish(t):
     until("the end of all", lambda: set(statuses().values()) == {("completed", 1)}, 120)
     equal(set(statuses()), idents, "the loops")
     t.all_gone()
-    equal([os.path.exists(loop.path("done")) for loop in loops], [True] * COUNT, "what they did")
+    equal([os.path.exists(loop.made("done")) for loop in loops], [True] * COUNT, "what they did")

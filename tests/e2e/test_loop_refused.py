@@ -4,7 +4,7 @@ import json
 import os
 
 from harness import cases, contains, each_identity, equal, expect, lacks
-from harness.loop import Loop
+from harness.loop import LoopInPlace as Loop
 
 ANY_IDENTITY = "Arguments and settings are refused before anything starts."
 

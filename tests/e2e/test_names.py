@@ -6,7 +6,7 @@ import os
 import re
 
 from harness import cases, contains, each_identity, equal, expect, lacks, needs, timeout
-from harness.loop import Loop
+from harness.loop import LoopInPlace as Loop
 from harness.nametable import CLASSES, lines, patterns, planted
 from harness.repository import Repository
 

@@ -6,7 +6,8 @@ import signal
 import threading
 
 from harness import cases, contains, equal, expect, lacks, needs, refused_before_start
-from harness.loop import Loop, until
+from harness.loop import LoopInPlace as Loop
+from harness.loop import until
 from harness.network import INTERNAL, METADATA, OTHER, PUBLIC, PUBLIC6, Network
 from harness import kernel, web
 

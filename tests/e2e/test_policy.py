@@ -63,7 +63,7 @@ def test_what_a_loop_gets_of_git_is_told_for_commands_and_for_loops(t):
     loop = t.run([t.ringfence, *dry]).out
     contains(loop, ".git is private, and the user gets your commits", "the prompt of a loop")
     equal(said(loop.partition("# The policy")[2]), [private], "the policy of a loop")
-    for words in (("--git", "read-only"), ("--read", ".git")):
+    for words in (("--git", "read-only", "--workspace", "in-place"), ("--read", ".git")):
         equal(said(t.run([t.ringfence, *dry, *words]).out.partition("# The policy")[2]), [own], f"with {words}")
     t.write("ringfence.yml", "git: read-only\n")
     equal(said(policy(t).out), [own], "where loops have none of their own")

@@ -10,7 +10,8 @@ import time
 
 from harness import Failure, contains, each_identity, equal, expect, lacks
 from harness.expect import shorten
-from harness.loop import Loop, until
+from harness.loop import LoopInPlace as Loop
+from harness.loop import until
 from harness.provider import (STREAM, Models, Provider, chunk, event, message, message_events, respond, stream)
 
 ANY_IDENTITY = "A tape is matched and replayed by its content."
@@ -204,7 +205,7 @@ class Taped:
         return loop
 
     def words(self, *words):
-        return ["run", "make it", "--agent-command", f"python3 chat.py {self.form}", "--check", "test -f done", *words]
+        return ["run", "make it", "--workspace", "in-place", "--agent-command", f"python3 chat.py {self.form}", "--check", "test -f done", *words]
 
     def record(self, *words, name="here"):
         loop = self.loop(name)
@@ -281,7 +282,7 @@ def test_what_one_iteration_has_used_the_next_one_does_not_get(t):
 
     def ask(loop, *options, **keys):
         loop.write("same.py", SAME)
-        result = loop.ringfence("run", "make it", "--agent-command", "cat >/dev/null; python3 same.py", "--check", "grep 3 said",
+        result = loop.ringfence("run", "make it", "--workspace", "in-place", "--agent-command", "cat >/dev/null; python3 same.py", "--check", "grep 3 said",
                                 "-m", "5", *options, env=t.env(**keys))
         equal(result.code, 0, "exit status", result)
         return loop.tree()["said"]

@@ -5,7 +5,7 @@ import os
 import shutil
 
 from harness import cases, contains, each_identity, equal, expect, lacks, needs, timeout
-from harness.loop import Loop
+from harness.loop import LoopInPlace as Loop
 from harness.repository import WHO, Repository
 from harness.snapshots import Snapshots
 

@@ -8,7 +8,7 @@ import zlib
 
 from harness import cases, contains, each_identity, equal, expect, needs
 from harness.gitrepo import Private, Repository
-from harness.loop import Loop
+from harness.loop import LoopInPlace as Loop
 
 ANY_IDENTITY = "Objects and refs are believed or not by their bytes; ringfence-snapshot reads them with the rights of its user."
 

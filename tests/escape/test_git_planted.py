@@ -4,7 +4,7 @@ import os
 
 from harness import cases, contains, equal, expect, needs
 from harness.gitrepo import Private, Repository
-from harness.loop import Loop
+from harness.loop import LoopInPlace as Loop
 
 EVIL = b'[submodule "x"]\n\tpath = x\n\turl = y\n\tupdate = !touch x\n'
 

@@ -442,7 +442,7 @@ def test_a_few_new_secrets_stay_where_they_are(t):
 
 @timeout(300)
 def test_a_loop_survives_secrets_that_its_agent_made(t):
-    loop = Loop(t, scripts={"1": "i=0; while [ $i -lt 5100 ]; do : > $i.key; i=$((i+1)); done",
+    loop = Loop(t, workspace="in-place", scripts={"1": "i=0; while [ $i -lt 5100 ]; do : > $i.key; i=$((i+1)); done",
                             "2": "edit done yes"})
     ended = loop.run(timeout=200)
     equal(ended.code, 0, "exit status", ended)

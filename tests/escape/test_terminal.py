@@ -6,7 +6,7 @@ import select
 import termios
 
 from harness import cases, contains, equal, expect, lacks, timeout
-from harness.loop import Loop
+from harness.loop import LoopInPlace as Loop
 
 ESC = b"\x1b"
 ST = b"\x1b\\"

@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import sqlite3
+import stat
 import time
 
 from . import kernel
@@ -35,7 +36,7 @@ def until(what, condition, patience=PATIENCE_S):
 class Loop:
     """A project with the scripted agent, and the newest loop in it."""
 
-    def __init__(self, t, name="project", scripts=None, workspace="in-place", **files):
+    def __init__(self, t, name="project", scripts=None, workspace="draft", **files):
         self.t = t
         self.workspace = workspace
         self.ident = None
@@ -61,7 +62,8 @@ class Loop:
 
     def run_words(self, *words, check="test -f done"):
         checks = ["--check", check] if check else []
-        return ["run", "make it", "--workspace", self.workspace, "--agent-command", "sh agent.sh", *checks, *words]
+        place = ["--workspace", self.workspace] if self.workspace != "draft" else []  # a draft is the default
+        return ["run", "make it", *place, "--agent-command", "sh agent.sh", *checks, *words]
 
     def run(self, *words, check="test -f done", **options):
         """In the foreground, to its end."""
@@ -154,13 +156,25 @@ class Loop:
             return [at for at, in store.execute("SELECT at_ms FROM event WHERE kind = ? ORDER BY seq", (kind,))]
 
     def tree(self):
-        """The files of the project with their contents."""
+        """The files of the project with their contents, and over them those that the agent made or changed."""
         found = {}
-        for base, _, files in os.walk(self.project):
-            for file in files:
-                with open(os.path.join(base, file), encoding="utf-8", errors="replace") as stream:
-                    found[os.path.relpath(os.path.join(base, file), self.project)] = stream.read()
+        for top in dict.fromkeys((self.project, self.made(""))):
+            for base, _, files in os.walk(top):
+                for file in files:
+                    path = os.path.join(base, file)
+                    if stat.S_ISCHR(os.lstat(path).st_mode):  # overlayfs marks a deleted file in this way
+                        found.pop(os.path.relpath(path, top), None)
+                        continue
+                    with open(path, encoding="utf-8", errors="replace") as stream:
+                        found[os.path.relpath(path, top)] = stream.read()
         return found
+
+
+class LoopInPlace(Loop):
+    """A loop that writes straight into the project: for tests of what happens there."""
+
+    def __init__(self, t, *args, workspace="in-place", **options):
+        super().__init__(t, *args, workspace=workspace, **options)
 
 
 PF_EXITING = 4

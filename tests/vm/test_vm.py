@@ -115,7 +115,7 @@ def test_a_part_of_a_cpu_is_kept(t, user, owner):
 def test_a_loop_has_its_limits(t, user, owner):
     folder = project_of(owner)
     argv = [t.ringfence, "run", "make the file", "--agent-command", "touch made", "--check",
-            "test -e made", "--cpus", PART, "--memory", "100M", "--max-iterations", "2"]
+            "test -e made", "--apply", "--cpus", PART, "--memory", "100M", "--max-iterations", "2"]
     result = login(t, user, shlex.join(argv), folder)
     equal(result.code, 0, "exit status", result)
     expect(os.path.exists(os.path.join(folder, "made")), "the agent ran", result)

@@ -163,9 +163,9 @@ const struct cli_command cmd_drafts = {
 	.options_anywhere = true,
 	.summary = "list drafts: changes that are not in the project yet",
 	.description =
-		"Lists the drafts of ringfence exec --draft and of loops (ringfence run --workspace "
-		"draft): changes that wait until you take them over (ringfence apply DRAFT) or drop "
-		"them (ringfence discard DRAFT, or ringfence clean LOOP). Each has a line: its id, state, age, size on disk, and last command, the "
+		"Lists the drafts of ringfence exec --draft and of loops (ringfence run): changes "
+		"that wait until you take them over (ringfence apply DRAFT) or drop them (ringfence "
+		"discard DRAFT, or ringfence clean LOOP). Each has a line: its id, state, age, size on disk, and last command, the "
 		"oldest draft first.",
 	.options = options,
 	.sections = sections,

@@ -286,9 +286,8 @@ static const struct cli_option shell_options[] = {
 
 static const struct cli_section shell_sections[] = {
 	{ "EXAMPLES",
-	  "  ringfence shell                            in the newest loop of the project\n"
-	  "  ringfence exec --in LOOP -- git log -3     one command, also without a "
-	  "terminal\n" },
+	  "  ringfence shell                          in the newest loop of the project\n"
+	  "  ringfence exec --in LOOP -- git log -3   one command, in scripts\n" },
 	{ 0 },
 };
 

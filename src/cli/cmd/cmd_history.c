@@ -390,8 +390,12 @@ static int show(struct loops_options *opts, struct error *err)
 				      "worked_ms",
 				      (json_int_t)estimate_text_worked_ms(&opts->loop)));
 	} else {
+		AUTO_FREE char *draft = loops_draft_text(opts->place.state, &opts->loop);
+
 		print_table(history.list);
 		print_comparison(&opts->loop);
+		if (draft)
+			printf("\n%s\n", draft);
 		json_decref(history.list);
 	}
 	return cli_flush();

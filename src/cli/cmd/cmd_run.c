@@ -206,7 +206,9 @@ static int check_apply(const struct run_options *opts, struct error *err)
 	if (!opts->apply)
 		return 0;
 	if (opts->request.start.workspace != OP_START_DRAFT)
-		return error_set(err, "--apply takes a draft over: use it with --workspace draft");
+		return error_set(err,
+				 "--apply takes a draft over: use it without --workspace, or with "
+				 "--workspace draft");
 	if (opts->detach)
 		return error_set(err, "use --apply or --detach, not both (afterwards: ringfence "
 				      "apply)");
@@ -346,8 +348,9 @@ const struct cli_command cmd_run = {
 	.description =
 		"Starts the agent with a prompt on its stdin, runs the checks, and repeats this until all "
 		"rules hold: every check exits 0 and ran something, the promise was given, all boxes are "
-		"ticked. A supervisor in the background does the work, so the loop survives the end of "
-		"this command and can continue after Ctrl-C.",
+		"ticked. All this happens on a draft of the project: your files do not change until "
+		"ringfence apply takes the result over. A supervisor in the background does the work, "
+		"so the loop survives the end of this command and can continue after Ctrl-C.",
 	.options = options,
 	.aliases = intended_aliases,
 	.set = effective_set,

@@ -154,13 +154,14 @@ static void print_review(const struct loop_state *state)
 		     (double)review->spent_nusd / 1e9);
 }
 
-static void print_loop(const struct client_loop *loop, bool with_project)
+static void print_loop(const char *place, const struct client_loop *loop, bool with_project)
 {
 	const struct loop_state *state = &loop->state;
 	AUTO_FREE char *reason = client_reason(loop);
 	AUTO_FREE char *objective = shorten(state->options.objective ? state->options.objective
 								     : "");
 	AUTO_FREE char *age = text_age((int64_t)time(NULL) * 1000 - state->created_ms);
+	AUTO_FREE char *draft = loops_draft_text(place, loop);
 	AUTO_FREE char *most = state->options.limits.iterations
 				       ? mem_format(" of %u", state->options.limits.iterations)
 				       : mem_dup("");
@@ -186,8 +187,8 @@ static void print_loop(const struct client_loop *loop, bool with_project)
 		line("%s", reason);
 	if (state->options.work_tree)
 		line("work tree %s, branch ringfence/%s", state->options.work_tree, loop->id);
-	if (state->options.draft)
-		line("draft: your project is unchanged until ringfence apply %s", loop->id);
+	if (draft)
+		line("%s", draft);
 	print_agent(state);
 	print_review(state);
 	print_tape(state);
@@ -236,7 +237,7 @@ static void print_text(const struct loops_options *opts, const struct client_loo
 			continue;
 		}
 		loops_notice(loop);
-		print_loop(loop, opts->all || !loop->state.options.project);
+		print_loop(opts->place.state, loop, opts->all || !loop->state.options.project);
 		shown++;
 	}
 	if (left)
@@ -268,7 +269,7 @@ static int show_one(struct loops_options *opts, struct error *err)
 	if (opts->json)
 		loops_print(json_pack("{s:[o]}", "loops", client_json(&opts->loop)));
 	else
-		print_loop(&opts->loop, true);
+		print_loop(opts->place.state, &opts->loop, true);
 	return cli_flush();
 }
 

@@ -63,11 +63,15 @@ static void print_fence(const struct effective *effective, const struct fence_pl
 		buffer_add_text(&text, "NONE (--i-accept-no-fence)");
 	else if (effective->spec.read_only)
 		buffer_add_text(&text, "the project is read-only");
+	else if (effective->spec.write.count)
+		buffer_add_text(&text, "only the project paths you named are writable");
 	else
 		buffer_add_text(&text,
-				effective->spec.write.count
-					? "only the project paths you named are writable"
+				effective->spec.draft
+					? "the project is writable, except secrets"
 					: "the project is writable, except secrets and settings");
+	if (effective->spec.draft && !effective->spec.read_only)
+		buffer_add_text(&text, "; changes go to a draft");
 	if (!(plan->weaker & FENCE_WEAKER_NO_FENCE))
 		buffer_add_text(&text, "; your home and keys are hidden (ringfence policy)");
 	print_row("fence", &text);
