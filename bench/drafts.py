@@ -38,9 +38,9 @@ class Loops:
         self.project = loop.Project(place, f"draft{files}")
         fill(self.project.folder, files)
 
-    def run(self, kit, workspace, count):
+    def run(self, kit, workspace, count, *words):
         """Returns the times between two agents, and the folder of the loop."""
-        self.project.run(kit, self.project.loop("-m", str(count), "--workspace", workspace), (2,))
+        self.project.run(kit, self.project.loop("-m", str(count), "--workspace", workspace, *words), (2,))
         loops = os.path.join(self.place.home, ".local/state/ringfence/loops")
         folder = os.path.join(loops, max(name for name in os.listdir(loops) if not name.startswith(".")))
         if workspace == "draft":  # the agent's file is in the draft
@@ -63,6 +63,19 @@ def measure_iterations(bench, all_loops, rounds, count):
     for loops in all_loops[1:]:
         goal(f"more than with {all_loops[0].files} files, with {loops.files}",
              statistics.median(times[f"draft, {loops.files} files"]) - first, 15)
+
+
+def measure_views(bench, all_loops, rounds, count):
+    print(f"The view that a check runs in, between two agents, {rounds} rounds of {count}", flush=True)
+    times = {f"{kind}, {loops.files} files": [] for loops in all_loops for kind in ("view", "no view")}
+    for _ in range(rounds):
+        for loops in all_loops:
+            times[f"view, {loops.files} files"] += loops.run(bench, "draft", count)[0]
+            times[f"no view, {loops.files} files"] += loops.run(bench, "draft", count, "--check-view=false")[0]
+    bench.show(times)
+    for loops in all_loops:
+        medians = [statistics.median(times[f"{kind}, {loops.files} files"]) for kind in ("view", "no view")]
+        goal(f"a view adds, with {loops.files} files", medians[0] - medians[1], 15)
 
 
 def change(root, number):
@@ -154,6 +167,7 @@ def measure(bench, place, size):
     rounds, count = size["draft_loops"]
     all_loops = [Loops(place, files) for files in size["drafts"]]
     measure_iterations(bench, all_loops, rounds, count)
+    measure_views(bench, all_loops, rounds, count)
     print()
     measure_checkpoint(bench, all_loops[-1], size["draft_rounds"])
     print()

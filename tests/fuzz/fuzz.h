@@ -26,6 +26,7 @@ fuzz_fn fuzz_fsck;
 fuzz_fn fuzz_gitconfig;
 fuzz_fn fuzz_gitdir;
 fuzz_fn fuzz_hosts;
+fuzz_fn fuzz_pins;
 fuzz_fn fuzz_http;
 fuzz_fn fuzz_httpclient;
 fuzz_fn fuzz_ignore;

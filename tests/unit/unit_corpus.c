@@ -53,6 +53,7 @@ int main(void)
 	replay("fuzz_gitconfig", fuzz_gitconfig);
 	replay("fuzz_gitdir", fuzz_gitdir);
 	replay("fuzz_hosts", fuzz_hosts);
+	replay("fuzz_pins", fuzz_pins);
 	replay("fuzz_http", fuzz_http);
 	replay("fuzz_httpclient", fuzz_httpclient);
 	replay("fuzz_ignore", fuzz_ignore);
