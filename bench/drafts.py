@@ -42,7 +42,8 @@ class Loops:
         """Returns the times between two agents, and the folder of the loop."""
         self.project.run(kit, self.project.loop("-m", str(count), "--workspace", workspace, *words), (2,))
         loops = os.path.join(self.place.home, ".local/state/ringfence/loops")
-        folder = os.path.join(loops, max(name for name in os.listdir(loops) if not name.startswith(".")))
+        # Several loops may begin in one second, and then their names do not tell the last one.
+        folder = max((os.path.join(loops, name) for name in os.listdir(loops) if not name.startswith(".")), key=lambda path: os.stat(path).st_mtime_ns)
         if workspace == "draft":  # the agent's file is in the draft
             shutil.move(os.path.join(folder, "draft/upper/times"), self.project.path("times"))
         return self.project.gaps(), folder

@@ -243,41 +243,53 @@ static bool is_new(const struct changes_item *item)
 	return is_content(item->new) && (!item->old || item->from);
 }
 
-/* Hides the new files of some kinds. Returns how many, or -1 with err set. */
-static int hide_new(struct pinned *at, bool tests, struct error *err)
+/* Returns why a change is hidden, if the base has anything that it could weaken, or PINS_NOT. A new
+ * file that a check names is what the user waits for. */
+static enum pins_kind hidden_kind(const struct pinned *at, const struct changes_item *item)
 {
-	int count = 0;
+	enum pins_kind kind = is_new(item) && !list_has(&at->pins->scripts, item->path)
+				      ? pins_of(at->pins, item->path)
+				      : PINS_NOT;
 
+	return kind == PINS_TEST || pins_reconfigures(kind) ? kind : PINS_NOT;
+}
+
+/* Reports whether a new file changes how the others are checked. */
+static bool has_reconfigured(const struct pinned *at)
+{
+	for (size_t i = 0; i < at->changes->count; i++)
+		if (pins_reconfigures(hidden_kind(at, &at->changes->items[i])))
+			return true;
+	return false;
+}
+
+static int hide_new(struct pinned *at, struct error *err)
+{
 	for (size_t i = 0; i < at->changes->count; i++) {
 		const struct changes_item *item = &at->changes->items[i];
-		enum pins_kind kind = is_new(item) ? pins_of(at->pins, item->path) : PINS_NOT;
+		enum pins_kind kind = hidden_kind(at, item);
 
-		/* A new file that a check names is what the user waits for. */
-		if (list_has(&at->pins->scripts, item->path) ||
-		    (tests ? kind != PINS_TEST : !pins_reconfigures(kind)))
+		if (kind == PINS_NOT)
 			continue;
 		list_one(at, item->path, kind, "hidden");
 		if (hide(at, item->path, err) < 0)
 			return -1;
-		count++;
 	}
-	return count;
+	return 0;
 }
 
 static int write_all(struct pinned *at, struct error *err)
 {
-	int hidden;
-
 	for (size_t i = 0; i < at->changes->count; i++) {
 		const struct changes_item *item = &at->changes->items[i];
 
 		if (item->old && keep(at, item, item->from ? item->from : item->path, err) < 0)
 			return -1;
 	}
-	if (!node_each(at->base, decides, (void *)at->pins))
-		return 0;
-	hidden = hide_new(at, false, err);
-	return hidden > 0 ? hide_new(at, true, err) < 0 ? -1 : 0 : hidden;
+	/* The whole base is looked at only if it matters. */
+	return has_reconfigured(at) && node_each(at->base, decides, (void *)at->pins)
+		       ? hide_new(at, err)
+		       : 0;
 }
 
 int pinned_write(struct checkpoint_repo *repo, struct node *base, struct node *now,
