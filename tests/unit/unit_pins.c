@@ -1,10 +1,18 @@
 /* Pinned files, by their paths and by the commands of checks. */
 #include "unit.h"
 
+#include "draft/tree_pins.h"
 #include "project/pins.h"
+#include "util/file/dirwalk.h"
+#include "util/file/fd.h"
 #include "util/mem.h"
 
+#include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
 
 /* Whether a file is pinned as expected, with a check and patterns of the user. */
 static bool is(const char *check, const char *pin, const char *unpin, const char *path,
@@ -105,8 +113,39 @@ static void a_manifest_keeps_its_scripts_and_may_get_dependencies(void)
 	      merges("not json", "{}", "not json"));
 }
 
+static bool run(const char *line)
+{
+	return system(line) == 0; /* NOLINT(cert-env33-c) */
+}
+
+static void pins_replace_what_is_in_a_copy(void)
+{
+	char place[] = "/tmp/unit-pins-XXXXXX";
+	struct error err = { 0 };
+
+	if (!mkdtemp(place) || chdir(place) < 0)
+		return;
+	CHECK("there is a copy, and pins for it",
+	      run("mkdir -p tree/gone/inner tree/tests pins/a/b pins/tests && echo agent >tree/a &&"
+		  " echo agent >tree/tests/changed && echo kept >tree/tests/new &&"
+		  " ln -s /nowhere tree/link && mkdir pins/link && echo base >pins/link/file &&"
+		  " echo base >pins/a/b/file && echo base >pins/tests/changed") &&
+		      mknod("pins/gone", S_IFCHR, makedev(0, 0)) == 0);
+
+	AUTO_FD tree = open("tree", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	CHECK("they are moved", tree_pins_move("pins", tree, &err) == 0);
+	CHECK("and replace files, folders and symlinks, but nothing beside them",
+	      run("grep -q base tree/a/b/file && grep -q base tree/tests/changed &&"
+		  " grep -q base tree/link/file && test ! -L tree/link && test ! -e tree/gone &&"
+		  " grep -q kept tree/tests/new"));
+	CHECK("the place is removed",
+	      chdir("/") == 0 && dirwalk_remove(AT_FDCWD, place, NULL) == 0);
+}
+
 int main(void)
 {
+	pins_replace_what_is_in_a_copy();
 	files_have_kinds_by_name();
 	a_check_pins_what_it_names();
 	a_users_patterns_win();
