@@ -26,6 +26,7 @@ static const char *const runners[] = {
 	"vite.config.*",
 	"karma.conf.*",
 	".mocharc*",
+	"mocha.opts",
 	"ava.config.*",
 	".taprc",
 	".nycrc*",
@@ -36,15 +37,32 @@ static const char *const runners[] = {
 	".eslintrc*",
 	"eslint.config.*",
 	".eslintignore",
+	".oxlintrc*",
+	".prettierrc*",
+	"prettier.config.*",
+	".prettierignore",
+	".stylelintrc*",
+	"stylelint.config.*",
+	".stylelintignore",
 	"biome.json*",
 	"tsconfig*.json",
+	"jsconfig*.json",
+	"babel.config.*",
+	".babelrc*",
+	".swcrc",
 	"deno.json*",
 	".npmrc",
 	".yarnrc*",
+	".yarn/releases/",
+	".yarn/plugins/",
+	".pnpmfile.*",
+	"pnpm-workspace.yaml",
 	"bunfig.toml",
 	/* Python; the last ones would be imported in place of the runner */
 	"pytest.ini",
 	".pytest.ini",
+	"pytest.toml",
+	".pytest.toml",
 	"conftest.py",
 	"tox.ini",
 	"noxfile.py",
@@ -59,6 +77,11 @@ static const char *const runners[] = {
 	".pylintrc",
 	"pylintrc",
 	"pyrightconfig.json",
+	"ty.toml",
+	".isort.cfg",
+	".bandit",
+	"*.dist-info/",
+	"*.egg-info/",
 	"sitecustomize.py",
 	"usercustomize.py",
 	"pytest.py",
@@ -67,18 +90,34 @@ static const char *const runners[] = {
 	"unittest.py",
 	"unittest/",
 	/* others */
-	".cargo/config",
-	".cargo/config.toml",
+	".cargo/",
+	"rust-toolchain*",
 	"clippy.toml",
+	".clippy.toml",
+	"rustfmt.toml",
+	".rustfmt.toml",
+	".config/nextest.toml",
+	"go.work",
 	"tarpaulin.toml",
-	".golangci.y*ml",
-	".rspec",
+	".golangci.*",
+	"staticcheck.conf",
+	".mvn/",
+	"gradle/wrapper/",
+	"*.runsettings",
+	"Directory.Build.*",
+	".rspec*",
 	".rubocop.y*ml",
 	".simplecov",
 	"phpunit.xml*",
+	"phpunit.dist.xml",
+	"phpcs.xml*",
+	"psalm.xml*",
 	"phpstan.neon*",
 	"checkstyle*.xml",
 	".clang-tidy",
+	".clang-format*",
+	".shellcheckrc",
+	".editorconfig",
 	".pre-commit-config.yaml",
 	"codecov.y*ml",
 	".codecov.y*ml",
@@ -117,18 +156,37 @@ _Static_assert(sizeof kinds / sizeof *kinds == PINS_KINDS, "a kind has no name")
 /* Programs that a check may name, and the files that they read. */
 static const struct {
 	const char *program;
-	const char *patterns[5];
+	const char *patterns[7];
 } readers[] = {
-	{ "make", { "Makefile", "makefile", "GNUmakefile", "*.mk" } },
-	{ "gmake", { "Makefile", "makefile", "GNUmakefile", "*.mk" } },
+	{ "make", { "Makefile", "makefile", "GNUmakefile", "*.mk", "*.mak", "*.make" } },
+	{ "gmake", { "Makefile", "makefile", "GNUmakefile", "*.mk", "*.mak", "*.make" } },
 	{ "just", { "justfile", "Justfile", ".justfile" } },
 	{ "task", { "Taskfile.y*ml", "taskfile.y*ml" } },
-	{ "rake", { "Rakefile", "rakefile", "Rakefile.rb" } },
+	{ "rake", { "Rakefile", "rakefile", "Rakefile.rb", "*.rake" } },
+	{ "doit", { "dodo.py" } },
+	{ "invoke", { "tasks.py" } },
+	{ "inv", { "tasks.py" } },
+	{ "ant", { "build.xml" } },
+	{ "composer", { "composer.json" } },
+	{ "grunt", { "Gruntfile.*", "gruntfile.*" } },
+	{ "gulp", { "gulpfile.*" } },
+	{ "turbo", { "turbo.json" } },
+	{ "nx", { "nx.json", "project.json" } },
+	{ "mise", { "mise.toml", ".mise.toml" } },
 };
 
 /* A file with such a name is a script that a check runs, and not what it checks. */
 static const char *const script_names[] = { "*.sh",       "*.bash", "*check*", "*verify*",
 					    "*verifies*", "*lint*", "*test*",  NULL };
+
+/* The first argument of these is a script, or a folder that the next commands run in. */
+static const char *const shells[] = { "sh", "bash", "dash", "ksh", "zsh", "source", NULL };
+static const char *const movers[] = { "cd", "pushd", NULL };
+
+enum { MOST_FOLDERS = 16 };
+
+/* Characters after which a command may begin. */
+static const char separators[] = ";&|(\n";
 
 const char *pins_kind_name(enum pins_kind kind)
 {
@@ -160,7 +218,8 @@ void pins_release(struct pins *pins)
 
 /* ---- patterns ---- */
 
-/* Reports whether a pattern matches the file or one of its folders. */
+/* Reports whether a pattern matches the file or one of its folders. A pattern of a folder matches
+ * the file as well, which may be a symlink to one. */
 static bool matches(const char *pattern, const char *path)
 {
 	uint64_t steps = UINT64_C(1) << 20;
@@ -169,7 +228,7 @@ static bool matches(const char *pattern, const char *path)
 
 	if (glob_read(pattern, &glob) != GLOB_PATTERN)
 		return false;
-	found = glob_matches(&glob, path, false, &steps);
+	found = glob_matches(&glob, path, true, &steps);
 	for (const char *end = strchr(path, '/'); end && !found; end = strchr(end + 1, '/')) {
 		AUTO_FREE char *folder = strndup(path, (size_t)(end - path));
 
@@ -197,37 +256,98 @@ static bool list_matches(const struct list *patterns, const char *path)
 
 /* ---- checks ---- */
 
-/* Returns the path that a word names in the project, or NULL. */
-static const char *path_in(const char *word)
+/* The command line of a check. */
+struct naming {
+	struct pins *pins;
+	const char *project;
+	struct list folders; /* that a command of the line may run in */
+};
+
+static void add_script(const struct naming *at, const char *word)
 {
-	while (strncmp(word, "./", 2) == 0)
-		word += 2;
-	return *word && *word != '/' && *word != '-' && *word != '~' ? word : NULL;
+	for (size_t i = 0; i < at->folders.count; i++) {
+		AUTO_FREE char *path = path_absolute(word, at->folders.items[i]);
+
+		if (path_within(path, at->project) && strcmp(path, at->project) != 0)
+			list_add(&at->pins->scripts, path + strlen(at->project) + 1);
+	}
 }
 
-static void add_word(struct pins *pins, const char *word)
+/* Adds the folders that a cd leads to. Which ones precede it, only a shell could tell. */
+static void add_folders(struct naming *at, const char *word)
 {
-	const char *path = path_in(word);
+	size_t count = at->folders.count;
 
+	for (size_t i = 0; i < count && at->folders.count < MOST_FOLDERS; i++) {
+		AUTO_FREE char *folder = path_absolute(word, at->folders.items[i]);
+
+		list_add(&at->folders, folder);
+	}
+}
+
+static bool is_one_of(const char *const *names, const char *word)
+{
+	while (*names && strcmp(*names, path_name(word)) != 0)
+		names++;
+	return *names;
+}
+
+/* A word like ./ci, after timeout or env for example. */
+static bool is_program(const char *word)
+{
+	return strncmp(word, "./", 2) == 0 && !strchr(path_name(word), '.');
+}
+
+/* `before` is the last word that is not an option, or "". */
+static void add_word(const struct naming *at, const char *before, const char *word)
+{
 	for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)
 		if (strcmp(path_name(word), readers[i].program) == 0)
-			list_add(&pins->readers, readers[i].program);
-	if (path && matches_any(script_names, path_name(path)))
-		list_add(&pins->scripts, path);
+			list_add(&at->pins->readers, readers[i].program);
+	if (is_one_of(shells, before) || is_program(word) ||
+	    matches_any(script_names, path_name(word)))
+		add_script(at, word);
 }
 
-void pins_add_check(struct pins *pins, const char *command)
+/* Adds the program of each command of a line, if it has a folder. */
+static void add_programs(const struct naming *at, const char *command)
 {
-	AUTO_FREE char *program = shell_program(command, NULL);
-	const char *path = program && strchr(program, '/') ? path_in(program) : NULL;
+	for (; command; command = strpbrk(command, separators)) {
+		AUTO_FREE char *program = NULL;
+
+		command += strspn(command, separators);
+		program = shell_program(command, NULL);
+		if (program && strchr(program, '/'))
+			add_script(at, program);
+	}
+}
+
+static void add_words(struct naming *at, const struct list *words)
+{
+	const char *before = "";
+
+	for (size_t i = 1; i < words->count; i++)
+		if (is_one_of(movers, words->items[i - 1]))
+			add_folders(at, words->items[i]);
+	for (size_t i = 0; i < words->count; i++) {
+		if (*words->items[i] == '-')
+			continue;
+		add_word(at, before, words->items[i]);
+		before = words->items[i];
+	}
+}
+
+void pins_add_check(struct pins *pins, const char *project, const char *command)
+{
+	struct naming at = { .pins = pins, .project = project };
 	struct list words = { 0 };
 
-	if (path)
-		list_add(&pins->scripts, path);
+	list_add(&at.folders, project);
 	shell_words(command, &words);
-	for (size_t i = 0; i < words.count; i++)
-		add_word(pins, words.items[i]);
+	add_words(&at, &words);
+	add_programs(&at, command);
 	list_release(&words);
+	list_release(&at.folders);
 }
 
 static bool is_read(const struct pins *pins, const char *path)
@@ -237,6 +357,11 @@ static bool is_read(const struct pins *pins, const char *path)
 		    matches_any(readers[i].patterns, path))
 			return true;
 	return false;
+}
+
+bool pins_awaits(const struct pins *pins, const char *path)
+{
+	return list_has(&pins->scripts, path) && !matches_any(kinds[PINS_RUNNER].patterns, path);
 }
 
 enum pins_kind pins_of(const struct pins *pins, const char *path)
@@ -261,9 +386,12 @@ enum pins_kind pins_of(const struct pins *pins, const char *path)
 /* ---- package.json ---- */
 
 /* How checks run: the commands, and the settings of test runners and linters. */
-static const char *const parts[] = { "scripts",  "jest",   "vitest",       "mocha",        "ava",
-				     "tap",      "nyc",    "c8",           "cypress",      "xo",
-				     "standard", "config", "eslintConfig", "eslintIgnore", NULL };
+static const char *const parts[] = {
+	"scripts",  "jest",      "vitest",       "mocha",          "ava",
+	"tap",      "nyc",       "c8",           "cypress",        "xo",
+	"standard", "config",    "eslintConfig", "eslintIgnore",   "babel",
+	"prettier", "stylelint", "wireit",       "packageManager", NULL
+};
 
 /* Restores the parts. Returns whether anything differed. */
 static bool restore_parts(const json_t *base, json_t *now)

@@ -33,11 +33,15 @@ struct pins {
 
 void pins_release(struct pins *pins);
 
-/* Adds what the command line of a check names. */
-void pins_add_check(struct pins *pins, const char *command);
+/* Adds what the command line of a check names, which begins in the project, an absolute path. */
+void pins_add_check(struct pins *pins, const char *project, const char *command);
 
 /* Returns why a file is pinned, by its path in the project. */
 enum pins_kind pins_of(const struct pins *pins, const char *path);
+
+/* Returns whether a check names this file, so that a new one is what the user waits for. The name
+ * of a test runner, as in `python3 -m pytest`, is not. */
+bool pins_awaits(const struct pins *pins, const char *path);
 
 /* Returns whether a new file of this kind changes how the others are checked. */
 bool pins_reconfigures(enum pins_kind kind);

@@ -393,7 +393,7 @@ static int write_findings(struct snapshot_request *request, struct node *old, st
 	int result = 0;
 
 	for (size_t i = 0; i < request->checks.count; i++)
-		pins_add_check(&request->pins, request->checks.items[i]);
+		pins_add_check(&request->pins, request->look.project, request->checks.items[i]);
 	if (request->pinned)
 		result = pinned_write(&request->repo, old, new, &request->pins, request->pinned,
 				      &request->json, &paths, err);

@@ -13,6 +13,8 @@ FILES = {
     "tests/test_calc.py": TEST,
     "check.sh": "grep -q 'return 19' calc.py\n",
     "Makefile": "test:\n\tgrep -q 'return 19' calc.py\n",
+    "tools/run": "#!/bin/sh\ngrep -q 'return 19' calc.py ../calc.py\n",
+    "rules.make": "test:\n\tgrep -q 'return 19' calc.py\n",
     "package.json": json.dumps({"scripts": {"test": "grep -q 'return 19' calc.py"}, "dependencies": {}}),
     "pyproject.toml": "[tool.pytest.ini_options]\npythonpath = ['.']\n",
 }
@@ -31,6 +33,16 @@ CHEATS = {
     "edits pyproject.toml": (PYTEST, "mkdir o; edit o/test_o.py 'def test_o(): pass';"
                                      " printf '[tool.pytest.ini_options]\\ntestpaths = [\"o\"]\\n' >pyproject.toml", {"pyproject.toml": "base"}),
     "adds a module in place of the runner": (PYTEST, "edit pytest.py 'print(\"1 passed\")'", {"pytest.py": "hidden"}),
+    "adds a link in place of the runner": (PYTEST, "mkdir o; touch o/__init__.py; edit o/__main__.py 'print(\"1 passed\")'; ln -s o pytest",
+                                           {"pytest": "hidden"}),
+    "adds a plugin of the runner": (PYTEST, f"mkdir o.dist-info; printf '[pytest11]\\no = o\\n' >o.dist-info/entry_points.txt;"
+                                            f" printf 'Name: o\\nVersion: 1\\n' >o.dist-info/METADATA; cat >o.py <<'E'\n{SKIP}E\n",
+                                    {"o.dist-info/entry_points.txt": "hidden"}),
+    "adds a configuration in place of a test": (PYTEST, f"rm tests/test_calc.py; mkdir tests/test_calc.py; cat >tests/test_calc.py/conftest.py <<'E'\n{SKIP}E\n"
+                                                        "edit tests/test_other.py 'def test_a(): pass'", {"tests/test_calc.py": "base"}),
+    "edits the script of the check in its folder": ("cd tools && ./run", "edit tools/run true", {"tools/run": "base"}),
+    "edits the script that a shell runs": ("sh tools/run", "edit tools/run true", {"tools/run": "base"}),
+    "edits the makefile that the check names": ("make -f rules.make test", "printf 'test:\\n\\ttrue\\n' >rules.make", {"rules.make": "base"}),
     "edits the script of the check": ("sh ./check.sh", "edit check.sh true", {"check.sh": "base"}),
     "edits the target of the check": ("make test", "printf 'test:\\n\\ttrue\\n' >Makefile", {"Makefile": "base"}),
     "adds a makefile that is preferred": ("make test", "printf 'test:\\n\\ttrue\\n' >GNUmakefile", {"GNUmakefile": "hidden"}),
@@ -42,8 +54,10 @@ CHEATS = {
 def begin(t, script, workspace="in-place"):
     loop = Loop(t, scripts={"all": script}, workspace=workspace)
     os.makedirs(loop.path("tests"))
+    os.makedirs(loop.path("tools"))
     for name, text in FILES.items():
         loop.write(name, text)
+    os.chmod(loop.path("tools/run"), 0o755)
     return loop
 
 

@@ -32,7 +32,7 @@ void fuzz_pins(const uint8_t *data, size_t size)
 	memcpy(text, data, size);
 	text[size] = '\0';
 	merge(text, size);
-	pins_add_check(&pins, text);
+	pins_add_check(&pins, "/p", text);
 	list_add(&pins.unpinned, text);
 	if (pins_of(&pins, "src/main.c") >= PINS_KINDS || pins_of(&pins, text) >= PINS_KINDS)
 		abort();

@@ -22,7 +22,7 @@ static bool is(const char *check, const char *pin, const char *unpin, const char
 	enum pins_kind kind;
 
 	if (check)
-		pins_add_check(&pins, check);
+		pins_add_check(&pins, "/p", check);
 	if (pin)
 		list_add(&pins.chosen, pin);
 	if (unpin)
@@ -45,6 +45,8 @@ static void files_have_kinds_by_name(void)
 	      is(NULL, NULL, NULL, "pytest/__init__.py", PINS_RUNNER));
 	CHECK("a file is pinned by its name",
 	      is(NULL, NULL, NULL, ".cargo/config.toml", PINS_RUNNER));
+	CHECK("so is a symlink that may be a folder", is(NULL, NULL, NULL, ".cargo", PINS_RUNNER));
+	CHECK("so is a symlink that may be a folder", is(NULL, NULL, NULL, "pytest", PINS_RUNNER));
 	CHECK("a file is pinned by its name",
 	      is(NULL, NULL, NULL, ".github/workflows/test.yml", PINS_CI));
 	CHECK("a file is pinned by its name",
@@ -68,6 +70,17 @@ static void a_check_pins_what_it_names(void)
 	CHECK("a check pins what it names",
 	      is("make -C lib test", NULL, NULL, "lib/Makefile", PINS_SCRIPT));
 	CHECK("a check pins what it names", is("npm test", NULL, NULL, "Makefile", PINS_NOT));
+	CHECK("a check pins what it names",
+	      is("cd web && sh scripts/check.sh", NULL, NULL, "web/scripts/check.sh", PINS_SCRIPT));
+	CHECK("a check pins what it names",
+	      is("(cd a; ./x); cd b/../c && ./y", NULL, NULL, "c/y", PINS_SCRIPT));
+	CHECK("a check pins what it names", is("true && ./ci", NULL, NULL, "ci", PINS_SCRIPT));
+	CHECK("a check pins what it names", is("timeout 9 ./ci", NULL, NULL, "ci", PINS_SCRIPT));
+	CHECK("a check pins what it names", is("bash -eu ci", NULL, NULL, "ci", PINS_SCRIPT));
+	CHECK("a check pins what it names", is("/p/bin//ci", NULL, NULL, "bin/ci", PINS_SCRIPT));
+	CHECK("a check pins what it names", is("/q/ci ../ci", NULL, NULL, "ci", PINS_NOT));
+	CHECK("a check pins what it names", is("mypy . a.py", NULL, NULL, "a.py", PINS_NOT));
+	CHECK("a check pins what it names", is("node ./a.js", NULL, NULL, "a.js", PINS_NOT));
 	CHECK("a check pins what it names",
 	      is("/usr/bin/make test", NULL, NULL, "GNUmakefile", PINS_SCRIPT));
 }

@@ -112,11 +112,27 @@ static int restore(const struct pinned *at, const struct node *node, const char 
 	return 0;
 }
 
+/* Reports whether a path is below a file of the base that the agent replaced by a folder, and that
+ * is restored. */
+static bool is_below_file(const struct pinned *at, const char *path)
+{
+	for (const char *end = strchr(path, '/'); end; end = strchr(end + 1, '/')) {
+		AUTO_FREE char *above = strndup(path, (size_t)(end - path));
+
+		if (list_has(at->paths, above))
+			return true;
+	}
+	return false;
+}
+
 /* A mark that hides a file; nobody needs a privilege to make one. */
 static int hide(const struct pinned *at, const char *path, struct error *err)
 {
-	AUTO_FD folder = open_folder(at, path, err);
+	AUTO_FD folder = -1;
 
+	if (is_below_file(at, path))
+		return 0;
+	folder = open_folder(at, path, err);
 	if (folder < 0)
 		return -1;
 	return mknodat(folder, path_name(path), S_IFCHR, makedev(0, 0)) < 0 && errno != EEXIST
@@ -243,11 +259,10 @@ static bool is_new(const struct changes_item *item)
 	return is_content(item->new) && (!item->old || item->from);
 }
 
-/* Returns why a change is hidden, if the base has anything that it could weaken, or PINS_NOT. A new
- * file that a check names is what the user waits for. */
+/* Returns why a change is hidden, if the base has anything that it could weaken, or PINS_NOT. */
 static enum pins_kind hidden_kind(const struct pinned *at, const struct changes_item *item)
 {
-	enum pins_kind kind = is_new(item) && !list_has(&at->pins->scripts, item->path)
+	enum pins_kind kind = is_new(item) && !pins_awaits(at->pins, item->path)
 				      ? pins_of(at->pins, item->path)
 				      : PINS_NOT;
 
