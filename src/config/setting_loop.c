@@ -97,6 +97,7 @@ const struct setting setting_loop_rows[] = {
 		.help = "a check that the agent never sees; runs when everything else holds",
 		.more = "See [checks.md](checks.md#held-out-checks).",
 		.example = "[\"sh $RINGFENCE_HOLD_OUT/check.sh\"]",
+		.widens = "the agent can read its final check:",
 	},
 	[ROW(SETTING_HOLD_OUT)] = {
 		.id = SETTING_HOLD_OUT,
@@ -109,6 +110,7 @@ const struct setting setting_loop_rows[] = {
 		.help = "show this folder, read-only, to final checks alone",
 		.more = "It is outside the project. Final checks find its path in `RINGFENCE_HOLD_OUT`.",
 		.example = "~/held-out/calc",
+		.widens = "the agent can read where the files of its final checks are:",
 	},
 	[ROW(SETTING_FINAL_TRIES)] = {
 		.id = SETTING_FINAL_TRIES,

@@ -160,17 +160,17 @@ struct decision_input {
 	/* why the gateway refused a request that the agent did without, or NULL */
 	const char *policy_why;
 	struct boxes boxes;
-	bool promised;
 	int64_t tests_passed;
 	int64_t tests_failed;
 	/* Signs that the changes weaken the checks, which nobody has accepted: those that need a
 	 * person's review, and those that stop the loop. */
 	uint32_t findings_review, findings_stop;
-	bool findings_told; /* the agent has been told about such a sign */
 	/* Checks that fail, and pass with the agent's version of pinned files, which does not
 	 * count. */
 	uint32_t checks_own;
-	bool pins_told; /* the agent has been told so */
+	bool findings_told; /* the agent has been told about such a sign */
+	bool pins_told;     /* the agent has been told of such checks */
+	bool promised;
 	struct decision_agents agents;
 	struct decision_review review;
 	/* Final checks, which run only when every rule holds. */

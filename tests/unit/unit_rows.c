@@ -21,8 +21,9 @@ static bool is_listed(const char *name, const char *list)
 
 static void events(void)
 {
-	static const char waiting[] = "started checked baselined interrupted continued waited "
-				      "checkpointed examined retried git imported";
+	static const char waiting[] =
+		"started checked held_out baselined interrupted continued waited "
+		"checkpointed examined retried git imported";
 	bool held = true;
 	bool found = true;
 

@@ -49,25 +49,26 @@ struct loop_options {
 	const char *sessions;
 	const char *prices;          /* the user's own, or NULL */
 	const char *record, *replay; /* tapes of model exchanges, or NULL */
-	bool keep_session;           /* each iteration continues the previous session */
 	struct list checks;
-	bool check_found;   /* the only check, found in the project and not chosen by the user */
-	bool check_view;    /* they run in a throw-away view */
-	int64_t timeout_ms; /* per iteration */
+	bool check_found;  /* the only check, found in the project and not chosen by the user */
+	bool check_view;   /* they run in a throw-away view */
+	bool keep_session; /* each iteration continues the previous session */
+	bool git;          /* private in the fence; else read-only */
+	bool checkpoints_off;
+	bool checkpoint_ignored; /* also save ignored files */
+	int64_t timeout_ms;      /* per iteration */
 	int64_t check_timeout_ms;
 	int64_t idle_ms;
 	int64_t budget_nusd;    /* per iteration; 0: unlimited */
 	int64_t review_nusd;    /* the same, for a review */
 	uint32_t review_rounds; /* with blocking findings, then a person decides; 0: unlimited */
+	uint32_t final_tries;   /* pause after so many failures of final checks; 0: never */
 	int64_t daily_nusd;     /* for all runs of the user in a day; 0: unlimited */
 	struct decision_limits limits;
 	struct loop_prompt_limits prompt;
-	bool checkpoints_off;
-	bool checkpoint_ignored; /* also save ignored files */
-	int64_t checkpoint_ms;   /* interval within an iteration; 0: off */
+	int64_t checkpoint_ms; /* interval within an iteration; 0: off */
 	int64_t checkpoint_bytes,
 		checkpoint_age_ms;  /* limits of the stored checkpoints; 0: unlimited */
-	bool git;                   /* private in the fence; else read-only */
 	int64_t git_bytes;          /* limit per import */
 	int64_t loop_disk_bytes;    /* limit of disk usage; 0: unlimited */
 	int64_t min_free_bytes;     /* required free space on its disks; 0: off */
@@ -75,7 +76,6 @@ struct loop_options {
 	const json_t *findings;     /* actions on findings; NULL: nothing is examined */
 	const json_t *final_checks; /* commands that the agent never sees */
 	const char *hold_out;       /* a folder for these alone, or NULL */
-	uint32_t final_tries;       /* pause after so many failures; 0: never */
 	const json_t *pin, *unpin;  /* patterns of pinned files (project/pins.h) */
 };
 
@@ -163,21 +163,21 @@ struct loop_state {
 	int64_t checkpoint;      /* number of the latest one, or -1 */
 	char *checkpoint_error;  /* why the last one failed, or NULL */
 	char *edited;            /* what the user changed beside the draft, as told last; or NULL */
-	bool restored;           /* by the user, since the last agent began */
-	int64_t restored_to;     /* that checkpoint */
+	int64_t restored_to;     /* the checkpoint that the user restored; see `restored` */
 	json_t *findings;        /* of the last examination, or NULL */
 	json_t *pinned;          /* pinned files that the agent has changed, by the same; or NULL */
 	json_t *accepted;        /* findings that the user accepted, or NULL */
-	bool findings_told;      /* the agent was told about one that stops the loop */
 	size_t finals_done;      /* final checks that have run in this iteration */
+	uint32_t final_failures; /* iterations whose agent was told that one of them failed */
 	bool final_failed;       /* one of them failed */
-	uint32_t final_failures; /* iterations whose agent was told so */
+	bool restored;           /* by the user, since the last agent began */
+	bool findings_told;      /* the agent was told about one that stops the loop */
 	bool pins_told; /* the agent was told that its version of pinned files is not used */
+	bool recheck;   /* the next iteration needs no agent: only its end is missing */
 	uint32_t agent; /* that works in this iteration, or worked in the last one */
 	int64_t limited_ms[DECISION_AGENTS_MAX]; /* until when each one's provider refuses, or 0 */
 	uint32_t level, stalled;                 /* see struct decision_agents */
 	struct loop_state_review review;
-	bool recheck;        /* the next iteration needs no agent: only its end is missing */
 	int64_t quarantined; /* files that sweeps have removed from the project so far */
 
 	char *git_mode,
