@@ -292,6 +292,22 @@ const char *path_group_manifest_of(const char *lockfile)
 	return row ? row->manifest : NULL;
 }
 
+const char *path_group_test_pattern(size_t i)
+{
+	for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
+		if (rows[k].group == PATH_GROUP_TESTS && i-- == 0)
+			return rows[k].pattern;
+	return NULL;
+}
+
+const char *path_group_lockfile_pattern(size_t i)
+{
+	for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
+		if (rows[k].manifest && i-- == 0)
+			return rows[k].pattern;
+	return NULL;
+}
+
 enum path_group path_group_of(const char *path, const struct path_group_facts *facts)
 {
 	enum path_group by_name;

@@ -45,6 +45,11 @@ bool path_group_is_test(const char *path);
 /* Returns the name of the manifest that a lockfile belongs to, or NULL for any other file. */
 const char *path_group_manifest_of(const char *lockfile);
 
+/* Return the i-th pattern of tests, or of lockfiles, or NULL after the last one. One in lower case
+ * matches any case of letters. */
+const char *path_group_test_pattern(size_t i);
+const char *path_group_lockfile_pattern(size_t i);
+
 /* The name of a group in JSON, and its title for people. */
 const char *path_group_name(enum path_group group);
 const char *path_group_title(enum path_group group);

@@ -138,7 +138,7 @@ static const struct {
 	const char *name, *says;
 	const char *const *patterns;
 } kinds[] = {
-	[PINS_NOT] = { "none", "not pinned", nothing },
+	[PINS_NOT] = { "none", "named by unpin", nothing },
 	[PINS_TEST] = { "test", "tests, fixtures and recorded results", tests },
 	[PINS_RUNNER] = { "runner", "configuration of a test runner, linter or type checker",
 			  runners },
@@ -148,10 +148,14 @@ static const struct {
 	[PINS_LOCKFILE] = { "lockfile", "a lockfile whose manifest is unchanged", nothing },
 	[PINS_MANIFEST] = { "manifest", "scripts and settings of test runners in a manifest",
 			    manifests },
-	[PINS_CHOSEN] = { "chosen", "named by --pin", nothing },
+	[PINS_CHOSEN] = { "chosen", "named by pin", nothing },
 };
 
 _Static_assert(sizeof kinds / sizeof *kinds == PINS_KINDS, "a kind has no name");
+
+/* Kinds that names alone decide, the first that matches. */
+static const enum pins_kind built_in[] = { PINS_LOCKFILE, PINS_RUNNER, PINS_CI, PINS_MANIFEST,
+					   PINS_TEST };
 
 /* Programs that a check may name, and the files that they read. */
 static const struct {
@@ -198,9 +202,31 @@ const char *pins_kind_says(enum pins_kind kind)
 	return kinds[kind].says;
 }
 
+enum pins_kind pins_built_in(size_t i)
+{
+	return i < sizeof built_in / sizeof *built_in ? built_in[i] : PINS_NOT;
+}
+
 const char *pins_pattern(enum pins_kind kind, size_t i)
 {
-	return kinds[kind].patterns[i];
+	const char *const *patterns = kinds[kind].patterns;
+	size_t own = 0;
+
+	while (patterns[own])
+		own++;
+	if (i < own)
+		return patterns[i];
+	if (kind == PINS_LOCKFILE)
+		return path_group_lockfile_pattern(i - own);
+	return kind == PINS_TEST ? path_group_test_pattern(i - own) : NULL;
+}
+
+const char *pins_reader_pattern(const char *program, size_t i)
+{
+	for (size_t k = 0; k < sizeof readers / sizeof *readers; k++)
+		if (strcmp(readers[k].program, program) == 0)
+			return readers[k].patterns[i];
+	return NULL;
 }
 
 bool pins_reconfigures(enum pins_kind kind)
@@ -263,13 +289,19 @@ struct naming {
 	struct list folders; /* that a command of the line may run in */
 };
 
+static void add_once(struct list *list, const char *text)
+{
+	if (!list_has(list, text))
+		list_add(list, text);
+}
+
 static void add_script(const struct naming *at, const char *word)
 {
 	for (size_t i = 0; i < at->folders.count; i++) {
 		AUTO_FREE char *path = path_absolute(word, at->folders.items[i]);
 
 		if (path_within(path, at->project) && strcmp(path, at->project) != 0)
-			list_add(&at->pins->scripts, path + strlen(at->project) + 1);
+			add_once(&at->pins->scripts, path + strlen(at->project) + 1);
 	}
 }
 
@@ -303,7 +335,7 @@ static void add_word(const struct naming *at, const char *before, const char *wo
 {
 	for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)
 		if (strcmp(path_name(word), readers[i].program) == 0)
-			list_add(&at->pins->readers, readers[i].program);
+			add_once(&at->pins->readers, readers[i].program);
 	if (is_one_of(shells, before) || is_program(word) ||
 	    matches_any(script_names, path_name(word)))
 		add_script(at, word);
@@ -366,9 +398,6 @@ bool pins_awaits(const struct pins *pins, const char *path)
 
 enum pins_kind pins_of(const struct pins *pins, const char *path)
 {
-	static const enum pins_kind by_pattern[] = { PINS_RUNNER, PINS_CI, PINS_MANIFEST,
-						     PINS_TEST };
-
 	if (list_matches(&pins->unpinned, path))
 		return PINS_NOT;
 	if (list_matches(&pins->chosen, path))
@@ -377,9 +406,9 @@ enum pins_kind pins_of(const struct pins *pins, const char *path)
 		return PINS_SCRIPT;
 	if (path_group_manifest_of(path))
 		return PINS_LOCKFILE;
-	for (size_t i = 0; i < sizeof by_pattern / sizeof *by_pattern; i++)
-		if (matches_any(kinds[by_pattern[i]].patterns, path))
-			return by_pattern[i];
+	for (size_t i = 0; i < sizeof built_in / sizeof *built_in; i++)
+		if (matches_any(kinds[built_in[i]].patterns, path))
+			return built_in[i];
 	return path_group_is_test(path) ? PINS_TEST : PINS_NOT;
 }
 

@@ -50,8 +50,15 @@ bool pins_reconfigures(enum pins_kind kind);
 const char *pins_kind_name(enum pins_kind kind);
 const char *pins_kind_says(enum pins_kind kind);
 
+/* Returns the i-th kind that has built-in patterns, in the order in which they are tried, or
+ * PINS_NOT after the last one. */
+enum pins_kind pins_built_in(size_t i);
+
 /* Returns the i-th built-in pattern of a kind, or NULL after the last one. */
 const char *pins_pattern(enum pins_kind kind, size_t i);
+
+/* Returns the i-th pattern of what a program reads, which a check names, or NULL after the last. */
+const char *pins_reader_pattern(const char *program, size_t i);
 
 /* Returns a package.json in which the parts that decide how checks run are those of the base, or
  * NULL if they are the same. A file that is not valid JSON has no parts: the base is returned. The

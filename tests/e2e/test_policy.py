@@ -73,6 +73,42 @@ def test_what_a_loop_gets_of_git_is_told_for_commands_and_for_loops(t):
     equal(said(policy(t).out), [own], "what is no repository")
 
 
+def test_pins_are_listed_with_their_reasons(t):
+    def pins():
+        report = as_json(t)
+        return {pin["pattern"]: (pin["kind"], pin["why"], pin["origin"])
+                for pin in reversed(report["pins"])}, report["no_pins"]
+
+    def words(result):
+        return " ".join(result.out.split())
+
+    equal(pins(), ({}, "there is no check"), "without a check")
+    contains(policy(t).out, "nothing: there is no check", "the text without a check")
+    t.write("Makefile", "test:\n\ttrue\n")
+    found = pins()[0]
+    equal(found["Makefile"], ("script", "read by make, which the check 'make test' names", "found in the project"),
+          "what the check of the project reads")
+    t.write("check.sh", "true")
+    t.write("ringfence.yml", "pin: [data/]\nunpin: [spec/]\n")
+    t.write(os.path.join(t.home, ".config/ringfence/config.yml"), "check: ./check.sh fast\nunpin: [e2e/]\n")
+    listed, nothing = pins()
+    equal(nothing, None, "pins there are")
+    for pattern, expected in {
+            "/check.sh": ("script", "named by the check './check.sh fast'", "~/.config/ringfence/config.yml:1"),
+            "data/": ("chosen", "named by pin", "ringfence.yml:1"),
+            "tests/": ("test", "tests, fixtures and recorded results", "built-in"),
+            "conftest.py": ("runner", "configuration of a test runner, linter or type checker", "built-in"),
+            "yarn.lock": ("lockfile", "a lockfile whose manifest is unchanged", "built-in"),
+            "Makefile": None}.items():
+        equal(listed.get(pattern), expected, pattern)
+    for line in ("pinned named by pin, ringfence.yml:1: data/ pinned",
+                 "pinned named by the check './check.sh fast', ~/.config/ringfence/config.yml:1: /check.sh pinned"):
+        contains(words(policy(t)), line, "the text")
+    loop = ("run", "x", "--agent-command", "true", "--check", "true", "--unpin", "e2e", "--dry-run")
+    contains(words(t.run([t.ringfence, *loop])), "unpinned named by unpin, --unpin: e2e", "the policy of a loop")
+    contains(t.run([t.ringfence, *loop, "--check-view=false"]).out, "nothing: check-view is false", "switched off")
+
+
 def test_limits_have_values_and_origins(t):
     t.write("ringfence.yml", "processes: 100\n")
     report = as_json(t, "--memory", "512M", "--timeout", "30s")

@@ -4,6 +4,7 @@
 #include "cli/view/policy_text.h"
 #include "fence/fence_explain.h"
 #include "settings/effective.h"
+#include "settings/pin_list.h"
 #include "settings/reach.h"
 #include "util/mem.h"
 #include "util/text/json.h"
@@ -109,6 +110,26 @@ static void add_lists(struct json *json, const struct config *config, const stru
 	json_close(json);
 }
 
+/* Adds what a loop would pin, each pattern with its reason. */
+static void add_pins(struct json *json, const struct effective *effective)
+{
+	struct pin_list list;
+
+	pin_list_make(effective, &list);
+	json_open(json, "pins", '[');
+	for (size_t i = 0; i < list.count; i++) {
+		json_open(json, NULL, '{');
+		json_text(json, "pattern", list.items[i].pattern);
+		json_text(json, "kind", pins_kind_name(list.items[i].kind));
+		json_text(json, "why", list.items[i].why);
+		json_text(json, "origin", list.items[i].origin);
+		json_close(json);
+	}
+	json_close(json);
+	json_text(json, "no_pins", list.nothing);
+	pin_list_release(&list);
+}
+
 static void print_json(const struct effective *effective, const struct fence_plan *plan)
 {
 	AUTO_BUFFER struct buffer out = BUFFER_INIT(64 << 20);
@@ -139,6 +160,7 @@ static void print_json(const struct effective *effective, const struct fence_pla
 	add_limits(&json, effective);
 	add_private(&json, plan);
 	add_lists(&json, &effective->config, plan);
+	add_pins(&json, effective);
 	json_close(&json);
 	fputs(buffer_text(&out), stdout);
 }
@@ -325,9 +347,9 @@ const struct cli_command cmd_policy = {
 	.options_anywhere = true,
 	.summary = "show what a command may do here, and why",
 	.description =
-		"Prints every rule of the fence for a command in this project, with its origin. With a "
-		"path, a host or a system call, prints whether it is allowed, and the line that would "
-		"change that.",
+		"Prints every rule of the fence for a command in this project, with its origin, and the "
+		"files that a loop would pin. With a path, a host or a system call, prints whether it is "
+		"allowed, and the line that would change that.",
 	.options = options,
 	.set = effective_set,
 	.sections = sections,

@@ -4,6 +4,7 @@
 #include "cli/cli.h"
 #include "cli/view/page.h"
 #include "fence/fence_explain.h"
+#include "settings/pin_list.h"
 #include "util/buffer.h"
 #include "util/file/path.h"
 #include "util/mem.h"
@@ -141,6 +142,47 @@ static void print_environment(const struct fence_plan *plan)
 	cli_print_wrapped(shown, COLUMN);
 }
 
+/* Returns whether two pins have the same reason. */
+static bool is_alike(const struct pin_list_item *a, const struct pin_list_item *b)
+{
+	return a->kind == b->kind && strcmp(a->why, b->why) == 0 &&
+	       strcmp(a->origin, b->origin) == 0;
+}
+
+/* Prints the patterns from the i-th one on that have the same reason. Returns the next one. */
+static size_t print_pin(const struct pin_list *list, size_t i)
+{
+	enum { COLUMN = 13 };
+	const struct pin_list_item *first = &list->items[i];
+	AUTO_BUFFER struct buffer line = BUFFER_INIT(1 << 20);
+
+	buffer_printf(&line, "%s, %s:", first->why, first->origin);
+	for (; i < list->count && is_alike(first, &list->items[i]); i++)
+		buffer_printf(&line, " %s", list->items[i].pattern);
+
+	AUTO_FREE char *shown = text_escaped(buffer_text(&line));
+
+	printf("%-12s ", first->kind == PINS_NOT ? "unpinned" : "pinned");
+	cli_print_wrapped(shown, COLUMN);
+	return i;
+}
+
+/* Prints what the checks of a loop would see as it was before the loop. */
+static void print_pins(const struct effective *effective)
+{
+	struct pin_list list;
+
+	pin_list_make(effective, &list);
+	if (list.nothing) {
+		AUTO_FREE char *line = mem_format("nothing: %s", list.nothing);
+
+		print_line("pinned", line, NULL, "");
+	}
+	for (size_t i = 0; i < list.count;)
+		i = print_pin(&list, i);
+	pin_list_release(&list);
+}
+
 static size_t refused_calls(void)
 {
 	size_t count = 0;
@@ -197,4 +239,5 @@ void policy_text_print(const struct effective *effective, const struct fence_pla
 	print_line("system calls", calls, NULL, "built-in");
 	print_limits(effective);
 	print_environment(plan);
+	print_pins(effective);
 }

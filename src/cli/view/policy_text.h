@@ -5,7 +5,8 @@
 #include "fence/fence_plan.h"
 #include "settings/effective.h"
 
-/* Prints every rule of a plan and its origin on stdout, for a command or for a loop. */
+/* Prints every rule of a plan and its origin on stdout, for a command or for a loop, and the files
+ * that a loop would pin. */
 void policy_text_print(const struct effective *effective, const struct fence_plan *plan, bool loop);
 
 /* Returns the word for what a rule permits. */
