@@ -386,14 +386,19 @@ int checkpoint_diff(struct snapshot_request *request, struct error *err)
 	return compare(request, print_diff, err);
 }
 
+static void add_checks(struct snapshot_request *request)
+{
+	for (size_t i = 0; i < request->checks.count; i++)
+		pins_add_check(&request->pins, request->look.project, request->checks.items[i]);
+}
+
 static int write_findings(struct snapshot_request *request, struct node *old, struct node *new,
 			  struct error *err)
 {
 	struct list paths = { 0 };
 	int result = 0;
 
-	for (size_t i = 0; i < request->checks.count; i++)
-		pins_add_check(&request->pins, request->look.project, request->checks.items[i]);
+	add_checks(request);
 	if (request->pinned)
 		result = pinned_write(&request->repo, old, new, &request->pins, request->pinned,
 				      &request->json, &paths, err);
@@ -407,6 +412,18 @@ static int write_findings(struct snapshot_request *request, struct node *old, st
 int checkpoint_examine(struct snapshot_request *request, struct error *err)
 {
 	return compare(request, write_findings, err);
+}
+
+int checkpoint_settle(struct snapshot_request *request, struct error *err)
+{
+	struct node base = { 0 };
+	int result = load_side(request, "0", &base, err);
+
+	add_checks(request);
+	if (result == 0)
+		result = pinned_settle(&base, &request->pins, request->pinned, err);
+	node_release(&base);
+	return result;
 }
 
 static int print_part(void *context, const void *bytes, size_t size, uint64_t offset,

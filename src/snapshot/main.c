@@ -98,6 +98,7 @@ static const struct task {
 	{ "recover", checkpoint_begin, STORE_AND_PROJECT },
 	{ "diff", checkpoint_diff, STORE },
 	{ "examine", checkpoint_examine, STORE, "to" },
+	{ "settle", checkpoint_settle, STORE, "pinned" },
 	{ "show", checkpoint_show, STORE },
 	{ "holds", checkpoint_contains, STORE },
 	{ "rollback", checkpoint_undo, STORE_AND_PROJECT },

@@ -25,8 +25,9 @@ struct snapshot_request {
 	const char *store, *from, *to, *path, *style;
 	bool findings;       /* of a diff: signs that it weakens the checks */
 	struct list actions; /* on findings: changes to the defaults */
-	const char *pinned;  /* an empty folder for pinned files that were changed; or NULL */
-	struct list checks;  /* commands, which name scripts that are pinned */
+	const char
+		*pinned; /* an empty folder for pinned files that were changed, or views; or NULL */
+	struct list checks; /* commands, which name scripts that are pinned */
 	struct pins pins;
 	struct snapshot_request_gate gate;
 	bool edited;  /* also tell what others changed in the project since the draft began */

@@ -88,6 +88,19 @@ def test_what_a_check_writes_is_dropped_after_the_round(t, workspace):
         equal(sorted(os.listdir(os.path.join(loop.folder, "draft/upper"))), ["done"], "the draft")
 
 
+@cases(*WORKSPACES)
+def test_a_check_cannot_change_what_decides_in_a_later_one(t, workspace):
+    """The code under test runs in the first check, and must not reach the files of the second one."""
+    loop = begin(t, "edit done yes; edit conftest.py x", workspace)
+    os.makedirs(loop.path("tests/data"))
+    loop.write("tests/data/a", "a\n")
+    spoil = ("echo true >check.sh; rm -r tests; mkdir tests; echo x >tests/new; rm pyproject.toml; ln -s calc.py pyproject.toml;"
+             " mkdir build; echo x >build/test_x; echo x >conftest.py; test -f done")
+    result = loop.run("-m", "1", "--check", spoil, "--check", "test -f tests/data/a -a -f build/test_x -a ! -e conftest.py && grep -q path pyproject.toml && ! sh check.sh",
+                      "--final-check", "echo true >tests/test_calc.py", "--final-check", "grep -q tax tests/test_calc.py", check=None)
+    equal(result.code, 0, "exit status", result)
+
+
 def test_without_a_view_the_checks_change_the_project(t):
     loop = begin(t, "edit check.sh true; edit done yes")
     result = loop.run("--check", "touch built; sh check.sh", "--check-view=false")

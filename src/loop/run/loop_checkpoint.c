@@ -209,10 +209,22 @@ static void tell_all(struct snapshot_work *work, const char *key, const json_t *
 	json_array_foreach(values, index, value) snapshot_tell(work, key, json_string_value(value));
 }
 
+/* Final checks pin what they name as well. */
+static void tell_pins(const struct supervisor *sup, const char *folder, struct snapshot_work *work)
+{
+	const struct loop_options *options = &sup->state.options;
+
+	snapshot_tell(work, "pinned", folder);
+	tell_all(work, "pin", options->pin);
+	tell_all(work, "unpin", options->unpin);
+	for (size_t i = 0; i < options->checks.count; i++)
+		snapshot_tell(work, "check", options->checks.items[i]);
+	tell_all(work, "check", options->final_checks);
+}
+
 int loop_checkpoint_examine(struct supervisor *sup, const char *pinned, json_t **ret_answer,
 			    char **ret_failed, struct error *err)
 {
-	const struct loop_options *options = &sup->state.options;
 	struct snapshot_work work;
 	int result;
 
@@ -220,15 +232,26 @@ int loop_checkpoint_examine(struct supervisor *sup, const char *pinned, json_t *
 	*ret_failed = NULL;
 	begin(sup, "examine", &work);
 	snapshot_tell_number(&work, "to", sup->state.checkpoint);
-	tell_all(&work, "action", options->findings);
-	if (pinned) {
-		snapshot_tell(&work, "pinned", pinned);
-		tell_all(&work, "pin", options->pin);
-		tell_all(&work, "unpin", options->unpin);
-		for (size_t i = 0; i < options->checks.count; i++)
-			snapshot_tell(&work, "check", options->checks.items[i]);
-	}
+	tell_all(&work, "action", sup->state.options.findings);
+	if (pinned)
+		tell_pins(sup, pinned, &work);
 	result = run_task(sup, "examine", &work, -1, ret_answer, ret_failed, err);
+	snapshot_release(&work);
+	return result;
+}
+
+int loop_checkpoint_settle(struct supervisor *sup, const char *views, char **ret_failed,
+			   struct error *err)
+{
+	struct snapshot_work work;
+	json_t *answer = NULL;
+	int result;
+
+	*ret_failed = NULL;
+	begin(sup, "settle", &work);
+	tell_pins(sup, views, &work);
+	result = run_task(sup, "settle", &work, -1, &answer, ret_failed, err);
+	json_decref(answer);
 	snapshot_release(&work);
 	return result;
 }

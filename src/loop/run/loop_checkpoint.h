@@ -33,6 +33,11 @@ int loop_checkpoint_ask(struct supervisor *sup, const char *name, const struct l
 int loop_checkpoint_examine(struct supervisor *sup, const char *pinned, json_t **ret_answer,
 			    char **ret_failed, struct error *err);
 
+/* Takes back what a check has changed in pinned files, in the views of a round (verification.h).
+ * Result: as above. */
+int loop_checkpoint_settle(struct supervisor *sup, const char *views, char **ret_failed,
+			   struct error *err);
+
 /*
  * Reads the changes between the first checkpoint and the latest one as a patch. The caller releases
  * *ret_text, which is cut to most_bytes. Result: as above.

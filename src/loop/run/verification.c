@@ -2,6 +2,7 @@
 #include "loop/run/verification.h"
 
 #include "fenced/fenced.h"
+#include "loop/run/loop_checkpoint.h"
 #include "util/file/dirwalk.h"
 #include "util/file/path.h"
 #include "util/mem.h"
@@ -41,13 +42,18 @@ static bool goes_on(const struct supervisor *sup)
 	return sup->state.phase == LOOP_PHASE_baseline && sup->state.checks_done > 0;
 }
 
+static bool has_checks(const struct loop_options *options)
+{
+	return options->checks.count || json_array_size(options->final_checks);
+}
+
 int verification_open(struct supervisor *sup, struct error *err)
 {
 	AUTO_FREE char *all = place(sup, "");
 	AUTO_FREE char *pins = place(sup, "/pins");
 
 	forget(&sup->verification);
-	if (!sup->state.options.check_view || !sup->state.options.checks.count)
+	if (!sup->state.options.check_view || !has_checks(&sup->state.options))
 		return 0;
 	if (!goes_on(sup))
 		remove_all(sup);
@@ -131,6 +137,17 @@ const struct work_view *verification_own(const struct supervisor *sup, struct wo
 	*view = (struct work_view){ .folder = sup->verification.own,
 				    .over = sup->state.options.draft };
 	return view->folder ? view : NULL;
+}
+
+int verification_settle(struct supervisor *sup, char **ret_failed, struct error *err)
+{
+	AUTO_FREE char *all = place(sup, "");
+
+	*ret_failed = NULL;
+	if (!sup->verification.pinned || sup->state.phase != LOOP_PHASE_checks ||
+	    sup->state.checkpoint < 0)
+		return 0;
+	return loop_checkpoint_settle(sup, all, ret_failed, err);
 }
 
 void verification_end(struct supervisor *sup)

@@ -306,6 +306,29 @@ static json_t *run_once(struct supervisor *sup, const struct check_run *run, int
 	return data;
 }
 
+/* Without knowing the pinned files, a check could decide by the agent's version of them. */
+static int pause_unpinned(struct supervisor *sup, const char *why, struct error *err)
+{
+	AUTO_FREE char *reason = mem_format(
+		"the checks did not run, because the pinned files are not known: %.1000s (once the cause is gone: ringfence resume; to check with the agent's: ringfence resume --check-view=false)",
+		why);
+
+	return supervisor_append(sup, LOOP_EVENT_paused,
+				 json_pack("{s:o}", "reason", loop_report_text(reason)), err);
+}
+
+/* Prepares the view for another check. Returns whether it may run; otherwise the loop or this
+ * attempt has ended, and *ret_ended is 0, or -1 with err set. */
+static bool settle(struct supervisor *sup, int *ret_ended, struct error *err)
+{
+	AUTO_FREE char *failed = NULL;
+
+	*ret_ended = verification_settle(sup, &failed, err);
+	if (*ret_ended == 0 && failed && !sup->leaving)
+		*ret_ended = pause_unpinned(sup, failed, err);
+	return *ret_ended == 0 && !failed && !sup->leaving;
+}
+
 /* Runs a check, also with the agent's version of pinned files if there is one, and records the
  * result. */
 static int run_check(struct supervisor *sup, size_t index, const char *folder, struct error *err)
@@ -324,6 +347,8 @@ static int run_check(struct supervisor *sup, size_t index, const char *folder, s
 	if (sup->state.wish ==
 	    LOOP_WISH_ABORT) /* recorded by a supervisor that was killed before it acted */
 		return phase_finish(sup, "aborted", "by you", err);
+	if (index > 0 && !settle(sup, &ended, err))
+		return ended;
 	data = run_once(sup, &run, &ended, err);
 	if (!data)
 		return ended;
@@ -357,9 +382,12 @@ static int run_final(struct supervisor *sup, size_t index, const char *folder, s
 		.name = name,
 		.view = verification_pinned(sup, &pinned),
 	};
+	json_t *data;
 	int ended;
-	json_t *data = run_once(sup, &run, &ended, err);
 
+	if (!settle(sup, &ended, err))
+		return ended;
+	data = run_once(sup, &run, &ended, err);
 	return data ? supervisor_append(sup, LOOP_EVENT_held_out, data, err) : ended;
 }
 
@@ -740,17 +768,6 @@ static int examine(struct supervisor *sup, char **ret_failed, struct error *err)
 	if (*ret_failed || sup->leaving)
 		return 0;
 	return loop_findings_take(sup, verification_pins(sup), ret_failed, err);
-}
-
-/* Without knowing the pinned files, a check could decide by the agent's version of them. */
-static int pause_unpinned(struct supervisor *sup, const char *why, struct error *err)
-{
-	AUTO_FREE char *reason = mem_format(
-		"the checks did not run, because the pinned files are not known: %.1000s (once the cause is gone: ringfence resume; to check with the agent's: ringfence resume --check-view=false)",
-		why);
-
-	return supervisor_append(sup, LOOP_EVENT_paused,
-				 json_pack("{s:o}", "reason", loop_report_text(reason)), err);
 }
 
 static int decide(struct supervisor *sup, const char *folder, bool examined, struct error *err)

@@ -7,16 +7,19 @@
 #include "snapshot/undo/changes.h"
 #include "snapshot/undo/differ.h"
 #include "snapshot/undo/restore_stage.h"
+#include "util/file/dirwalk.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
 #include "util/mem.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 /* More than this are restored, but not listed. */
@@ -331,4 +334,91 @@ int pinned_write(struct checkpoint_repo *repo, struct node *base, struct node *n
 	json_close(json);
 	changes_release(&changes);
 	return result;
+}
+
+/* ---- between checks ---- */
+
+struct settling {
+	struct node *base;
+	const struct pins *pins;
+	int shown; /* the folder that pinned_write() has filled */
+	struct error *err;
+};
+
+/* A folder of the base whose entries are looked at. */
+struct subtree {
+	const struct pins *pins;
+	const char *path;
+};
+
+/* Lockfiles do not decide, and a check may install what they name. */
+static bool stays(const struct pins *pins, const struct node *node, const char *path)
+{
+	enum pins_kind kind = is_content(node) ? pins_of(pins, path) : PINS_NOT;
+
+	return kind != PINS_NOT && kind != PINS_LOCKFILE;
+}
+
+static int stays_below(void *context, struct node *node, const char *path)
+{
+	const struct subtree *subtree = context;
+	AUTO_FREE char *whole = path_join(subtree->path, path);
+
+	return stays(subtree->pins, node, whole);
+}
+
+/* Reports whether a change at this path hides a pinned file of the base, or shows a hidden one. */
+static bool covers(const struct settling *at, const char *path)
+{
+	struct node *node = node_at(at->base, path);
+	struct subtree subtree = { at->pins, path };
+	struct stat status;
+
+	if (node && node->kind == NODE_FOLDER)
+		return node_each(node, stays_below, &subtree);
+	return stays(at->pins, node, path) ||
+	       (fstatat(at->shown, path, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+		S_ISCHR(status.st_mode));
+}
+
+/* Reports whether a folder of the layer is shown together with the one below it. */
+static bool is_merged(const struct dirwalk_entry *entry)
+{
+	static const char *const marks[] = { "user.overlay.opaque", "trusted.overlay.opaque" };
+	AUTO_FD folder = openat(entry->folder, entry->name,
+				O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	return folder >= 0 && !entry->closed && fgetxattr(folder, marks[0], NULL, 0) < 0 &&
+	       fgetxattr(folder, marks[1], NULL, 0) < 0;
+}
+
+static enum dirwalk_verdict settle(void *context, const struct dirwalk_entry *entry)
+{
+	const struct settling *at = context;
+
+	if (entry->type == DT_DIR && is_merged(entry))
+		return DIRWALK_ON;
+	if (!covers(at, entry->path))
+		return DIRWALK_PAST;
+	fault_point();
+	if (dirwalk_remove(entry->folder, entry->name, NULL) == 0)
+		return DIRWALK_PAST;
+	error_sys(at->err, "take back the change of a check to '%s'", entry->path);
+	return DIRWALK_STOP;
+}
+
+int pinned_settle(struct node *base, const struct pins *pins, const char *views, struct error *err)
+{
+	AUTO_FREE char *layer = path_join(views, "pinned/upper");
+	AUTO_FREE char *folder = path_join(views, "pins");
+	AUTO_FD upper = open(layer, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	AUTO_FD shown = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct settling at = { .base = base, .pins = pins, .shown = shown, .err = err };
+	const struct dirwalk walk = { .visit = settle, .context = &at, .deepest = DIRWALK_DEPTH };
+
+	if (upper < 0 && errno == ENOENT) /* the view is a copy */
+		return 0;
+	if (upper < 0 || shown < 0)
+		return error_sys(err, "open '%s' and '%s'", layer, folder);
+	return dirwalk_tree(&walk, upper, NULL, err);
 }

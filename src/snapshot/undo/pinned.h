@@ -19,4 +19,9 @@ int pinned_write(struct checkpoint_repo *repo, struct node *base, struct node *n
 		 const struct pins *pins, const char *folder, struct json *json,
 		 struct list *ret_paths, struct error *err);
 
+/* Takes back the changes of a check to pinned files of the base, and to new ones that are hidden,
+ * in a folder of views (loop/run/verification.h): its layer no longer has them. Everything else
+ * stays, and so does a view that is a copy. Returns 0, or -1 with err set. */
+int pinned_settle(struct node *base, const struct pins *pins, const char *views, struct error *err);
+
 #endif
