@@ -418,7 +418,7 @@ const struct cli_command cmd_apply = {
 	.args = "[options] [LOOP | DRAFT [-- PATH...]]",
 	.max_args = CLI_ANY,
 	.options_anywhere = true,
-	.summary = "merge a loop's commits into your branch, or take over a draft",
+	.summary = "apply the result of a loop or a draft to your project",
 	.description =
 		"Merges the branch ringfence/LOOP into the branch that is checked out here. If there are "
 		"conflicts, or if files with uncommitted changes would have to change, they are named and "

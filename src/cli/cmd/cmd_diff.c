@@ -244,7 +244,7 @@ const struct cli_command cmd_diff = {
 	.args = "[options] [A [B] | --draft DRAFT] [-- PATH...]",
 	.max_args = CLI_ANY,
 	.options_anywhere = true,
-	.summary = "show changes between two checkpoints, since one, or of a draft",
+	.summary = "show what a loop or a draft changed",
 	.description =
 		"Compares checkpoint A (default: 0, the state before the loop) with checkpoint B (default: "
 		"the project as it is now), or a draft with the project when it began. Attributes, filters and git configuration of the project are "

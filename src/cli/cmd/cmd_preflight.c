@@ -62,7 +62,7 @@ const struct cli_command cmd_preflight = {
 	.args = "[OBJECTIVE | -p FILE] [options of run]",
 	.max_args = CLI_ANY,
 	.options_anywhere = true,
-	.summary = "examine a loop before it starts, and show how to fix what is wrong",
+	.summary = "examine a loop before it starts",
 	.description =
 		"Examines what ringfence run with the same options would need: the state of git, the agent "
 		"and its login, the checks, secrets that the agent could read (in files, and in recent "

@@ -283,6 +283,7 @@ static void handle_signals(struct session *session)
 			session->child_gone = true;
 			session->child_status = status;
 			handle_messages(session);
+			end_child(session); /* if it was killed, init has not ended */
 			/* Any other holder of the control socket is not init. */
 			if (!session->running)
 				session->control_gone = true;

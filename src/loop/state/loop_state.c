@@ -414,6 +414,8 @@ static void read_verdict(struct loop_state *state, const json_t *data)
 	read_breakers(state, json_object_get(data, "breakers"));
 	if (json_object_get(data, "warned"))
 		state->warned = jsonget_flag(data, "warned");
+	/* Not only by a decision: the checks of an iteration may not have run. */
+	state->recheck = state->recheck || jsonget_flag(data, "recheck");
 	/* The loop ended between iterations, by a limit or by the user. */
 	if (!json_object_get(data, "used"))
 		return;
