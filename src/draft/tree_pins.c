@@ -33,6 +33,15 @@ static bool is_mark(const struct dirwalk_entry *entry)
 	       S_ISCHR(status.st_mode) && status.st_rdev == 0;
 }
 
+static int copy_mode(const struct dirwalk_entry *entry, int folder)
+{
+	struct stat status;
+
+	return fstatat(entry->folder, entry->name, &status, AT_SYMLINK_NOFOLLOW) < 0
+		       ? -1
+		       : fchmodat(folder, entry->name, status.st_mode & 07777, 0);
+}
+
 /* Folders above the entry were made before: they are visited first. */
 static int move_entry(const struct moving *moving, const struct dirwalk_entry *entry)
 {
@@ -43,11 +52,11 @@ static int move_entry(const struct moving *moving, const struct dirwalk_entry *e
 	if (folder < 0)
 		return -1;
 	if (entry->type == DT_DIR && is_folder(folder, entry->name))
-		return 0;
+		return copy_mode(entry, folder);
 	if (dirwalk_remove(folder, entry->name, NULL) < 0 && errno != ENOENT)
 		return -1;
 	if (entry->type == DT_DIR)
-		return mkdirat(folder, entry->name, 0777);
+		return mkdirat(folder, entry->name, 0777) < 0 ? -1 : copy_mode(entry, folder);
 	return is_mark(entry) ? 0 : renameat(entry->folder, entry->name, folder, entry->name);
 }
 

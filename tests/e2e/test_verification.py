@@ -27,6 +27,7 @@ CHEATS = {
     "deletes a test": (PYTEST, "rm tests/test_calc.py; edit tests/test_other.py 'def test_a(): pass'", {"tests/test_calc.py": "base"}),
     "replaces the folder of tests": (PYTEST, "mv tests old; mkdir tests; edit tests/test_other.py 'def test_a(): pass'; rm -r old",
                                      {"tests/test_calc.py": "base"}),
+    "changes the mode of a folder of tests": ("test $(stat -c %a tests) = 711", "chmod 711 tests", {"tests": "base"}),
     "adds a conftest.py": (PYTEST, f"cat >conftest.py <<'E'\n{SKIP}E\n", {"conftest.py": "hidden"}),
     "adds a pytest.ini": (PYTEST, "mkdir o; edit o/test_o.py 'def test_o(): pass'; printf '[pytest]\\ntestpaths = o\\n' >pytest.ini",
                           {"pytest.ini": "hidden", "o/test_o.py": "hidden"}),

@@ -142,7 +142,8 @@ static void pins_replace_what_is_in_a_copy(void)
 	      run("mkdir -p tree/gone/inner tree/tests pins/a/b pins/tests && echo agent >tree/a &&"
 		  " echo agent >tree/tests/changed && echo kept >tree/tests/new &&"
 		  " ln -s /nowhere tree/link && mkdir pins/link && echo base >pins/link/file &&"
-		  " echo base >pins/a/b/file && echo base >pins/tests/changed") &&
+		  " echo base >pins/a/b/file && echo base >pins/tests/changed &&"
+		  " chmod 750 pins/tests && chmod 0 tree/tests") &&
 		      mknod("pins/gone", S_IFCHR, makedev(0, 0)) == 0);
 
 	AUTO_FD tree = open("tree", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -151,7 +152,7 @@ static void pins_replace_what_is_in_a_copy(void)
 	CHECK("and replace files, folders and symlinks, but nothing beside them",
 	      run("grep -q base tree/a/b/file && grep -q base tree/tests/changed &&"
 		  " grep -q base tree/link/file && test ! -L tree/link && test ! -e tree/gone &&"
-		  " grep -q kept tree/tests/new"));
+		  " grep -q kept tree/tests/new && test $(stat -c %a tree/tests) = 750"));
 	CHECK("the place is removed",
 	      chdir("/") == 0 && dirwalk_remove(AT_FDCWD, place, NULL) == 0);
 }

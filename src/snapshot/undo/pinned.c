@@ -35,6 +35,11 @@ struct pinned {
 	struct list *paths;
 };
 
+static bool is_content(const struct node *node)
+{
+	return node && (node->kind == NODE_FILE || node->kind == NODE_LINK);
+}
+
 /* ---- writing the layer ---- */
 
 /* Returns the folder of a path in the layer, which is made with the modes of the base, or -1 with
@@ -122,7 +127,7 @@ static bool is_below_file(const struct pinned *at, const char *path)
 	for (const char *end = strchr(path, '/'); end; end = strchr(end + 1, '/')) {
 		AUTO_FREE char *above = strndup(path, (size_t)(end - path));
 
-		if (list_has(at->paths, above))
+		if (is_content(node_at(at->base, above)) && list_has(at->paths, above))
 			return true;
 	}
 	return false;
@@ -155,11 +160,6 @@ static void list_one(struct pinned *at, const char *path, enum pins_kind kind, c
 	json_text(at->json, "kind", pins_kind_name(kind));
 	json_text(at->json, "shown", shown);
 	json_close(at->json);
-}
-
-static bool is_content(const struct node *node)
-{
-	return node && (node->kind == NODE_FILE || node->kind == NODE_LINK);
 }
 
 /* Reports whether a manifest of this lockfile changed, beside or below it. */
@@ -231,6 +231,52 @@ static int merge(struct pinned *at, const struct changes_item *item, struct erro
 	return write_text(at, item->path, merged, item->new->mode, err);
 }
 
+/* A folder of the base whose entries are looked at. */
+struct subtree {
+	const struct pins *pins;
+	const char *path;
+};
+
+/* Returns why a file of the base decides, or PINS_NOT. Lockfiles do not, and a check may install
+ * what they name. */
+static enum pins_kind deciding_kind(const struct pins *pins, const struct node *node,
+				    const char *path)
+{
+	enum pins_kind kind = is_content(node) ? pins_of(pins, path) : PINS_NOT;
+
+	return kind == PINS_LOCKFILE ? PINS_NOT : kind;
+}
+
+static int deciding_below(void *context, struct node *node, const char *path)
+{
+	const struct subtree *subtree = context;
+	AUTO_FREE char *whole = path_join(subtree->path, path);
+
+	return (int)deciding_kind(subtree->pins, node, whole);
+}
+
+/* The same for the first such file in a folder. */
+static enum pins_kind deciding_inside(const struct pins *pins, struct node *folder,
+				      const char *path)
+{
+	struct subtree subtree = { pins, path };
+
+	return (enum pins_kind)node_each(folder, deciding_below, &subtree);
+}
+
+/* Restores the mode of a folder with pinned files: without it, they could not be found. */
+static int keep_folder(struct pinned *at, const char *path, struct error *err)
+{
+	enum pins_kind kind = deciding_inside(at->pins, node_at(at->base, path), path);
+	AUTO_FREE char *inner = path_join(path, "x");
+	AUTO_FD folder = kind == PINS_NOT ? -1 : open_folder(at, inner, err);
+
+	if (kind == PINS_NOT)
+		return 0;
+	list_one(at, path, kind, "base");
+	return folder < 0 ? -1 : 0;
+}
+
 /* Handles a path that the base has, and that was changed or removed. */
 static int keep(struct pinned *at, const struct changes_item *item, const char *path,
 		struct error *err)
@@ -238,6 +284,8 @@ static int keep(struct pinned *at, const struct changes_item *item, const char *
 	enum pins_kind kind = pins_of(at->pins, path);
 	bool changed = strcmp(path, item->path) == 0 && item->new;
 
+	if (changed && item->old->kind == NODE_FOLDER && item->new->kind == NODE_FOLDER)
+		return keep_folder(at, path, err);
 	if (kind == PINS_NOT || !is_content(item->old) ||
 	    (kind == PINS_LOCKFILE && manifest_changed(at, path)))
 		return 0;
@@ -345,38 +393,15 @@ struct settling {
 	struct error *err;
 };
 
-/* A folder of the base whose entries are looked at. */
-struct subtree {
-	const struct pins *pins;
-	const char *path;
-};
-
-/* Lockfiles do not decide, and a check may install what they name. */
-static bool stays(const struct pins *pins, const struct node *node, const char *path)
-{
-	enum pins_kind kind = is_content(node) ? pins_of(pins, path) : PINS_NOT;
-
-	return kind != PINS_NOT && kind != PINS_LOCKFILE;
-}
-
-static int stays_below(void *context, struct node *node, const char *path)
-{
-	const struct subtree *subtree = context;
-	AUTO_FREE char *whole = path_join(subtree->path, path);
-
-	return stays(subtree->pins, node, whole);
-}
-
 /* Reports whether a change at this path hides a pinned file of the base, or shows a hidden one. */
 static bool covers(const struct settling *at, const char *path)
 {
 	struct node *node = node_at(at->base, path);
-	struct subtree subtree = { at->pins, path };
 	struct stat status;
 
 	if (node && node->kind == NODE_FOLDER)
-		return node_each(node, stays_below, &subtree);
-	return stays(at->pins, node, path) ||
+		return deciding_inside(at->pins, node, path);
+	return deciding_kind(at->pins, node, path) ||
 	       (fstatat(at->shown, path, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
 		S_ISCHR(status.st_mode));
 }
