@@ -288,7 +288,8 @@ int checkpoint_save(struct snapshot_request *request, struct error *err)
 		if (look.notice)
 			json_text(&request->json, "notice", look.notice);
 	}
-	if (result == 0 && request->edited && made.number > 0 && !request->in_view)
+	/* The base has just been made if it is neither a later checkpoint nor an old one. */
+	if (result == 0 && request->edited && (made.number > 0 || same) && !request->in_view)
 		result = find_edited(request, err);
 	look_release(&look);
 	return result;
