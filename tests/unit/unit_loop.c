@@ -610,6 +610,7 @@ static void memory(void)
 static void prompts(void)
 {
 	struct script script = begin();
+	AUTO_PROMPT struct prompt in_draft = PROMPT_INIT;
 	AUTO_PROMPT struct prompt prompt = PROMPT_INIT;
 	const char *text;
 	size_t sum = 0;
@@ -630,6 +631,13 @@ static void prompts(void)
 	      prompt.bytes[PROMPT_TASK] == strlen("# Task\n\nmake it\n") &&
 		      prompt.bytes[PROMPT_FINDINGS] == 0 &&
 		      prompt.bytes[PROMPT_RULES] == strlen(strstr(text, "\n# Rules\n")));
+	CHECK("in place, files that the host would execute cannot be changed",
+	      strstr(text, "are read-only or quarantined."));
+	script.state.options.draft = "draft";
+	prompt_write(&script.state, 10000, &in_draft);
+	CHECK("in a draft, they need a yes",
+	      strstr(buffer_text(&in_draft.text), "need the user's yes") &&
+		      !strstr(buffer_text(&in_draft.text), "quarantined"));
 	CHECK("tokens are rounded up", prompt_tokens(0) == 0 && prompt_tokens(1) == 1 &&
 					       prompt_tokens(4) == 1 && prompt_tokens(5) == 2);
 	loop_state_release(&script.state);

@@ -336,11 +336,13 @@ static void add_fence(const struct loop_state *state, struct buffer *out)
 				"- You work unattended. Change nothing outside the project.\n");
 		return;
 	}
-	buffer_add_text(
+	buffer_printf(
 		out,
 		"- You work unattended, in a sandbox: you can change only the project, secrets (keys, tokens, .env "
-		"files) are hidden, and files that the host would execute (git hooks, editor and agent settings) are "
-		"read-only or quarantined. A denied operation stays denied; do not try to work around it.\n");
+		"files) are hidden, and files that the host would execute (git hooks, editor and agent settings) %s. "
+		"A denied operation stays denied; do not try to work around it.\n",
+		options->draft ? "need the user's yes: change them only if the task asks for it"
+			       : "are read-only or quarantined");
 	add_git(state, out);
 	add_network(options, out);
 }
