@@ -65,7 +65,7 @@ int preflight_unwritable(const struct fence_spec *spec, const char *project, str
 	errno = number;
 	return error_sys(
 		err,
-		"you cannot write to '%.500s' (sudo chown -R \"$USER\" %.500s, or --read-only for a loop that only reads)",
+		"you cannot write to '%.500s' (work on a copy of your own: cp -r %.500s NEW, or --read-only for a loop that only reads)",
 		project, quoted);
 }
 

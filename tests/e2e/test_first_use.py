@@ -75,7 +75,7 @@ def test_a_project_that_is_not_yours_to_change_is_refused_with_what_helps(t):
     result = loop.run()
     os.chmod(loop.project, 0o755)
     equal(result.code, 125, "exit status", result)
-    contains(result.err, f"you cannot write to '{loop.project}' (sudo chown -R \"$USER\" {loop.project}, ", "what helps")
+    contains(result.err, f"you cannot write to '{loop.project}' (work on a copy of your own: cp -r {loop.project} NEW, ", "what helps")
     contains(loop.run().out, "ringfence diff shows what changed, apply takes it over; until then your project is unchanged\n", "what comes next")
 
 
