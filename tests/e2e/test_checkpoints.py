@@ -115,6 +115,8 @@ def test_a_diff_shows_what_a_loop_did_and_applies(t):
         result = loop.ringfence("diff", *words)
         equal((result.code, result.out), (125, ""), "a path that is nowhere", result)
         contains(result.err, f"'nosuch': no such path in {where}\n", "stderr")
+    ident = loop.status()["id"]
+    contains(loop.ringfence("diff", ident).err, f"'{ident}' is not a path; use: ringfence diff --loop {ident}\n", "an id")
     changes = json.loads(loop.ringfence("diff", "0", "1", "--json").out)["changes"]
     equal([(change["path"], change["status"]) for change in changes],
           [("gone", "deleted"), ("new", "added"), ("old", "modified")], "the changes")

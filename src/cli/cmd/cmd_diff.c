@@ -97,9 +97,30 @@ static bool exists(const struct loops_options *opts, const char *path)
 	return faccessat(AT_FDCWD, whole, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
+/* Returns the option that takes this word, if it is the id of a loop or a draft; else NULL. Other
+ * commands take an id without an option, and a diff takes paths. */
+static const char *option_for(const struct loops_options *opts, const char *word)
+{
+	struct client_loop loop;
+	struct error ignored;
+
+	if (drafts_exists(opts, word))
+		return "--draft";
+	if (client_find(opts->place.state, word, NULL, &loop, &ignored) < 0)
+		return NULL;
+	client_loop_release(&loop);
+	return "--loop";
+}
+
 static int fail_missing(const struct loops_options *opts, const char *path, const char *from,
 			const char *to, struct error *err)
 {
+	const char *option = option_for(opts, path);
+
+	if (option)
+		return error_with(err, ERROR_NOT_FOUND,
+				  "'%s' is not a path; use: ringfence diff %s %s", path, option,
+				  path);
 	if (opts->draft_id)
 		return error_with(err, ERROR_NOT_FOUND,
 				  "neither the draft nor its base has the path '%s'", path);
