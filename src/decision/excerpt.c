@@ -229,7 +229,6 @@ void excerpt_make(struct buffer *out, const char *output, size_t size, size_t ma
 	buffer_add(out, buffer_text(&text), text.used);
 }
 
-/* "make: *** [Makefile:2: check] Error 1" */
 void excerpt_head(struct buffer *out, const char *text, size_t size, size_t max)
 {
 	struct excerpt e = { .start = text, .end = text + size, .line_max = EXCERPT_LINE_MAX };
@@ -242,12 +241,22 @@ void excerpt_head(struct buffer *out, const char *text, size_t size, size_t max)
 	add_mark(out, &e, e.head_end, e.end);
 }
 
-static bool is_make(const char *line)
+/* Is this the end of every failure, which says nothing about this one? That is what make reports,
+ * "make: *** [Makefile:2: check] Error 1", and what `node --test` counts after "# fail 2". */
+static bool is_trailer(const char *line)
 {
-	return strncmp(line, "make", 4) == 0 && strstr(line, ": *** ");
+	static const char *const counts[] = { "# cancelled 0", "# skipped 0", "# todo 0",
+					      "# duration_ms " };
+
+	if (strncmp(line, "make", 4) == 0 && strstr(line, ": *** "))
+		return true;
+	for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+		if (strncmp(line, counts[i], strlen(counts[i])) == 0)
+			return true;
+	return false;
 }
 
-static size_t last_line(const char *output, size_t size, bool makes, char *out, size_t room)
+static size_t last_line(const char *output, size_t size, bool trailers, char *out, size_t room)
 {
 	const char *end = output + size;
 
@@ -258,7 +267,7 @@ static size_t last_line(const char *output, size_t size, bool makes, char *out, 
 
 		if (lines_next(&start, end, &line) &&
 		    lines_clean(&line, out, room, NULL) > strspn(out, " ") &&
-		    (makes || !is_make(out)))
+		    (trailers || !is_trailer(out)))
 			return strlen(out);
 		end = before ? before : output;
 	}

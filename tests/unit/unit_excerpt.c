@@ -245,6 +245,9 @@ static void last_lines(void)
 	CHECK("the report of make about a failure is skipped",
 	      last_is("bad\nmake[1]: *** [Makefile:2: x] Error 1\nmake: *** [Makefile:9: check] Error 2\n",
 		      99, "bad"));
+	CHECK("so are the counts of node --test after the failures",
+	      last_is("# pass 0\n# fail 2\n# cancelled 0\n# skipped 0\n# todo 0\n# duration_ms 2.5\n",
+		      99, "# fail 2"));
 	CHECK("unless there is nothing else",
 	      last_is("\nmake: *** No rule to make target 'check'.  Stop.\n", 99,
 		      "make: *** No rule to make target 'check'.  Stop."));
