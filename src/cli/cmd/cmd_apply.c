@@ -15,11 +15,12 @@
 enum { SHORT_ID = 10, SHOWN = 20, CONFLICT = 1 };
 
 static const struct cli_option options[] = {
-	OPTION_FLAG("merge",
-		    "fast-forward your branch, or create a merge commit if necessary (default)",
-		    struct loops_options, merge),
-	OPTION_FLAG("squash", "add all changes to your branch as one commit", struct loops_options,
-		    squash),
+	OPTION_FLAG(
+		"merge",
+		"bring the loop's commits: fast-forward your branch, or create a merge commit if "
+		"necessary",
+		struct loops_options, merge),
+	OPTION_FLAG("squash", "bring its commits as one commit", struct loops_options, squash),
 	OPTION_FLAG(
 		"patch",
 		"change nothing; print a mailbox for git am and git apply, and name files that this "
@@ -36,7 +37,7 @@ static const struct cli_option options[] = {
 		    yes_ci),
 	OPTION_FLAG("hunks", "for a draft: ask about each hunk, as git add -p does (-p)",
 		    struct loops_options, hunks),
-	OPTION_FLAG("files", "for a draft: take over files, committed or not (default there)",
+	OPTION_FLAG("files", "for a draft: take over files, committed or not (default)",
 		    struct loops_options, files),
 	OPTION_FLAG("with-ignored", "for a draft: also take over files that git ignores",
 		    struct loops_options, with_ignored),
@@ -57,7 +58,7 @@ static const struct cli_section sections[] = {
 			 "  125  refused; the reason is printed, and nothing was changed\n" },
 	{ "EXAMPLES", "  ringfence apply --dry-run\n"
 		      "  ringfence apply\n"
-		      "  ringfence apply 20260102-030405-abcd --squash\n"
+		      "  ringfence apply 20260102-030405-abcd --merge\n"
 		      "  ringfence apply --patch >loop.mbox; git am loop.mbox\n"
 		      "\n"
 		      "  ringfence apply 20260102-030405-efgh -- src docs   two paths of a draft\n"
@@ -389,8 +390,8 @@ static int apply(struct loops_options *opts, struct error *err)
 	}
 	if (opts->undo) {
 		error_set(err,
-			  "--undo takes a draft's apply back; for a loop, apply prints the git "
-			  "command that does");
+			  "--undo takes files back; after commits were applied, apply prints the "
+			  "git command that does");
 		return cli_fail(err);
 	}
 	if (opts->hunks || opts->yes_executed || opts->yes_ci || opts->files ||
@@ -420,11 +421,11 @@ const struct cli_command cmd_apply = {
 	.options_anywhere = true,
 	.summary = "apply the result of a loop or a draft to your project",
 	.description =
-		"Merges the branch ringfence/LOOP into the branch that is checked out here. If there are "
-		"conflicts, or if files with uncommitted changes would have to change, they are named and "
-		"nothing is changed. No hook, filter or merge driver runs. If apply is interrupted, the "
-		"next ringfence apply or run finishes it. With a draft, changes its files in the project, "
-		"or only the given paths; what you changed meanwhile is kept or named as a conflict.",
+		"Changes the files of the project as the loop or the draft did, or only the given paths. "
+		"What you changed meanwhile is kept, or named as a conflict; then nothing is changed. With "
+		"--merge, --squash or --patch, and for a loop without a draft, brings the commits of the "
+		"branch ringfence/LOOP to the branch that is checked out here instead. No hook, filter or "
+		"merge driver runs. If apply is interrupted, the next ringfence apply or run finishes it.",
 	.options = options,
 	.aliases = aliases,
 	.sections = sections,

@@ -64,7 +64,8 @@ static int print_result(const struct loops_options *opts, const struct op_clean_
 		loops_print(json_pack("{s:o, s:I}", "removed", list_json(&result->removed),
 				      "freed_bytes", (json_int_t)result->freed_bytes));
 	else if (!result->removed.count)
-		puts("nothing to remove: no loop or draft is that old");
+		puts("nothing to remove: no loop or draft is that old (to remove one: ringfence clean LOOP, "
+		     "discard DRAFT)");
 	else
 		printf("%s removed, %s freed\n", what, size);
 	return cli_flush();
