@@ -339,7 +339,8 @@ static void check_draft_space(struct doctor_check *check, const struct probe *pr
 	}
 	bytes = draft_records_bytes(&all);
 	size = text_size(bytes);
-	text(&check->detail, "%zu of commands, %s", all.count, size);
+	text(&check->detail, "%zu draft%s of commands, %s", all.count, all.count == 1 ? "" : "s",
+	     size);
 	draft_records_release(&all);
 	if (bytes < much_space)
 		return;

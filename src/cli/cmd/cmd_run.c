@@ -188,9 +188,10 @@ static int apply(const struct client_loop *loop, const struct run_options *opts,
 	if (status == OP_DONE)
 		notice_format("applied (to undo this: ringfence apply --undo %s)", loop->id);
 	else if (status == OP_ASKS)
-		notice_format("not applied: %zu of the changed paths need a yes "
-			      "(to look at them: ringfence apply --dry-run %s)",
-			      count_asked(&result), loop->id);
+		notice_format(
+			"not applied: %zu changed path%s a yes (to be asked: ringfence apply %s)",
+			count_asked(&result), count_asked(&result) == 1 ? " needs" : "s need",
+			loop->id);
 	else if (status == OP_REFUSED && result.conflicts.count)
 		notice_format("not applied: %s (to see where: ringfence apply --dry-run %s)",
 			      err->text, loop->id);
