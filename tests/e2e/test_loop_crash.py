@@ -79,7 +79,7 @@ def test_a_loop_whose_supervisor_is_being_restarted_says_so(t):
     equal((status["status"], status["reason"]), ("restarting", "its supervisor is gone, and is being started again"), "the status")
     shown = loop.ringfence("status").out
     expect("restarting" in shown and "resume" not in shown, "what a person sees", shown)
-    for words in (("resume",), ("run", "another", "--check", "true", "--agent-command", "true")):
+    for words in (("resume",), ("run", "another", "--workspace", "in-place", "--check", "true", "--agent-command", "true")):
         result = loop.ringfence(*words)
         equal(result.code, 125, f"exit status of {words[0]}", result)
         contains(result.err, "is already running", "the refusal")
