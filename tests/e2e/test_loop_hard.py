@@ -130,17 +130,17 @@ def test_on_a_full_disk_no_loop_is_begun(t):
     expect(result.err.strip() and not os.path.exists(loop.path("started")), "a sentence, and nothing started", result)
 
 
-def test_a_project_that_is_gone_after_an_iteration_ends_the_loop_until_it_is_back(t):
-    """Such a project can be neither checkpointed nor surveyed."""
+def test_a_project_that_is_gone_after_an_iteration_pauses_the_loop_until_it_is_back(t):
+    """Such a project can be neither checkpointed nor checked. Then the checks run, without the agent."""
     loop = Loop(t, scripts={"all": "edit here $N; meet go; edit done yes"})
     loop.detach()
     loop.there("here")
     away = loop.project + "-away"
     os.rename(loop.project, away)
     with open(os.path.join(away, "go"), "wb"):
-        until("the end", lambda: loop.said()["status"] == "failed")
+        until("the end", lambda: loop.said()["status"] == "paused")
     os.rename(away, loop.project)
-    contains(loop.ended("failed")["reason"], f"'{loop.project}': No such file or directory; once the cause is gone: "
+    contains(loop.ended("paused")["reason"], f"'{loop.project}': No such file or directory (once the cause is gone: "
              "ringfence resume", "the reason")
     equal(loop.ringfence("resume", "--follow").code, 0, "exit status of resume")
-    equal(loop.ended("completed")["used"], 1, "iterations")
+    equal((loop.ended("completed")["used"], t.read("here")), (1, "1\n"), "iterations, and what the one agent wrote")
