@@ -104,7 +104,7 @@ class Calculate(unittest.TestCase):
             self.assertRaises(ValueError, calculate, text)
 '''
 
-TODO = '''\
+SERVICE = '''\
 import http.server
 import json
 import sys
@@ -188,7 +188,7 @@ if __name__ == "__main__":
     http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
 '''
 
-TEST_TODO = '''\
+TEST_SERVICE = '''\
 import json
 import unittest
 import todo
@@ -245,7 +245,7 @@ def example(loop, name, *words, **options):
 
 @user_only
 @cases(("calculator", {"calc.py": CALC, "test_calc.py": TEST_CALC}, ("calc.py", "return 1\n", "return 1 + 2\n")),
-       ("todo-api", {"todo.py": TODO, "test_todo.py": TEST_TODO, "README.md": "python3 todo.py 8080\n"},
+       ("todo-api", {"todo.py": SERVICE, "test_todo.py": TEST_SERVICE, "README.md": "python3 todo.py 8080\n"},
         ("todo.py", "return refuse(404,", "return refuse(404 + 6,")))
 def test_an_example_is_built_by_the_built_in_agent_and_again_from_a_tape(t, name, files, mistake):
     tape = os.path.join(t.outside, "tape")

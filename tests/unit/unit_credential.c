@@ -125,7 +125,7 @@ static const struct {
 	  "TzQ9vLb3NhYc6J" },
 	{ "sort_key: 550e8400-e29b-41d4-a716-446655440123" },
 	{ "primary_key = \"a_long_name_of_a_column_in_a_table_2\"" },
-	{ "SSH_KEY=/home/user/.ssh/id_ed25519_2024_x7" },
+	{ "SSH_KEY=/srv/deploy/.ssh/id_ed25519_2024_x7" },
 	{ "if key == \"r8KdP2mXw5"
 	  "TzQ9vLb3NhYc6J\" or",
 	  NULL },
