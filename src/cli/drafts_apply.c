@@ -171,6 +171,7 @@ static int refuse(const struct op_draft_apply_request *request,
 	static const char *const options[PATH_GROUP_COUNT] = {
 		[PATH_GROUP_EXECUTED] = "--yes-executed",
 		[PATH_GROUP_CI] = "--yes-ci",
+		[PATH_GROUP_PINNED] = "--yes-pinned",
 	};
 	AUTO_BUFFER struct buffer wanted = BUFFER_INIT(256);
 	size_t count = 0;
@@ -334,7 +335,8 @@ static int apply_paths(const struct loops_options *opts, const struct list *path
 		.progress = notice_progress,
 		.answer.to_all = opts->yes,
 		.answers = { [PATH_GROUP_EXECUTED].to_all = opts->yes_executed,
-			     [PATH_GROUP_CI].to_all = opts->yes_ci },
+			     [PATH_GROUP_CI].to_all = opts->yes_ci,
+			     [PATH_GROUP_PINNED].to_all = opts->yes_pinned },
 	};
 
 	return opts->hunks ? apply_hunks(opts, &request, err) : apply_groups(opts, &request, err);

@@ -37,7 +37,7 @@ struct loops_options {
 	const char *from;
 	bool stat, name_only, findings, accept_findings, stop, yes;
 	bool merge, squash, patch, dry, force, undo, hunks;
-	bool yes_executed, yes_ci, files, with_ignored;
+	bool yes_executed, yes_ci, yes_pinned, files, with_ignored;
 	const char *draft_id;
 	json_t *changes;
 	struct fence_place place;

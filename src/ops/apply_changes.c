@@ -1,6 +1,7 @@
 /* Changes that apply makes in a project: see apply_changes.h. */
 #include "ops/apply_changes.h"
 
+#include "ops/apply_pins.h"
 #include "ops/apply_question.h"
 #include "util/mem.h"
 #include "util/text/jsonget.h"
@@ -34,10 +35,11 @@ static enum apply_changes_status status_of(const char *word)
 	return APPLY_CHANGES_MODIFIED;
 }
 
-static void read_item(const json_t *change, const struct apply_targets *targets,
+static void read_item(const json_t *change, const json_t *pins, const struct apply_targets *targets,
 		      struct apply_changes_item *item)
 {
 	const char *from = jsonget_string(change, "from");
+	const char *pinned = apply_pins_why(pins, jsonget_text(change, "path"));
 	bool ci = false;
 
 	*item = (struct apply_changes_item){
@@ -57,12 +59,16 @@ static void read_item(const json_t *change, const struct apply_targets *targets,
 	item->group = path_group_of(item->path, &(struct path_group_facts){
 							.executed = item->why && !ci,
 							.ci = item->why && ci,
+							.pinned = pinned,
 							.ignored = jsonget_flag(change, "ignored"),
 							.binary = item->binary,
 							.bytes = item->bytes });
+	if (item->group == PATH_GROUP_PINNED)
+		item->why = mem_dup(pinned);
 }
 
-int apply_changes_read(const json_t *answer, struct apply_changes *ret_changes, struct error *err)
+int apply_changes_read(const json_t *answer, const json_t *pins, struct apply_changes *ret_changes,
+		       struct error *err)
 {
 	const json_t *list = json_object_get(answer, "changes");
 	struct apply_targets *targets = NULL;
@@ -75,7 +81,7 @@ int apply_changes_read(const json_t *answer, struct apply_changes *ret_changes, 
 	changes.items = mem_zero((json_array_size(list) + 1) * sizeof *changes.items);
 	json_array_foreach(list, index, change)
 	{
-		read_item(change, targets, &changes.items[changes.count++]);
+		read_item(change, pins, targets, &changes.items[changes.count++]);
 	}
 	apply_targets_free(targets);
 	*ret_changes = changes;
@@ -127,7 +133,8 @@ void apply_changes_ask(const struct apply_changes *changes, enum path_group grou
 		if (item->group == group)
 			op_question_add(ret_question, &asked);
 	}
-	op_question_set(ret_question, OP_QUESTION_EXECUTED,
+	op_question_set(ret_question,
+			group == PATH_GROUP_PINNED ? OP_QUESTION_PINNED : OP_QUESTION_EXECUTED,
 			mem_format("Apply %s, %s?",
 				   ret_question->count == 1 ? "this file" : "these files",
 				   path_group_title(group)));

@@ -42,8 +42,10 @@ struct apply_changes_sum {
 };
 
 /* Reads the list `changes` of an answer of ringfence-snapshot. With work_tree, tree and obeyed, the
- * paths that tools obey are followed to the files they lead to. Returns 0, or -1 with err set. */
-int apply_changes_read(const json_t *answer, struct apply_changes *ret_changes, struct error *err);
+ * paths that tools obey are followed to the files they lead to. pins: those that the agent changed
+ * (apply_pins.h), or NULL. Returns 0, or -1 with err set. */
+int apply_changes_read(const json_t *answer, const json_t *pins, struct apply_changes *ret_changes,
+		       struct error *err);
 void apply_changes_release(struct apply_changes *changes);
 
 struct apply_changes_sum apply_changes_sum(const struct apply_changes *changes,

@@ -54,6 +54,7 @@ enum op_question_kind {
 	OP_QUESTION_REMOVE,   /* loops that will be removed */
 	OP_QUESTION_RESTORE,  /* paths that will change */
 	OP_QUESTION_EXECUTED, /* files that this machine will execute unasked */
+	OP_QUESTION_PINNED,   /* pinned files that an agent changed */
 };
 
 /* One thing that the user agrees to. Any member may be NULL. */
@@ -61,7 +62,7 @@ struct op_item {
 	char *name;  /* a setting's key, a loop's id, or a path in the project */
 	char *value; /* a setting's value, the status of a loop or path; a file: see op_apply.h */
 	char *where; /* where a setting is defined, a loop's project, or the result with a file */
-	char *why;   /* what a setting means, or why a file will be executed */
+	char *why;   /* what a setting means, or why a file needs a yes */
 };
 
 struct op_question {

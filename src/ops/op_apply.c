@@ -1,6 +1,7 @@
 /* Merging a loop's commits into the user's branch: see op_apply.h. */
 #include "ops/op_apply.h"
 
+#include "ops/apply_pins.h"
 #include "ops/apply_question.h"
 #include "snapshot/snapshot.h"
 #include "util/file/fd.h"
@@ -123,6 +124,56 @@ static enum op_apply_kind kind_of(const json_t *answer)
 	return strcmp(kind, "merge") == 0 ? OP_APPLY_MERGE : OP_APPLY_SQUASH;
 }
 
+static bool asks_about(const struct op_question *question, const char *path)
+{
+	for (size_t i = 0; i < question->count; i++)
+		if (!question->items[i].value && strcmp(question->items[i].name, path) == 0)
+			return true;
+	return false;
+}
+
+/* Makes the question about pinned files. Commits cannot be applied without them. */
+static int ask_about_pins(const struct op_apply_request *request, struct op_apply_result *result,
+			  struct error *err)
+{
+	const struct client_loop *loop = &result->loop;
+	struct error why;
+	json_t *pins = NULL;
+	json_t *change;
+	size_t index;
+
+	if (request->answer.to_all && !request->dry)
+		return 0;
+	if (apply_pins_find(request->target.state, loop, loop->state.checkpoint, &pins, &why) < 0)
+		return error_with(
+			err, why.status,
+			"whether the agent changed pinned files is not known: %.1500s (to "
+			"apply everything all the same: --yes)",
+			why.text);
+	json_array_foreach(json_object_get(result->details, "changes"), index, change)
+	{
+		const char *path = jsonget_text(change, "path");
+		const struct op_item item = { .name = (char *)path,
+					      .where = (char *)jsonget_text(result->details,
+									    "tree"),
+					      .why = (char *)apply_pins_why(pins, path) };
+
+		if (item.why && !asks_about(&result->question, path))
+			op_question_add(&result->pinned, &item);
+	}
+	json_decref(pins);
+	op_question_set(&result->pinned, OP_QUESTION_PINNED,
+			mem_dup("Apply these pinned files, which the agent changed?"));
+	return 0;
+}
+
+static bool is_open(const struct op_apply_request *request, const struct op_apply_result *result)
+{
+	return (result->question.count && !op_agreed(&request->answer, &result->question)) ||
+	       (result->pinned.count && !op_agreed(&request->answer, &result->pinned) &&
+		!op_agreed(&request->pinned, &result->pinned));
+}
+
 /* Previews the result. Returns OP_DONE if it may be applied as it is. */
 static enum op_status preview(const struct op_apply_request *request,
 			      struct op_apply_result *result, struct error *err)
@@ -143,12 +194,13 @@ static enum op_status preview(const struct op_apply_request *request,
 			   "commit or git stash them first)");
 		return OP_REFUSED;
 	}
-	if (apply_question_make(result->details, &result->question, err) < 0)
+	if (apply_question_make(result->details, &result->question, err) < 0 ||
+	    ask_about_pins(request, result, err) < 0)
 		return op_status_of(err);
 	json_object_del(result->details, "history"); /* the question has what counts */
 	if (request->dry)
 		return OP_UNCHANGED;
-	if (result->question.count && !op_agreed(&request->answer, &result->question))
+	if (is_open(request, result))
 		return OP_ASKS;
 	return result->kind == OP_APPLY_NOTHING ? OP_UNCHANGED : OP_DONE;
 }
@@ -199,6 +251,7 @@ void op_apply_release(struct op_apply_result *result)
 {
 	client_loop_release(&result->loop);
 	op_question_release(&result->question);
+	op_question_release(&result->pinned);
 	json_decref(result->details);
 	*result = (struct op_apply_result){ 0 };
 }

@@ -11,6 +11,7 @@ struct op_apply_request {
 	bool squash;             /* add one commit to the branch instead of merging */
 	bool dry;                /* change nothing */
 	struct op_answer answer;
+	struct op_answer pinned; /* to the question about pinned files */
 };
 
 enum op_apply_kind {
@@ -36,7 +37,8 @@ struct op_apply_result {
 	/* Files that this machine will execute unasked. An item's value is the commit that brings a
 	 * file which the result does not have, or else NULL. Those come last. */
 	struct op_question question;
-	json_t *details; /* the branch, commits and files, for JSON output, or NULL */
+	struct op_question pinned; /* pinned files that the agent changed, without those above */
+	json_t *details;           /* the branch, commits and files, for JSON output, or NULL */
 };
 
 /* Returns OP_UNCHANGED if there is nothing to do or `dry` is set, OP_REFUSED for the reason in

@@ -1,6 +1,7 @@
 /* Drafts: see op_draft.h. */
 #include "ops/op_draft.h"
 
+#include "ops/apply_pins.h"
 #include "snapshot/snapshot.h"
 #include "util/buffer.h"
 #include "util/clock.h"
@@ -255,6 +256,23 @@ int op_draft_covers(const char *state, const struct draft_record *record,
 	return result;
 }
 
+/* Finds the pinned files that the agent changed, if this is the draft of a loop. The caller
+ * releases the list. Returns 0, or -1 with err set. */
+static int find_pins(const char *state, const struct draft_record *record, json_t **ret_pins,
+		     struct error *err)
+{
+	struct client_loop loop = { 0 };
+	int result = 0;
+
+	*ret_pins = NULL;
+	if (record->of_loop)
+		result = client_find(state, record->id, NULL, &loop, err);
+	if (record->of_loop && result == 0)
+		result = apply_pins_find(state, &loop, record->result, ret_pins, err);
+	client_loop_release(&loop);
+	return result;
+}
+
 /* Reads what a draft changes, as apply does. This process is in the view, so it cannot compare with
  * the project as it is now. */
 static int read_changes(const char *state, const struct draft_record *record,
@@ -262,6 +280,7 @@ static int read_changes(const char *state, const struct draft_record *record,
 {
 	struct snapshot_work work;
 	json_t *answer = NULL;
+	json_t *pins = NULL;
 	int result;
 
 	snapshot_begin(&work, "describe", state, record->project, record->id);
@@ -270,7 +289,10 @@ static int read_changes(const char *state, const struct draft_record *record,
 	result = snapshot_run(&work, -1, &answer, err);
 	snapshot_release(&work);
 	if (result == 0)
-		result = apply_changes_read(answer, ret_changes, err);
+		result = find_pins(state, record, &pins, err);
+	if (result == 0)
+		result = apply_changes_read(answer, pins, ret_changes, err);
+	json_decref(pins);
 	json_decref(answer);
 	return result;
 }
@@ -422,7 +444,9 @@ static int find_way(const struct op_draft_apply_request *request,
 		return find_way_back(request, result, err);
 	result->from = 0;
 	result->to = result->record.result;
-	return draft_record_check_result(&result->record, err);
+	if (draft_record_check_result(&result->record, err) < 0)
+		return -1;
+	return find_pins(request->state, &result->record, &result->pins, err);
 }
 
 /* The kind of the checkpoint that is saved. If only a part is taken back, the apply remains the
@@ -498,7 +522,7 @@ static int read_answer(const json_t *answer, struct op_draft_apply_result *resul
 		       struct error *err)
 {
 	apply_changes_release(&result->changes);
-	if (apply_changes_read(answer, &result->changes, err) < 0)
+	if (apply_changes_read(answer, result->pins, &result->changes, err) < 0)
 		return -1;
 	read_list(answer, "conflicts", &result->conflicts);
 	read_list(answer, "joined", &result->merged);
@@ -732,6 +756,7 @@ void op_draft_apply_release(struct op_draft_apply_result *result)
 	for (int i = 0; i < PATH_GROUP_COUNT; i++)
 		op_question_release(&result->questions[i]);
 	free(result->shown);
+	json_decref(result->pins);
 	list_release(&result->left);
 	list_release(&result->conflicts);
 	list_release(&result->merged);

@@ -102,6 +102,7 @@ struct op_draft_apply_result {
 	struct draft_record record;
 	int64_t from, to;             /* the checkpoints between which the changes are */
 	struct apply_changes changes; /* as they would be made, or have been */
+	json_t *pins;                 /* that the agent changed (apply_pins.h); or NULL */
 	char *shown;                  /* stands for exactly these, in the project as it is now */
 	/* About the files of each group that needs a yes; without items if there are none. */
 	struct op_question questions[PATH_GROUP_COUNT];

@@ -13,6 +13,7 @@ static const struct {
 } groups[] = {
 	[PATH_GROUP_EXECUTED] = { "executed", "executed by this machine", true },
 	[PATH_GROUP_CI] = { "ci", "run in CI", true },
+	[PATH_GROUP_PINNED] = { "pinned", "pinned, changed by the agent", true },
 	[PATH_GROUP_DEPENDENCIES] = { "dependencies", "dependencies and lockfiles", false },
 	[PATH_GROUP_CONFIGURATION] = { "configuration", "configuration", false },
 	[PATH_GROUP_TESTS] = { "tests", "tests", false },
@@ -316,6 +317,8 @@ enum path_group path_group_of(const char *path, const struct path_group_facts *f
 		return PATH_GROUP_EXECUTED;
 	if (facts->ci)
 		return PATH_GROUP_CI;
+	if (facts->pinned)
+		return PATH_GROUP_PINNED;
 	if (facts->ignored)
 		return PATH_GROUP_IGNORED;
 	by_name = group_of_name(path);

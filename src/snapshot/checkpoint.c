@@ -393,16 +393,36 @@ static void add_checks(struct snapshot_request *request)
 		pins_add_check(&request->pins, request->look.project, request->checks.items[i]);
 }
 
+/* Writes the pinned files that differ, and adds their paths. */
+static int write_pinned(struct snapshot_request *request, struct node *old, struct node *new,
+			struct list *paths, struct error *err)
+{
+	add_checks(request);
+	return pinned_write(&request->repo, old, new, &request->pins, request->pinned,
+			    &request->json, paths, err);
+}
+
+static int list_pinned(struct snapshot_request *request, struct node *old, struct node *new,
+		       struct error *err)
+{
+	struct list paths = { 0 };
+	int result = write_pinned(request, old, new, &paths, err);
+
+	list_release(&paths);
+	return result;
+}
+
+int checkpoint_pinned(struct snapshot_request *request, struct error *err)
+{
+	return compare(request, list_pinned, err);
+}
+
 static int write_findings(struct snapshot_request *request, struct node *old, struct node *new,
 			  struct error *err)
 {
 	struct list paths = { 0 };
-	int result = 0;
+	int result = request->pinned ? write_pinned(request, old, new, &paths, err) : 0;
 
-	add_checks(request);
-	if (request->pinned)
-		result = pinned_write(&request->repo, old, new, &request->pins, request->pinned,
-				      &request->json, &paths, err);
 	if (result == 0)
 		result = findings_write(&request->repo, old, new, &request->actions, &paths,
 					&request->json, err);

@@ -19,6 +19,8 @@ int checkpoint_examine(struct snapshot_request *request,
 		       struct error *err); /* signs that changes weaken the checks */
 int checkpoint_settle(struct snapshot_request *request,
 		      struct error *err); /* pinned files in the views of a round */
+int checkpoint_pinned(struct snapshot_request *request,
+		      struct error *err); /* lists the pinned files that differ */
 int checkpoint_show(struct snapshot_request *request, struct error *err);
 int checkpoint_contains(struct snapshot_request *request,
 			struct error *err); /* fails if the path is not in the checkpoint */

@@ -99,6 +99,7 @@ static const struct task {
 	{ "diff", checkpoint_diff, STORE },
 	{ "examine", checkpoint_examine, STORE, "to" },
 	{ "settle", checkpoint_settle, STORE, "pinned" },
+	{ "pinned", checkpoint_pinned, STORE, "to" },
 	{ "show", checkpoint_show, STORE },
 	{ "holds", checkpoint_contains, STORE },
 	{ "rollback", checkpoint_undo, STORE_AND_PROJECT },

@@ -3,7 +3,8 @@
 import json
 import os
 
-from harness import cases, contains, equal, expect, lacks
+from harness import cases, contains, equal, expect, lacks, needs
+from harness.gitrepo import Repository
 from harness.loop import WORKSPACES, Loop, kill
 
 PYTEST = "python3 -B -m pytest -q -p no:cacheprovider"
@@ -127,6 +128,46 @@ def test_the_agent_is_told_and_then_a_person_decides(t):
         contains(file.read(), "- `tests/test_calc.py`\n", "the prompt")
     result = loop.ringfence("resume", "--unpin", "tests/", "--findings", "all=off", "--follow")
     lacks(result.out, "pinned:", "the progress after the pause")
+
+
+@needs("git")
+def test_changes_to_pinned_files_wait_for_a_yes_of_their_own(t):
+    """As files, and as commits. New tests are not pinned."""
+    loop = begin(t, "sed -i 's/return 0/return 19/' calc.py; sed -i 's/== 19/!= 0/' tests/test_calc.py; edit tests/test_new.py 'def test_n(): pass'",
+                 "draft")
+    repo = Repository(t, loop.project).filled()
+    result = loop.run("--apply", "--findings", "all=off", check=PYTEST)
+    equal(result.code, 0, "exit status", result)
+    contains(result.err, "not applied: 1 ", "run --apply")
+    preview = json.loads(loop.ringfence("apply", "--dry-run", "--json").out)
+    equal([(change["path"], change.get("why")) for change in preview["changes"] if change["group"] == "pinned"],
+          [("tests/test_calc.py", "the checks used the version from before the loop")], "the proposal")
+    equal([group["needs_yes"] for group in preview["groups"] if group["group"] == "pinned"], [True], "its group")
+
+    result = loop.ringfence("apply", "--merge")
+    equal(result.code, 125, "exit status of apply --merge", result)
+    contains(result.err, "tests/test_calc.py: the checks used the version from before the loop", "what needs a yes")
+    contains(result.err, "then use --yes-pinned", "the advice")
+    contains(loop.ringfence("apply", "--merge", "--dry-run", "--json").out, '"pinned": [\n    {\n      "path": "tests/test_calc.py"', "as JSON")
+
+    result = loop.ringfence("apply")
+    equal(result.code, 125, "exit status of apply", result)
+    contains(result.err, "then use --yes-pinned, or", "the advice")
+    terminal = t.tty([t.ringfence, "apply", "--project", loop.project])
+    terminal.expect("pinned, changed by the agent\\? \\[y/N\\]")
+    contains(terminal.text(), "-    assert tax(100) == 19", "the diff")
+    terminal.send("n\n")
+    equal(terminal.wait(), 0, "exit status after a no")
+    contains(terminal.text(), "left in the draft: tests/test_calc.py", "what is left")
+    with open(loop.path("tests/test_calc.py"), encoding="utf-8") as file:
+        equal(file.read(), TEST, "the test in the project")
+    expect(os.path.exists(loop.path("tests/test_new.py")), "the rest is applied")
+    equal(loop.ringfence("apply", "--yes-pinned").code, 0, "exit status with the yes")
+    equal(loop.ringfence("apply", "--undo", loop.status()["id"]).code, 0, "an undo needs no yes")
+    equal(loop.ringfence("apply", "--undo", loop.status()["id"]).code, 0, "nor the next one")
+    result = loop.ringfence("apply", "--merge", "--yes-pinned")
+    equal(result.code, 0, "exit status of apply --merge with the yes", result)
+    contains(repo.git("show", "--stat", "HEAD"), "tests/test_calc.py", "the commit")
 
 
 def test_a_check_sees_the_mode_of_a_pinned_file(t):

@@ -390,13 +390,16 @@ static void grouping(void)
 	CHECK("settings and build files are configuration", are_named(PATH_GROUP_CONFIGURATION));
 	CHECK("everything else is source", are_named(PATH_GROUP_SOURCE));
 	CHECK("a file that this machine executes is in that group, whatever else it is",
-	      decides(&(struct path_group_facts){ true, true, true, true, UINT64_MAX },
+	      decides(&(struct path_group_facts){ true, true, true, true, true, UINT64_MAX },
 		      PATH_GROUP_EXECUTED, PATH_GROUP_COUNT));
 	CHECK("a file that CI runs comes next",
-	      decides(&(struct path_group_facts){ false, true, true, true, UINT64_MAX },
+	      decides(&(struct path_group_facts){ false, true, true, true, true, UINT64_MAX },
 		      PATH_GROUP_CI, PATH_GROUP_COUNT));
+	CHECK("then a pinned file",
+	      decides(&(struct path_group_facts){ false, false, true, true, true, UINT64_MAX },
+		      PATH_GROUP_PINNED, PATH_GROUP_COUNT));
 	CHECK("then an ignored file",
-	      decides(&(struct path_group_facts){ false, false, true, true, UINT64_MAX },
+	      decides(&(struct path_group_facts){ false, false, false, true, true, UINT64_MAX },
 		      PATH_GROUP_IGNORED, PATH_GROUP_COUNT));
 	CHECK("a large file is large, also a binary one, unless it is a dependency",
 	      decides(&(struct path_group_facts){ .binary = true, .bytes = 1 << 20 },
@@ -406,8 +409,7 @@ static void grouping(void)
 		      PATH_GROUP_BINARY, PATH_GROUP_DEPENDENCIES));
 	for (int i = 0; i < PATH_GROUP_COUNT; i++)
 		CHECK(path_group_title((enum path_group)i),
-		      path_group_asks((enum path_group)i) ==
-			      (i == PATH_GROUP_EXECUTED || i == PATH_GROUP_CI));
+		      path_group_asks((enum path_group)i) == (i <= PATH_GROUP_PINNED));
 }
 
 static void answers(void)

@@ -28,13 +28,14 @@ static const struct cli_option options[] = {
 		struct loops_options, patch),
 	OPTION_FLAG("dry-run", "change nothing; show what would change, and conflicts",
 		    struct loops_options, dry),
-	OPTION_FLAG("yes",
-		    "also apply files that run or are obeyed unasked (of a draft, also in CI)",
+	OPTION_FLAG("yes", "also apply files that run or are obeyed unasked, and pinned files",
 		    struct loops_options, yes),
 	OPTION_FLAG("yes-executed", "for a draft: a yes to the files that this machine executes",
 		    struct loops_options, yes_executed),
 	OPTION_FLAG("yes-ci", "for a draft: a yes to the files that CI runs", struct loops_options,
 		    yes_ci),
+	OPTION_FLAG("yes-pinned", "a yes to the pinned files that the agent changed",
+		    struct loops_options, yes_pinned),
 	OPTION_FLAG("hunks", "for a draft: ask about each hunk, as git add -p does (-p)",
 		    struct loops_options, hunks),
 	OPTION_FLAG("files", "for a draft: take over files, committed or not (default)",
@@ -107,7 +108,7 @@ static void notice_lists(const json_t *answer)
 	}
 }
 
-static void show_executed(const struct op_question *question)
+static void show_question(const struct op_question *question)
 {
 	for (size_t i = 0; i < question->count; i++) {
 		const struct op_item *item = &question->items[i];
@@ -119,6 +120,12 @@ static void show_executed(const struct op_question *question)
 		else
 			notice_format("%s: %s", item->name, item->why);
 	}
+}
+
+static void show_questions(const struct op_apply_result *result)
+{
+	show_question(&result->question);
+	show_question(&result->pinned);
 }
 
 static bool asks_about_history(const struct op_question *question)
@@ -136,16 +143,22 @@ static void notice_leftovers(const struct op_apply_result *result)
 			      result->loop.id);
 }
 
+/* The tokens of the questions that the user has answered. */
+struct answers {
+	char executed[SHA256_HEX], pinned[SHA256_HEX];
+};
+
 /* ---- results ---- */
 
 /* Prints the fields of an answer that docs/protocols.md lists. */
 static void print_json(const json_t *answer)
 {
 	static const char *const keys[] = {
-		"id",         "kind",      "branch",         "old",       "new",
-		"commits",    "changes",   "executed",       "conflicts", "conflict_count",
-		"in_the_way", "written",   "removed",        "there",     "filtered",
-		"left",       "recovered", "recovered_left",
+		"id",      "kind",      "branch",         "old",
+		"new",     "commits",   "changes",        "executed",
+		"pinned",  "conflicts", "conflict_count", "in_the_way",
+		"written", "removed",   "there",          "filtered",
+		"left",    "recovered", "recovered_left",
 	};
 	json_t *printed = json_object();
 
@@ -254,6 +267,7 @@ static int report(const struct loops_options *opts, const struct op_apply_result
 	if (opts->json) {
 		json_object_set_new(answer, "id", json_string(result->loop.id));
 		json_object_set_new(answer, "executed", question_json(&result->question));
+		json_object_set_new(answer, "pinned", question_json(&result->pinned));
 		print_json(answer);
 	} else if (result->kind == OP_APPLY_NOTHING) {
 		printf("nothing to do: %s already contains ringfence/%s\n",
@@ -278,24 +292,36 @@ static int report_refusal(const struct loops_options *opts, const struct op_appl
 	return looked ? report_in_the_way(opts, result, err) : cli_fail(err);
 }
 
-/* Asks about files that this machine executes unasked. Returns 0 for yes, or the exit status. */
-static int ask(const struct loops_options *opts, const struct op_apply_result *result,
-	       char token[SHA256_HEX], struct op_answer *answer, struct error *err)
+/* Names everything that needs a yes, and the option that gives it. */
+static int refuse(const struct op_apply_request *request, const struct op_apply_result *result,
+		  struct error *err)
 {
 	bool history = asks_about_history(&result->question);
-	size_t count = result->question.count;
+	size_t count = result->question.count + (request->pinned.to_all ? 0 : result->pinned.count);
+
+	show_questions(result);
+	error_set(err,
+		  "%zu path%s a yes: review %s (git %s HEAD..%sringfence/%s), then use --yes%s%s",
+		  count, count == 1 ? " needs" : "s need", count == 1 ? "it" : "them",
+		  history ? "log -p" : "diff", history ? "" : ".", result->loop.id,
+		  result->question.count ? "" : "-pinned", history ? " or --squash" : "");
+	return cli_fail(err);
+}
+
+/* Asks about files that this machine executes unasked, then about pinned ones. Returns 0 for yes,
+ * or the exit status. */
+static int ask(const struct loops_options *opts, const struct op_apply_result *result,
+	       struct answers *answers, struct op_apply_request *request, struct error *err)
+{
+	bool executed = result->question.count && !op_agreed(&request->answer, &result->question);
+	const struct op_question *question = executed ? &result->question : &result->pinned;
 	struct error unused;
 
-	if (opts->json || !confirm_possible("use --yes", &unused)) {
-		error_set(err,
-			  "%zu path%s a yes: review %s (git %s HEAD..%sringfence/%s), then use "
-			  "--yes%s",
-			  count, count == 1 ? " needs" : "s need", count == 1 ? "it" : "them",
-			  history ? "log -p" : "diff", history ? "" : ".", result->loop.id,
-			  history ? " or --squash" : "");
-		return cli_fail(err);
-	}
-	if (confirm_answer(&result->question, token, answer))
+	if (opts->json || !confirm_possible("use --yes", &unused))
+		return refuse(request, result, err);
+	show_question(question);
+	if (confirm_answer(question, executed ? answers->executed : answers->pinned,
+			   executed ? &request->answer : &request->pinned))
 		return 0;
 	puts("nothing was changed");
 	return CONFLICT;
@@ -321,19 +347,20 @@ static int report_missing(const struct loops_options *opts, struct error *err)
 static int apply_and_report(const struct loops_options *opts, struct op_apply_request *request,
 			    struct error *err)
 {
-	char token[SHA256_HEX];
+	struct answers answers;
 	int code;
 
 	for (;;) {
 		struct op_apply_result result;
 		enum op_status status = op_apply(request, &result, err);
+		bool first = !request->answer.token && !request->pinned.token;
 
-		if (!request->answer.token)
+		if (first)
 			notice_leftovers(&result);
-		if (!request->answer.token || status == OP_ASKS)
-			show_executed(&result.question);
+		if (first && status != OP_ASKS)
+			show_questions(&result);
 		if (status == OP_ASKS)
-			code = ask(opts, &result, token, &request->answer, err);
+			code = ask(opts, &result, &answers, request, err);
 		else if (status == OP_NOT_FOUND && !result.loop.id)
 			code = report_missing(opts, err);
 		else
@@ -353,7 +380,7 @@ static int print_patch(const struct op_apply_request *request, struct error *err
 					       &result, err);
 
 	notice_leftovers(&result);
-	show_executed(&result.question);
+	show_questions(&result);
 	op_apply_release(&result);
 	return op_failed(status) ? cli_fail(err) : 0;
 }
@@ -374,7 +401,8 @@ static int apply(struct loops_options *opts, struct error *err)
 {
 	struct op_apply_request request = { .squash = opts->squash,
 					    .dry = opts->dry,
-					    .answer.to_all = opts->yes };
+					    .answer.to_all = opts->yes,
+					    .pinned.to_all = opts->yes_pinned };
 
 	if (opts->files + opts->merge + opts->squash + opts->patch > 1) {
 		error_set(err, "use only one of --files, --merge, --squash and --patch");

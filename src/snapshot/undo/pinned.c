@@ -30,7 +30,7 @@ struct pinned {
 	struct node *base;
 	const struct pins *pins;
 	const struct changes *changes;
-	int folder;
+	int folder; /* -1: nothing is written */
 	struct json *json;
 	struct list *paths;
 };
@@ -153,7 +153,7 @@ static int hide(const struct pinned *at, const char *path, struct error *err)
 static void list_one(struct pinned *at, const char *path, enum pins_kind kind, const char *shown)
 {
 	list_add(at->paths, path);
-	if (at->paths->count > MOST_LISTED)
+	if (at->folder >= 0 && at->paths->count > MOST_LISTED)
 		return;
 	json_open(at->json, NULL, '{');
 	json_text(at->json, "path", path);
@@ -228,6 +228,8 @@ static int merge(struct pinned *at, const struct changes_item *item, struct erro
 	if (result < 0 || !merged)
 		return result;
 	list_one(at, item->path, PINS_MANIFEST, "merged");
+	if (at->folder < 0)
+		return 0;
 	return write_text(at, item->path, merged, item->new->mode, err);
 }
 
@@ -269,12 +271,12 @@ static int keep_folder(struct pinned *at, const char *path, struct error *err)
 {
 	enum pins_kind kind = deciding_inside(at->pins, node_at(at->base, path), path);
 	AUTO_FREE char *inner = path_join(path, "x");
-	AUTO_FD folder = kind == PINS_NOT ? -1 : open_folder(at, inner, err);
+	bool written = kind != PINS_NOT && at->folder >= 0;
+	AUTO_FD folder = written ? open_folder(at, inner, err) : -1;
 
-	if (kind == PINS_NOT)
-		return 0;
-	list_one(at, path, kind, "base");
-	return folder < 0 ? -1 : 0;
+	if (kind != PINS_NOT)
+		list_one(at, path, kind, "base");
+	return written && folder < 0 ? -1 : 0;
 }
 
 /* Handles a path that the base has, and that was changed or removed. */
@@ -293,7 +295,7 @@ static int keep(struct pinned *at, const struct changes_item *item, const char *
 		return merge(at, item, err);
 	fault_point();
 	list_one(at, path, kind, "base");
-	return restore(at, item->old, path, err);
+	return at->folder < 0 ? 0 : restore(at, item->old, path, err);
 }
 
 /* Reports whether the base has files that decide; otherwise new ones cannot weaken them. */
@@ -338,7 +340,7 @@ static int hide_new(struct pinned *at, struct error *err)
 		if (kind == PINS_NOT)
 			continue;
 		list_one(at, item->path, kind, "hidden");
-		if (hide(at, item->path, err) < 0)
+		if (at->folder >= 0 && hide(at, item->path, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -362,7 +364,7 @@ int pinned_write(struct checkpoint_repo *repo, struct node *base, struct node *n
 		 const struct pins *pins, const char *folder, struct json *json,
 		 struct list *ret_paths, struct error *err)
 {
-	AUTO_FD place = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	AUTO_FD place = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
 	const struct list everything = { 0 };
 	struct changes changes;
 	struct pinned at = { .repo = repo,
@@ -374,7 +376,7 @@ int pinned_write(struct checkpoint_repo *repo, struct node *base, struct node *n
 			     .paths = ret_paths };
 	int result;
 
-	if (place < 0)
+	if (folder && place < 0)
 		return error_sys(err, "open '%s'", folder);
 	changes_find(base, now, &everything, &changes);
 	json_open(json, "pinned", '[');

@@ -13,8 +13,9 @@
 #include "snapshot/store/checkpoint_repo.h"
 #include "util/text/json.h"
 
-/* Writes the files to an empty folder, and their list to an answer as `pinned`. The paths are added
- * to *ret_paths, which the caller releases. Returns 0, or -1 with err set. */
+/* Writes the files to an empty folder, and their list to an answer as `pinned`, 200 at most. The
+ * paths are added to *ret_paths, which the caller releases. Without a folder, all are listed and
+ * none is written. Returns 0, or -1 with err set. */
 int pinned_write(struct checkpoint_repo *repo, struct node *base, struct node *now,
 		 const struct pins *pins, const char *folder, struct json *json,
 		 struct list *ret_paths, struct error *err);
