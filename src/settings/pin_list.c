@@ -9,15 +9,14 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Takes ownership of why. */
-static void add(struct pin_list *list, enum pins_kind kind, const char *pattern, char *why,
+static void add(struct pin_list *list, enum pins_kind kind, const char *pattern, const char *why,
 		const char *origin)
 {
 	list->items = mem_extend(list->items, list->count, sizeof *list->items);
 	list->items[list->count++] = (struct pin_list_item){
 		.kind = kind,
 		.pattern = mem_dup(pattern),
-		.why = why,
+		.why = mem_dup(why),
 		.origin = mem_dup(origin),
 	};
 }
@@ -29,7 +28,7 @@ static void add_setting(struct pin_list *list, const struct config *config, enum
 		const struct config_value *value = &config->values[i];
 
 		if (value->setting->id == id && value->state == CONFIG_ACTIVE)
-			add(list, kind, value->text, mem_dup(pins_kind_says(kind)), value->origin);
+			add(list, kind, value->text, pins_kind_says(kind), value->origin);
 	}
 }
 
@@ -48,6 +47,7 @@ static const char *origin_of(const struct config *config, const char *check)
 static void add_check(struct pin_list *list, const char *project, const char *check,
 		      const char *origin)
 {
+	AUTO_FREE char *named = mem_format("named by the check '%s'", check);
 	struct pins pins = { 0 };
 	const char *pattern;
 
@@ -56,15 +56,16 @@ static void add_check(struct pin_list *list, const char *project, const char *ch
 		AUTO_FREE char *path = path_join(project, pins.scripts.items[i]);
 
 		if (access(path, F_OK) == 0)
-			add(list, PINS_SCRIPT, path + strlen(project),
-			    mem_format("named by the check '%s'", check), origin);
+			add(list, PINS_SCRIPT, path + strlen(project), named, origin);
 	}
-	for (size_t i = 0; i < pins.readers.count; i++)
-		for (size_t k = 0; (pattern = pins_reader_pattern(pins.readers.items[i], k)); k++)
-			add(list, PINS_SCRIPT, pattern,
-			    mem_format("read by %s, which the check '%s' names",
-				       pins.readers.items[i], check),
-			    origin);
+	for (size_t i = 0; i < pins.readers.count; i++) {
+		const char *reader = pins.readers.items[i];
+		AUTO_FREE char *read = mem_format("read by %s, which the check '%s' names", reader,
+						  check);
+
+		for (size_t k = 0; (pattern = pins_reader_pattern(reader, k)); k++)
+			add(list, PINS_SCRIPT, pattern, read, origin);
+	}
 	pins_release(&pins);
 }
 
@@ -86,7 +87,7 @@ static void add_all(struct pin_list *list, const struct effective *effective, co
 	}
 	for (size_t i = 0; (kind = pins_built_in(i)); i++)
 		for (size_t k = 0; (pattern = pins_pattern(kind, k)); k++)
-			add(list, kind, pattern, mem_dup(pins_kind_says(kind)), "built-in");
+			add(list, kind, pattern, pins_kind_says(kind), "built-in");
 }
 
 /* Returns the setting that turns pins off, or NULL. */
