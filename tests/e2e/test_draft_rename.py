@@ -279,9 +279,9 @@ def interrupted(t, script="true"):
                             f"mv folder/one folder/link {PLACE}/new; {script}; echo ready; read end", opts=("--draft",), stdin=subprocess.PIPE)
     equal(process.stdout.readline(), b"ready\n", "the command's first line")
     process.send_signal(signal.SIGKILL)
-    process.communicate()
     t.leftover_runs = True
     t.all_gone()
+    process.communicate()  # not before: the end of its input would let the command end by itself
     return draft_of(t)
 
 
@@ -308,8 +308,8 @@ def test_nothing_is_lost_by_a_kill(t, case):
     upper = os.path.join(t.state, "drafts", draft_of(t), "layers/upper")
     until("the rename", lambda: any(os.path.lexists(os.path.join(upper, path)) for path in (case, "moved")))
     process.send_signal(signal.SIGKILL)
-    process.communicate()
     t.all_gone()
+    process.communicate()  # not before: the end of its input would let the command end by itself
     result = t.sh("ls -A; cat folder/inner/* moved/inner/* 2>/dev/null | wc -c", opts=("--in", draft_of(t)))
     contains(result.out, "\n490\n", "the size of all files, after what the next command finds")
     lacks(result.out, PLACE, "what the next command finds")
@@ -328,9 +328,9 @@ def test_a_rename_killed_at_each_step_is_finished(t, case):
     process = t.fence_start("sh", "-c", f"set -e; {script}; echo ready; read end", opts=("--draft",), stdin=subprocess.PIPE)
     equal(process.stdout.readline(), b"ready\n", "the command's first line")
     process.send_signal(signal.SIGKILL)
-    process.communicate()
     t.leftover_runs = True
     t.all_gone()
+    process.communicate()  # not before: the end of its input would let the command end by itself
     result = t.sh("cat f/a f/b; ls -A; stat -c %a f", opts=("--in", draft_of(t)))
     equal(result.out, "abattack\nf\n700\n", "what the next command finds", result)
 

@@ -37,9 +37,9 @@ def killed_with_note(t, note, script, *opts):
     process = t.fence_start("sh", "-c", f"{first}; echo ready; read end", opts=opts or ("--draft",), stdin=subprocess.PIPE)
     equal(process.stdout.readline(), b"ready\n", "the command's first line")
     process.send_signal(signal.SIGKILL)
-    process.communicate()
     t.leftover_runs = True
     t.all_gone()
+    process.communicate()  # not before: the end of its input would let the command end by itself
 
 
 def python(t, script, *opts):

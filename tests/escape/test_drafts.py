@@ -348,8 +348,8 @@ def start(t, script, *opts):
 
 def kill(t, process):
     os.kill(process.pid, signal.SIGKILL)
-    process.communicate(timeout=60)
     t.all_gone()
+    process.communicate(timeout=60)  # not before: the end of its input would let the command end by itself
 
 
 def test_a_rehearsal_sweeps_what_a_killed_run_left_in_the_project_itself(t):

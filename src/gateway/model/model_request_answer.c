@@ -93,6 +93,7 @@ static int flush(struct model_request *request)
 	}
 	if (size > 0 && hold(request, out->data, size))
 		return 0;
+	model_request_note(request); /* before the client has it: then this process may be killed */
 	if (!request->holding && send_held(request) < 0)
 		return -1;
 	return size > 0 ? connection_side_send(&request->connection->client, out->data, size) : 0;
