@@ -70,8 +70,8 @@ struct fence_covers {
 	size_t count;
 };
 
+struct fence_index;
 struct fence_place;
-
 struct fence_plan;
 
 struct fence_spec {
@@ -89,6 +89,7 @@ struct fence_spec {
 	/* In a view: the plan that was made outside, which says what the project itself protects.
 	 * Otherwise NULL. */
 	const struct fence_plan *before;
+	struct fence_index *index; /* of the project (fence_index.h), or NULL */
 	bool read_only;
 	const char *read_only_origin; /* the option or file and line that set read_only, or NULL */
 	bool denials;                 /* report and explain denials */

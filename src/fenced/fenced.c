@@ -4,6 +4,7 @@
 #include "fence/fence_report.h"
 #include "gateway/owner/gateway_outlet.h"
 #include "util/file/path.h"
+#include "util/mem.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -74,6 +75,35 @@ static int find_place(struct fenced *run, struct error *err)
 	return 0;
 }
 
+static bool is_layered(const struct fenced_request *request)
+{
+	return draft_is_layered(request->draft) &&
+	       (!request->over || draft_is_layered(request->over));
+}
+
+/* Makes the index of the view. Without one, the view is scanned as a whole. */
+static void index_view(const struct fenced_request *request, struct fenced *run)
+{
+	const char *const drafts[] = { request->draft, request->over };
+	struct list layers = { 0 };
+	struct error ignored;
+
+	for (size_t i = 0; i < sizeof drafts / sizeof *drafts; i++) {
+		AUTO_FREE char *files = drafts[i] ? draft_files(drafts[i], &ignored) : NULL;
+
+		if (files)
+			list_add(&layers, files);
+	}
+	if (request->pins)
+		list_add(&layers, request->pins);
+	if (is_layered(request) && fence_index_view(run->spec.index, &run->spec, &layers,
+						    &run->view_index, &ignored) == 0)
+		run->spec.index = &run->view_index;
+	else
+		run->spec.index = NULL;
+	list_release(&layers);
+}
+
 /* Plans for the project itself, then moves this process to the view. */
 static int enter_draft(const struct fenced_request *request, struct fenced *run, struct error *err)
 {
@@ -84,10 +114,12 @@ static int enter_draft(const struct fenced_request *request, struct fenced *run,
 	if (!draft_kind_name(request->draft, err))
 		return -1;
 	run->spec.draft = true;
+	run->spec.index = request->index ? request->index : &run->index;
 	run->spec.read_only = run->spec.read_only || request->draft_read_only;
 	if (find_place(run, err) < 0 || fence_plan_make(&run->spec, &run->before, err) < 0)
 		return -1;
 	run->apart = true;
+	index_view(request, run);
 	if (request->before)
 		request->before(&run->before);
 	view = fenced_view(run->spec.place, request->draft);
@@ -142,6 +174,8 @@ static void drop_try(struct fenced *run)
 static int plan_and_run(const struct fenced_request *request, struct fenced *run, struct error *err)
 {
 	for (int try = 0; try == 0 || (run->result.changed && try < MOST_TRIES); try++) {
+		if (run->result.changed)
+			run->spec.index = NULL; /* it may be out of date */
 		drop_try(run);
 		if (fence_plan_make(&run->spec, &run->plan, err) < 0)
 			return -1;
@@ -166,7 +200,9 @@ int fenced_run(const struct fenced_request *request, struct fenced *ret_run, str
 {
 	int result;
 
-	*ret_run = (struct fenced){ .spec = *request->spec };
+	*ret_run = (struct fenced){ .spec = *request->spec,
+				    .index = FENCE_INDEX_INIT,
+				    .view_index = FENCE_INDEX_INIT };
 	ret_run->spec.read = (struct fence_paths){ 0 }; /* a deep copy: a tape may be added */
 	fence_paths_add_all(&ret_run->spec.read, &request->spec->read);
 	/* A tape is the user's file, and not part of a draft. */
@@ -188,6 +224,8 @@ void fenced_release(struct fenced *run)
 	fence_paths_release(&run->spec.read);
 	if (run->apart)
 		fence_plan_release(&run->before);
+	fence_index_release(&run->index);
+	fence_index_release(&run->view_index);
 	if (run->placed)
 		fence_place_release(&run->place);
 }

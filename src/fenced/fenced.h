@@ -11,6 +11,7 @@
 
 #include "draft/draft.h"
 #include "fence/fence.h"
+#include "fence/fence_index.h"
 #include "fence/fence_place.h"
 #include "gateway/owner/ledger.h"
 #include "util/buffer.h"
@@ -28,6 +29,9 @@ struct fenced_request {
 	bool draft_read_only; /* somebody else may be writing to the draft */
 	const char *over;     /* another draft below it, or NULL (struct draft_view) */
 	const char *pins;     /* files in place of those below, or NULL (struct draft_view) */
+	/* For a draft: the index of the project, which is used, or made if it is not complete; or
+	 * NULL. */
+	struct fence_index *index;
 	/* Called, for a draft, with the plan for the project itself, or NULL. */
 	void (*before)(const struct fence_plan *plan);
 	/* Called with each plan before it runs, or NULL. */
@@ -41,6 +45,8 @@ struct fenced {
 	struct fence_place place; /* found here if the spec has none; valid if `placed` */
 	struct fence_plan before; /* for the project itself; valid if `apart` */
 	bool placed, apart;
+	struct fence_index index; /* of the project, if the request has none */
+	struct fence_index view_index;
 	struct fence_plan plan; /* of the last try; valid if `planned` */
 	struct fence_result result;
 	struct ledger_news news; /* the use of models; valid if `metered` */

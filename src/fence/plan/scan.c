@@ -1,6 +1,8 @@
 /* Scans a tree for files that need protection: see scan.h. */
 #include "fence/plan/scan.h"
 
+#include "fence/fence_index.h"
+#include "fence/fence_place.h"
 #include "fence/plan/known.h"
 #include "fence/plan/names.h"
 #include "fence/plan/protection.h"
@@ -34,6 +36,7 @@ struct scan {
 	size_t pattern_count;
 	uint64_t steps; /* left for matching patterns */
 	struct names_walk names;
+	struct fence_index *record; /* is being made, or NULL */
 };
 
 static bool is_head(const char *name)
@@ -200,6 +203,12 @@ static bool is_secret(struct scan *scan, const struct dirwalk_entry *entry,
 	return secret_file(names, entry->folder, entry->name, &scan->protection.look_budget);
 }
 
+static bool is_put_aside(const struct dirwalk_entry *entry)
+{
+	return entry->type == DT_DIR &&
+	       strncmp(entry->name, SCAN_NEAR_QUARANTINE, strlen(SCAN_NEAR_QUARANTINE)) == 0;
+}
+
 static struct special classify(struct scan *scan, const struct dirwalk_entry *entry)
 {
 	struct special special = { .ignored = ignored_by(scan, entry),
@@ -209,8 +218,7 @@ static struct special classify(struct scan *scan, const struct dirwalk_entry *en
 		special.names.by[NAMES_SECRET] = special.ignored;
 	special.secret = is_secret(scan, entry, &special.names);
 	special.executed = scan_executed(&special.names, entry);
-	special.put_aside = entry->type == DT_DIR && strncmp(entry->name, SCAN_NEAR_QUARANTINE,
-							     strlen(SCAN_NEAR_QUARANTINE)) == 0;
+	special.put_aside = is_put_aside(entry);
 	return special;
 }
 
@@ -270,11 +278,12 @@ static enum dirwalk_verdict protect(struct scan *scan, const struct dirwalk_entr
 	return is_git || special->secret ? DIRWALK_PAST : DIRWALK_ON;
 }
 
-static enum dirwalk_verdict visit_entry(void *context, const struct dirwalk_entry *entry)
+/* Decides about an entry, and adds what it needs to the plan. */
+static enum dirwalk_verdict judge_entry(struct scan *scan, const struct dirwalk_entry *entry,
+					const struct special *found)
 {
-	struct scan *scan = context;
 	struct fence_plan *plan = scan->protection.plan;
-	const struct special special = classify(scan, entry);
+	const struct special special = *found;
 	bool is_git = special.executed && strcasecmp(entry->name, ".git") == 0;
 
 	if (special.names.by[NAMES_START] && entry->type != DT_DIR && !scan->draft)
@@ -319,6 +328,78 @@ static enum dirwalk_verdict visit_entry(void *context, const struct dirwalk_entr
 	return protect(scan, entry, &special, path, is_git);
 }
 
+/* ---- recording ---- */
+
+/* Returns whether judge_entry() may do more than go on, here or in a view that shows other contents
+ * or permissions. */
+static bool is_notable(const struct scan *scan, const struct dirwalk_entry *entry,
+		       const struct names_found *names)
+{
+	return names->by[NAMES_ALONE] || names_secret(names) || entry->closed ||
+	       entry->type == DT_SOCK || is_head(entry->name) || is_put_aside(entry) ||
+	       is_executed_link(scan, entry) || is_inner_file(scan, entry) ||
+	       (names->by[NAMES_START] && !scan->draft);
+}
+
+static void record(struct scan *scan, const struct dirwalk_entry *entry,
+		   const struct names_found *names, enum dirwalk_verdict verdict)
+{
+	if (is_notable(scan, entry, names))
+		fence_index_add(scan->record, entry->path);
+	if (entry->type == DT_DIR && verdict == DIRWALK_ON && !entry->closed)
+		fence_index_watch(scan->record, entry->folder, entry->name);
+}
+
+static enum dirwalk_verdict visit_entry(void *context, const struct dirwalk_entry *entry)
+{
+	struct scan *scan = context;
+	const struct special special = classify(scan, entry);
+	enum dirwalk_verdict verdict = judge_entry(scan, entry, &special);
+
+	if (scan->record)
+		record(scan, entry, &special.names, verdict);
+	return verdict;
+}
+
+/* Records an entry of a layer. A plan is made later, for the view. */
+static enum dirwalk_verdict visit_layer(void *context, const struct dirwalk_entry *entry)
+{
+	struct scan *scan = context;
+	struct names_found names = names_entry(&scan->names, entry);
+
+	if (entry->closed) {
+		error_set(scan->err, "the folder '%s' cannot be read", entry->path);
+		return DIRWALK_STOP;
+	}
+	if (is_notable(scan, entry, &names) || ignored_by(scan, entry))
+		fence_index_add(scan->record, entry->path);
+	return DIRWALK_ON;
+}
+
+int scan_layer(const char *folder, const struct fence_spec *spec, struct fence_index *index,
+	       struct error *err)
+{
+	AUTO_FD root = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct scan scan = { .draft = true,
+			     .err = err,
+			     .patterns = spec->patterns.items,
+			     .pattern_count = spec->patterns.count,
+			     .steps = SCAN_MOST_STEPS,
+			     .names = { .root = spec->place->project },
+			     .record = index };
+	const struct dirwalk walk = { .visit = visit_layer,
+				      .context = &scan,
+				      .deepest = DIRWALK_DEPTH };
+
+	if (root < 0)
+		return error_sys(err, "open '%s'", folder);
+	if (dirwalk_tree(&walk, root, NULL, err) < 0)
+		return -1;
+	return scan.pattern_count && !scan.steps
+		       ? error_set(err, "matching the ignore patterns takes too long")
+		       : 0;
+}
+
 /* The sizes of what a scan adds to, so that it can be undone. */
 struct mark {
 	size_t rules, known, secrets, seen, links, witnesses, exempt, notices;
@@ -358,13 +439,15 @@ static void undo_to(struct fence_plan *plan, const struct mark *mark)
 	plan->seen_count = mark->seen;
 }
 
-/* Scans once. *ret_changed is whether the tree changed in the meantime. */
-static int scan_once(struct scan *scan, int root, bool *ret_changed)
+/* Scans once, everything or the given paths. *ret_changed is whether the tree changed in the
+ * meantime. */
+static int scan_once(struct scan *scan, int root, const struct list *only, bool *ret_changed)
 {
 	struct protection *protection = &scan->protection;
 	const struct dirwalk walk = { .visit = visit_entry,
 				      .context = scan,
-				      .deepest = DIRWALK_DEPTH };
+				      .deepest = DIRWALK_DEPTH,
+				      .only = only };
 	struct symlinks symlinks = { 0 };
 	int result;
 
@@ -372,6 +455,10 @@ static int scan_once(struct scan *scan, int root, bool *ret_changed)
 	protection->look_budget = SECRET_BUDGET;
 	protection->programs = gitprograms_new(protection->plan->identity.home);
 	protection->symlinks = &symlinks;
+	if (scan->record) {
+		fence_index_clear(scan->record);
+		fence_index_watch(scan->record, root, "");
+	}
 	result = protection_add_parent_repository(protection, scan->err);
 	if (result == 0)
 		result = dirwalk_tree(&walk, root, ret_changed, scan->err);
@@ -391,6 +478,8 @@ int scan_tree(struct fence_plan *plan, size_t rule, struct error *err)
 	struct scan scan = { .protection = { .plan = plan, .root = path },
 			     .draft = plan->rules[rule].draft,
 			     .err = err };
+	struct fence_index *index = plan->rules[rule].project ? plan->spec->index : NULL;
+	const struct list *only = index && index->complete ? &index->paths : NULL;
 	const struct mark before = mark(plan);
 	bool changed = true;
 
@@ -405,9 +494,11 @@ int scan_tree(struct fence_plan *plan, size_t rule, struct error *err)
 		scan.patterns = plan->spec->patterns.items;
 		scan.pattern_count = plan->spec->patterns.count;
 	}
+	scan.record = only ? NULL : index;
 	for (int i = 0; i < TRIES && changed; i++) {
 		undo_to(plan, &before);
-		if (scan_once(&scan, root, &changed) < 0)
+		/* If something changes, the index may be out of date. */
+		if (scan_once(&scan, root, i == 0 ? only : NULL, &changed) < 0)
 			return -1;
 	}
 	if (scan.pattern_count && !scan.steps)
@@ -420,5 +511,7 @@ int scan_tree(struct fence_plan *plan, size_t rule, struct error *err)
 			err,
 			"'%s' changes too fast to be scanned; stop the process that changes it, and try again",
 			path);
+	if (scan.record)
+		fence_index_settle(scan.record);
 	return 0;
 }

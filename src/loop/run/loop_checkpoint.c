@@ -1,6 +1,7 @@
 /* Checkpoints of a loop: see loop_checkpoint.h. */
 #include "loop/run/loop_checkpoint.h"
 
+#include "loop/run/project_watch.h"
 #include "loop/state/loop_folder.h"
 #include "loop/state/loop_report.h"
 #include "util/clock.h"
@@ -31,6 +32,12 @@ static void begin(const struct supervisor *sup, const char *name, struct snapsho
 		snapshot_tell(work, "draft", sup->state.options.draft);
 }
 
+/* Returns whether the next checkpoint looks for the user's edits. */
+static bool looks_for_edits(struct supervisor *sup)
+{
+	return sup->state.options.draft && !sup->run.working && project_watch_has_changed(sup);
+}
+
 /* The request of a checkpoint. The caller releases it. */
 static void make_save(struct supervisor *sup, const char *kind, uint32_t iteration,
 		      struct snapshot_work *ret_work)
@@ -43,7 +50,7 @@ static void make_save(struct supervisor *sup, const char *kind, uint32_t iterati
 	/* If the store was lost, the numbers go on: an old one must not mean a later state. */
 	snapshot_tell_number(ret_work, "next", sup->state.checkpoint + 1);
 	snapshot_tell_number(ret_work, "live", sup->run.working);
-	snapshot_tell_number(ret_work, "edited", options->draft && !sup->run.working);
+	snapshot_tell_number(ret_work, "edited", looks_for_edits(sup));
 	snapshot_tell_number(ret_work, "ignored", options->checkpoint_ignored);
 	snapshot_tell_number(ret_work, "most_bytes", options->checkpoint_bytes);
 	if (sup->survey.checkpoint >= 0)
@@ -118,6 +125,8 @@ static void read_tally(struct supervisor *sup, const json_t *answer)
 static int record_end(struct supervisor *sup, json_t *answer, const char *failed, struct error *err)
 {
 	read_tally(sup, answer);
+	if (json_object_get(answer, "edited"))
+		project_watch_looked(sup);
 	return record(sup, answer, failed, err);
 }
 

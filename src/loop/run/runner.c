@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { LIFELINE = 3, RESULT = 4, KEPT = 5 };
+enum { LIFELINE = 3, RESULT, WATCH, INDEX, KEPT };
 
 static uint32_t count_late(const struct fenced *run)
 {
@@ -71,9 +71,22 @@ static void write_report(const char *path, const struct fenced *run)
 		fd_replace_file(folder, path_name(path), text.data, text.used, 0600);
 }
 
+/* Hands over the index that this process made. */
+static enum runner_index return_index(const struct fence_index *index)
+{
+	if (!fence_index_is_watched(index))
+		return RUNNER_INDEX_UNWATCHED;
+	for (size_t i = 0; i < index->paths.count; i++)
+		if (fd_write_all(INDEX, index->paths.items[i], strlen(index->paths.items[i]) + 1) <
+		    0)
+			return RUNNER_INDEX_NOT;
+	return RUNNER_INDEX_MADE;
+}
+
 static void perform(const struct runner_request *request, const struct fence_spec *spec,
 		    struct runner_result *ret)
 {
+	bool makes = request->index_file >= 0;
 	struct fenced run;
 	struct error err;
 
@@ -81,9 +94,12 @@ static void perform(const struct runner_request *request, const struct fence_spe
 					     .ledger = request->ledger,
 					     .draft = request->draft,
 					     .over = request->over,
-					     .pins = request->pins },
+					     .pins = request->pins,
+					     .index = request->index },
 		   &run, &err);
 	fill(&run, ret);
+	if (makes && request->index->complete)
+		ret->index = return_index(request->index);
 	if (run.planned)
 		write_report(request->report, &run);
 	fenced_release(&run);
@@ -108,6 +124,8 @@ static _Noreturn void become_runner(const struct runner_request *request,
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	setsid();
+	if (request->index && request->index->watch >= 0)
+		request->index->watch = WATCH;
 	spec.lifeline = &lifeline;
 	perform(request, &spec, &result);
 	_exit(fd_write_all(RESULT, &result, sizeof result) < 0);
@@ -127,7 +145,9 @@ int runner_start(const struct runner_request *request, struct runner *ret_runner
 			return error_sys(err, "make a pipe");
 
 	const int wanted[KEPT + 1] = { stdin_file,     pipes[OUTPUT][1], pipes[COMPLAINTS][1],
-				       pipes[LIFE][0], pipes[END][1],    [KEPT] = request->lock };
+				       pipes[LIFE][0], pipes[END][1],
+				       request->index ? request->index->watch : FD_NULL,
+				       request->index_file, request->lock };
 	pid_t child = fork();
 
 	if (child == 0)

@@ -5,6 +5,7 @@
 #ifndef LOOP_RUN_RUNNER_H
 #define LOOP_RUN_RUNNER_H
 
+#include "fence/fence_index.h"
 #include "fence/fence_result.h"
 #include "fence/fence_spec.h"
 #include "gateway/owner/ledger.h"
@@ -12,6 +13,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+/* What a runner did with the index of the project (fence/fence_index.h). */
+enum runner_index {
+	RUNNER_INDEX_NOT,      /* it used one, or none was asked for */
+	RUNNER_INDEX_MADE,     /* it is in the file */
+	RUNNER_INDEX_UNWATCHED /* it cannot be relied on later, because not all folders are watched */
+};
 
 /* The result of a run; passed through a pipe. */
 struct runner_result {
@@ -28,6 +36,7 @@ struct runner_result {
 	uint64_t duration_ms;
 	bool metered;            /* it had access to models: */
 	struct ledger_news news; /* their cost, and how it ended */
+	enum runner_index index;
 	char mechanism[16];
 	char why[1024];
 };
@@ -49,6 +58,8 @@ struct runner_request {
 	const char *draft; /* the folder of the draft that the command works in, or NULL */
 	const char *over;  /* another draft below that, or NULL */
 	const char *pins;  /* files in place of those below, or NULL */
+	struct fence_index *index; /* of the project, for a draft, or NULL */
+	int index_file; /* if the index is to be kept: for its paths, each with a NUL; or -1 */
 	const char *input; /* for its stdin */
 	size_t size;
 	const char *report; /* the file for the full report (fence_report_write()) */

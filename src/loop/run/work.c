@@ -4,6 +4,7 @@
 #include "loop/run/loop_checkpoint.h"
 #include "loop/run/loop_cost.h"
 #include "loop/run/loop_git.h"
+#include "loop/run/project_watch.h"
 #include "loop/state/loop_folder.h"
 #include "util/file/fd.h"
 #include "util/mem.h"
@@ -261,11 +262,16 @@ static int start(struct supervisor *sup, const struct work *work, struct error *
 	if (!work->format) /* checks do not use models */
 		spec.models = (struct model_access){ 0 };
 	loop_cost_options(sup, &ledger, &day);
+	project_watch_begin(sup);
 	result = runner_start(&(struct runner_request){ .spec = &spec,
 							.ledger = &ledger,
 							.draft = view.folder,
 							.over = view.over,
 							.pins = view.pins,
+							.index = sup->state.options.draft
+									 ? &sup->watch.index
+									 : NULL,
+							.index_file = sup->watch.file,
 							.input = work->input,
 							.size = work->size,
 							.report = report,
@@ -310,6 +316,7 @@ int work_run(struct supervisor *sup, const struct work *work, struct runner_resu
 		supervisor_wait(sup, INT64_MAX);
 	loop_checkpoint_run_ended(sup);
 	runner_end(&sup->run.runner, ret_result);
+	project_watch_end(sup, ret_result);
 	drain(&sup->run.output);
 	drain(&sup->run.complaints);
 	sup->run.working = false;

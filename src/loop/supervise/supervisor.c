@@ -6,6 +6,7 @@
 #include "loop/state/loop_report.h"
 #include "loop/state/spec_json.h"
 #include "util/clock.h"
+#include "util/file/fd.h"
 #include "util/file/path.h"
 #include "util/mem.h"
 
@@ -38,7 +39,8 @@ void supervisor_init(struct supervisor *sup, const char *folder)
 	*sup = (struct supervisor){ .folder = folder,
 				    .lock = -1,
 				    .run.runner = RUNNER_INIT,
-				    .checkpoint.job = SNAPSHOT_JOB_INIT };
+				    .checkpoint.job = SNAPSHOT_JOB_INIT,
+				    .watch = { .index = FENCE_INDEX_INIT, .file = -1 } };
 	loop_state_init(&sup->state);
 	sup->survey.memory = survey_memory_new();
 	sup->survey.checkpoint = -1;
@@ -54,6 +56,8 @@ void supervisor_release(struct supervisor *sup)
 	free(sup->verification.pinned);
 	free(sup->verification.own);
 	free(sup->verification.why);
+	fence_index_release(&sup->watch.index);
+	fd_close(&sup->watch.file);
 	fence_covers_release(&sup->git.covers);
 	fence_spec_release(&sup->fence);
 	price_table_release(&sup->prices);

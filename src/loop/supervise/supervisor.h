@@ -8,6 +8,7 @@
 #define LOOP_SUPERVISE_SUPERVISOR_H
 
 #include "agent/agent.h"
+#include "fence/fence_index.h"
 #include "fence/fence_spec.h"
 #include "loop/run/runner.h"
 #include "loop/run/sink.h"
@@ -97,6 +98,15 @@ struct supervisor_verification {
 	char *why;    /* why there is no view although one is wanted, or NULL */
 };
 
+/* The watch over the project: project_watch.h. */
+struct supervisor_watch {
+	struct fence_index index;
+	int file;     /* in which a runner returns the index that it made, or -1 */
+	bool off;     /* the project has too many folders */
+	bool looking; /* the index was current when the look for edits began */
+	bool looked;  /* the project is as that look found it, unless there are events */
+};
+
 /* Findings of the ledger: loop_cost.h. */
 struct supervisor_money {
 	char used_up[LEDGER_WHY]; /* a limit that rules out another iteration; or empty */
@@ -120,6 +130,7 @@ struct supervisor {
 	struct supervisor_disk disk;
 	struct supervisor_git git;
 	struct supervisor_verification verification;
+	struct supervisor_watch watch;
 	struct supervisor_money money;
 };
 

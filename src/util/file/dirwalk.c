@@ -26,6 +26,7 @@ struct level {
 	struct buffer inside; /* NUL-terminated names of subfolders to enter */
 	size_t next;          /* offset of the next name */
 	size_t path;          /* length of the parent folder's path */
+	size_t from, to;      /* the wanted paths below this folder, in walk->only */
 };
 
 struct walker {
@@ -141,11 +142,108 @@ static int visit_chunk(struct walker *walker, struct level *level, long size)
 	return 0;
 }
 
+/* ---- walks of some entries ---- */
+
+/* A slash comes before all other characters, so that everything below a folder is together. */
+static int rank(char c)
+{
+	return c == '\0' ? 0 : c == '/' ? 1 : 2 + (unsigned char)c;
+}
+
+static int by_path(const void *a, const void *b)
+{
+	const char *left = *(char *const *)a;
+	const char *right = *(char *const *)b;
+
+	while (*left && *left == *right) {
+		left++;
+		right++;
+	}
+	return rank(*left) - rank(*right);
+}
+
+void dirwalk_sort(struct list *paths)
+{
+	size_t kept = 0;
+
+	if (paths->count)
+		qsort(paths->items, paths->count, sizeof *paths->items, by_path);
+	for (size_t i = 0; i < paths->count; i++) {
+		if (kept && strcmp(paths->items[kept - 1], paths->items[i]) == 0)
+			free(paths->items[i]);
+		else
+			paths->items[kept++] = paths->items[i];
+	}
+	if (paths->items)
+		paths->items[kept] = NULL;
+	paths->count = kept;
+}
+
+/* Reports whether a path is below the folder with this path. */
+static bool is_below(const char *path, const char *folder, size_t size)
+{
+	return !size || (strncmp(path, folder, size) == 0 && path[size] == '/');
+}
+
+/* Finds the wanted paths below the deepest level. */
+static void find_wanted(struct walker *walker)
+{
+	const struct list *only = walker->walk->only;
+	struct level *level = &walker->levels[walker->count - 1];
+	struct level *parent = walker->count > 1 ? level - 1 : NULL;
+	const char *path = buffer_text(&walker->path);
+	size_t size = walker->path.used;
+
+	level->from = parent ? parent->from : 0;
+	while (parent && level->from < parent->to &&
+	       !is_below(only->items[level->from], path, size))
+		level->from++;
+	level->to = level->from;
+	while (level->to < (parent ? parent->to : only->count) &&
+	       is_below(only->items[level->to], path, size))
+		level->to++;
+	if (parent) /* its folders are entered in the same order */
+		parent->from = level->to;
+}
+
+/* Visits the wanted entries of the deepest level and queues its subfolders. */
+static int visit_wanted(struct walker *walker)
+{
+	const struct list *only = walker->walk->only;
+	struct level *level = &walker->levels[walker->count - 1];
+	size_t skip = walker->path.used + (walker->path.used > 0);
+	size_t next;
+
+	for (size_t i = level->from; i < level->to; i = next) {
+		size_t size = strcspn(only->items[i] + skip, "/");
+		AUTO_FREE char *name = strndup(only->items[i] + skip, size);
+		unsigned char type = find_type(level->fd, name);
+		enum dirwalk_verdict verdict;
+
+		for (next = i + 1; next < level->to &&
+				   strncmp(only->items[next], only->items[i], skip + size) == 0 &&
+				   only->items[next][skip + size] == '/';)
+			next++;
+		if (type == DT_UNKNOWN)
+			continue;
+		verdict = visit(walker, name, type, false);
+		if (verdict == DIRWALK_STOP)
+			return -1;
+		if (verdict == DIRWALK_ON && type == DT_DIR)
+			buffer_add(&level->inside, name, size + 1);
+	}
+	return 0;
+}
+
 /* Visits the entries of the deepest level and queues its subfolders. */
 static int read_level(struct walker *walker)
 {
 	struct level *level = &walker->levels[walker->count - 1];
 
+	if (walker->walk->only) {
+		find_wanted(walker);
+		return visit_wanted(walker);
+	}
 	for (;;) {
 		long n = syscall(SYS_getdents64, level->fd, walker->chunk, sizeof walker->chunk);
 

@@ -6,6 +6,7 @@
 #define UTIL_FILE_DIRWALK_H
 
 #include "util/error.h"
+#include "util/list.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -54,7 +55,13 @@ struct dirwalk {
 	void *context;
 	unsigned int deepest; /* folders below this depth are reported as closed */
 	bool no_paths;
+	/* Visit only these entries, by their paths, and the folders above them; sorted with
+	 * dirwalk_sort(). NULL: visit everything. Requires paths. */
+	const struct list *only;
 };
+
+/* Sorts paths into the order in which a walk meets them, and removes duplicates. */
+void dirwalk_sort(struct list *paths);
 
 /* Fills *ret_folder from fstat(). Returns 0, or -1 with errno. */
 int dirwalk_look(int fd, struct dirwalk_folder *ret_folder);

@@ -1,0 +1,54 @@
+/*
+ * An index of a project: the few entries that need a look when the fence is planned.
+ *
+ * A scan reads the names of all files, which takes long in a large project. It can record the
+ * entries whose names matter, and a later scan looks at those alone. Whoever keeps an index must
+ * know that nothing has changed in the project since: a scan that records can put a watch on each
+ * folder before it reads the folder.
+ *
+ * A view of a draft shows layers over the project. Its index is the project's, with the entries of
+ * the layers.
+ */
+#ifndef FENCE_FENCE_INDEX_H
+#define FENCE_FENCE_INDEX_H
+
+#include "fence/fence_spec.h"
+#include "util/list.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct fence_index {
+	struct list paths; /* relative to the project, sorted with dirwalk_sort() */
+	bool complete;     /* a scan may rely on it */
+	int watch;         /* an inotify instance, or -1 */
+	size_t most;       /* the number of folders that may be watched */
+	size_t watched;    /* the number of folders that are; more than `most`: some are not */
+};
+
+#define FENCE_INDEX_INIT ((struct fence_index){ .watch = -1 })
+
+/* Closes the instance as well. */
+void fence_index_release(struct fence_index *index);
+
+/* Forgets what was recorded, and begins again. */
+void fence_index_clear(struct fence_index *index);
+
+/* Records an entry that a scan may have to look at. */
+void fence_index_add(struct fence_index *index, const char *path);
+
+/* Watches a folder, which must not have been read yet. */
+void fence_index_watch(struct fence_index *index, int folder, const char *name);
+
+/* Reports whether all changes since the scan have been or will be noticed. */
+bool fence_index_is_watched(const struct fence_index *index);
+
+/* Makes a complete index of what the scan has recorded. */
+void fence_index_settle(struct fence_index *index);
+
+/* Makes the index of a view of the project, whose place the spec has, which shows these folders
+ * over it. Returns 0, or -1 with err set if one of them cannot be read. The caller releases *ret_index in both cases. */
+int fence_index_view(const struct fence_index *project, const struct fence_spec *spec,
+		     const struct list *layers, struct fence_index *ret_index, struct error *err);
+
+#endif
