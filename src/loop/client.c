@@ -75,8 +75,8 @@ static int read_state(struct client_loop *loop, struct error *err)
 /* Is this a loop that its keeper continues? */
 static bool is_under_way(const struct loop_state *state)
 {
-	return state->phase != LOOP_PHASE_new && state->phase != LOOP_PHASE_paused &&
-	       state->phase != LOOP_PHASE_finished;
+	return state->step != LOOP_STEP_new && state->step != LOOP_STEP_paused &&
+	       state->step != LOOP_STEP_finished;
 }
 
 void client_refresh(struct client_loop *loop)
@@ -296,12 +296,12 @@ int client_create(const char *state, const char *id, json_t *config, struct clie
 
 static int write_resumed(const struct client_loop *loop, json_t *changes, struct error *err)
 {
-	enum loop_phase phase = loop->state.phase;
+	enum loop_step step = loop->state.step;
 
 	if (json_object_size(changes) > 0 &&
 	    append(loop, JOURNAL_WRITE, LOOP_EVENT_changed, json_incref(changes), err) < 0)
 		return -1;
-	if (phase != LOOP_PHASE_paused && phase != LOOP_PHASE_finished)
+	if (step != LOOP_STEP_paused && step != LOOP_STEP_finished)
 		return 0;
 	return append(loop, JOURNAL_WRITE, LOOP_EVENT_resumed, json_object(), err);
 }
@@ -379,7 +379,7 @@ int client_ask(struct client_loop *loop, const char *wish, bool now, struct erro
 		sleep_step();
 		client_refresh(loop);
 		if (loop->damaged ||
-		    (loop->state.phase == LOOP_PHASE_finished && strcmp(wish, "reset") != 0))
+		    (loop->state.step == LOOP_STEP_finished && strcmp(wish, "reset") != 0))
 			return error_set(err, "the loop %s has ended in the meantime: %s", loop->id,
 					 client_status(loop));
 	}

@@ -77,8 +77,8 @@ static struct client_loop *read_loop(const char *loops, const char *id)
 	loop->folder = path_join(loops, id);
 	if (!is_reserved(loop->folder)) {
 		client_refresh(loop);
-		/* In the phase `new`, its creation was cut off. */
-		if (loop->damaged || loop->state.phase != LOOP_PHASE_new)
+		/* In the step `new`, its creation was cut off. */
+		if (loop->damaged || loop->state.step != LOOP_STEP_new)
 			return loop;
 	}
 	free_loop(loop);
@@ -87,7 +87,7 @@ static struct client_loop *read_loop(const char *loops, const char *id)
 
 static bool has_ended(const struct client_loop *loop)
 {
-	return !loop->alive && !loop->damaged && loop->state.phase == LOOP_PHASE_finished;
+	return !loop->alive && !loop->damaged && loop->state.step == LOOP_STEP_finished;
 }
 
 /* Returns the line of a loop that was read. The caller frees it. */

@@ -50,13 +50,13 @@ static int simulate(struct loop_state *state, enum loop_event kind, const json_t
 int resume_permits(struct loop_state *state, const json_t *changes, int64_t now_ms,
 		   struct error *err)
 {
-	enum loop_phase phase = state->phase;
+	enum loop_step step = state->step;
 	struct decision decision;
 	json_t *nothing;
 	int result;
 
 	/* The loop is over; only its end remains to be written. */
-	if (phase == LOOP_PHASE_closing)
+	if (step == LOOP_STEP_closing)
 		return 0;
 	if (strcmp(loop_state_status(state, true), "completed") == 0)
 		return error_set(err, "it is completed; there is nothing left to do");
@@ -65,7 +65,7 @@ int resume_permits(struct loop_state *state, const json_t *changes, int64_t now_
 	if (check_variables(state, err) < 0)
 		return -1;
 	/* In the middle of an iteration, the decision is still to come. */
-	if (phase != LOOP_PHASE_paused && phase != LOOP_PHASE_finished)
+	if (step != LOOP_STEP_paused && step != LOOP_STEP_finished)
 		return 0;
 	nothing = json_object();
 	result = simulate(state, LOOP_EVENT_changed, changes, now_ms, err) < 0

@@ -5,12 +5,12 @@ enum { MOST_MS = 60000 };
 
 static enum op_status end_loop(struct client_loop *loop, bool now, struct error *err)
 {
-	if (loop->state.phase == LOOP_PHASE_finished) {
+	if (loop->state.step == LOOP_STEP_finished) {
 		error_set(err, "loop %s has already ended: %s", loop->id, client_status(loop));
 		return OP_ENDED;
 	}
 	if (client_ask(loop, "abort", now, err) < 0)
-		return loop->state.phase == LOOP_PHASE_finished ? OP_ENDED : OP_FAILED;
+		return loop->state.step == LOOP_STEP_finished ? OP_ENDED : OP_FAILED;
 	if (client_wait_gone(loop, MOST_MS))
 		return OP_DONE;
 	error_set(err, "loop %s is still running after %d s; its supervisor is process %d",

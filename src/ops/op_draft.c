@@ -62,7 +62,7 @@ static int hold_loop(const char *state, struct draft_record *record, struct erro
 
 	if (client_find(state, record->id, NULL, &loop, err) == 0) {
 		/* The supervisor of a loop that has ended is about to exit. */
-		if (loop.state.phase == LOOP_PHASE_finished)
+		if (loop.state.step == LOOP_STEP_finished)
 			client_wait_gone(&loop, EXIT_MS);
 		record->lock = client_hold(&loop, err);
 	}

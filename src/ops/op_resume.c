@@ -6,7 +6,7 @@ enum { GONE_MS = 5000 };
 bool op_resume_has_stopped(const struct client_loop *loop)
 {
 	return !loop->damaged &&
-	       (loop->state.phase == LOOP_PHASE_paused || loop->state.phase == LOOP_PHASE_finished);
+	       (loop->state.step == LOOP_STEP_paused || loop->state.step == LOOP_STEP_finished);
 }
 
 static enum op_status continue_loop(const struct op_resume_request *request,

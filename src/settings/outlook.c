@@ -40,8 +40,8 @@ static char *line_of(const struct client_loop *loop)
 	const struct loop_options *options = &state->options;
 	AUTO_FREE char *agent = word_from(options->agents[0].agent ? options->agents[0].agent : "");
 	AUTO_FREE char *model = word_from(options->agents[0].model ? options->agents[0].model : "");
-	int64_t ms = state->phase_ms - state->created_ms - state->rested_ms;
-	bool counts = state->phase == LOOP_PHASE_finished && !options->replay && ms > 0;
+	int64_t ms = state->step_ms - state->created_ms - state->rested_ms;
+	bool counts = state->step == LOOP_STEP_finished && !options->replay && ms > 0;
 
 	return mem_format("%s %s %u %lld %lld", agent, model, counts ? state->used : 0,
 			  (long long)state->spent_nusd, (long long)(ms > 0 ? ms : 0));

@@ -10,7 +10,7 @@ from harness.loop import LoopInPlace as Loop
 from harness.loop import at_work, is_stopped, until
 
 HANG = "touch {}; while :; do sleep 100; done"
-PHASES = {
+STEPS = {
     "baseline": (("--check", HANG.format("here")), "true"),
     "agent": ((), "edit here x; hang"),
     "checks": (("--check", "test -e tried || exit 1; " + HANG.format("here")), "edit tried x; say x"),
@@ -18,19 +18,19 @@ PHASES = {
 }
 
 
-def begin(t, phase):
-    words, script = PHASES[phase]
+def begin(t, step):
+    words, script = STEPS[step]
     loop = Loop(t, scripts={"all": script})
     loop.detach(*words, check=None)
-    until(f"the phase {phase}", lambda: loop.said()["phase"] == phase)
-    if phase != "waiting":
+    until(f"the step {step}", lambda: loop.said()["step"] == step)
+    if step != "waiting":
         loop.there("here")
     return loop
 
 
-@cases(*[(phase, *words) for phase in PHASES for words in ((), ("--now",))])
-def test_an_abort_in_any_phase_ends_all(t, phase, *words):
-    loop = begin(t, phase)
+@cases(*[(step, *words) for step in STEPS for words in ((), ("--now",))])
+def test_an_abort_in_any_step_ends_all(t, step, *words):
+    loop = begin(t, step)
     result = loop.ringfence("abort", *words)
     equal((at_work(), result.code), ([], 0), "what is left at the end of abort, and its exit status", result)
     t.all_gone()
@@ -53,9 +53,9 @@ def test_what_is_asked_for_during_a_checkpoint_is_done_before_another_iteration(
     expect(not os.path.exists(loop.path("second")), "no other iteration was begun")
 
 
-@cases(*PHASES)
-def test_an_end_of_the_supervisor_in_any_phase_is_an_interruption(t, phase):
-    loop = begin(t, phase)
+@cases(*STEPS)
+def test_an_end_of_the_supervisor_in_any_step_is_an_interruption(t, step):
+    loop = begin(t, step)
     os.kill(loop.supervisor(), signal.SIGTERM)
     t.all_gone()
     equal(loop.status()["status"], "interrupted", "the status")

@@ -47,7 +47,7 @@ void fuzz_loop_state(const uint8_t *data, size_t size)
 		abort();
 	for (char *line; (line = strsep(&rest, "\n")) && take(&state, seq, line) == 0;)
 		seq++;
-	if (state.phase >= LOOP_PHASE_COUNT || !loop_state_status(&state, true) ||
+	if (state.step >= LOOP_STEP_COUNT || !loop_state_status(&state, true) ||
 	    state.checks_done > state.options.checks.count || state.spent_nusd < 0)
 		abort();
 	loop_state_release(&state);

@@ -94,7 +94,7 @@ class Loop:
             with open(os.path.join(self.folder, "state.json"), encoding="utf-8") as file:
                 return json.load(file)
         except (OSError, ValueError):
-            return {"status": "starting", "phase": "new"}
+            return {"status": "starting", "step": "new"}
 
     def there(self, name):
         """Waits until the agent, or a check in its view, has made a file."""

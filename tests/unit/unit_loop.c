@@ -1,5 +1,5 @@
 /*
- * The parts of ringfence run: the table of phases, the fold of events, the journal, the sink, the
+ * The parts of ringfence run: the table of steps, the fold of events, the journal, the sink, the
  * survey, the prompt and the stored fence spec.
  */
 #include "fence/fence_spec.h"
@@ -31,9 +31,9 @@
 
 static char folder[UNIT_PATH];
 
-/* The table again, by hand: the legal events in a phase, and where they lead. */
+/* The table again, by hand: the legal events in a step, and where they lead. */
 static const struct {
-	const char *phase, *event, *next;
+	const char *step, *event, *next;
 } cells[] = {
 	{ "new", "created", "baseline" },
 	{ "baseline", "started", "baseline" },
@@ -144,15 +144,14 @@ static const struct {
 	{ "review", "git", "review" },
 };
 
-static int wanted_next(int phase, int event)
+static int wanted_next(int step, int event)
 {
 	for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
-		if (strcmp(cells[i].phase, loop_event_phase_name((enum loop_phase)phase)) != 0 ||
+		if (strcmp(cells[i].step, loop_event_step_name((enum loop_step)step)) != 0 ||
 		    strcmp(cells[i].event, loop_event_name((enum loop_event)event)) != 0)
 			continue;
-		for (int next = 0; next < LOOP_PHASE_COUNT; next++)
-			if (strcmp(cells[i].next, loop_event_phase_name((enum loop_phase)next)) ==
-			    0)
+		for (int next = 0; next < LOOP_STEP_COUNT; next++)
+			if (strcmp(cells[i].next, loop_event_step_name((enum loop_step)next)) == 0)
 				return next;
 	}
 	return -1;
@@ -163,12 +162,12 @@ static void table(void)
 	size_t allowed = 0;
 	bool same = true;
 
-	for (int phase = 0; phase < LOOP_PHASE_COUNT; phase++) {
+	for (int step = 0; step < LOOP_STEP_COUNT; step++) {
 		for (int event = 0; event < LOOP_EVENT_COUNT; event++) {
-			int next = loop_event_next((enum loop_phase)phase, (enum loop_event)event);
+			int next = loop_event_next((enum loop_step)step, (enum loop_event)event);
 
 			allowed += next >= 0;
-			same = same && next == wanted_next(phase, event);
+			same = same && next == wanted_next(step, event);
 		}
 	}
 	CHECK("every cell of the table leads where it should", same);
@@ -237,7 +236,7 @@ static void folding(void)
 					      state->options.limits.unreachable == 9 &&
 					      state->options.limits.results_only);
 	CHECK("a loop starts as configured",
-	      !script.refused && state->phase == LOOP_PHASE_ready &&
+	      !script.refused && state->step == LOOP_STEP_ready &&
 		      state->options.limits.iterations == 4 && state->breakers[0].open_at == 2 &&
 		      state->supervisor == 77 &&
 		      strcmp(loop_state_status(state, true), "running") == 0);
@@ -251,8 +250,7 @@ static void folding(void)
 	happens(&script, "begun", "{\"iteration\": 2, \"attempt\": 1}");
 	happens(&script, "interrupted", "{}");
 	CHECK("an interruption counts nothing, and forgets no wish",
-	      state->used == 1 && state->phase == LOOP_PHASE_ready &&
-		      state->wish == LOOP_WISH_PAUSE);
+	      state->used == 1 && state->step == LOOP_STEP_ready && state->wish == LOOP_WISH_PAUSE);
 	happens(&script, "asked", "{\"wish\": \"abort\"}");
 	happens(&script, "paused", "{\"reason\": \"cost\"}");
 	CHECK("a pause does not undo an abort", state->wish == LOOP_WISH_ABORT);
@@ -277,7 +275,7 @@ static void folding(void)
 	happens(&script, "finished", "{\"status\": \"aborted\", \"reason\": \"by you\"}");
 	happens(&script, "begun", "{}");
 	CHECK("an illegal event is refused, with its number",
-	      script.refused && strstr(script.err.text, "is not legal in the phase"));
+	      script.refused && strstr(script.err.text, "is not legal in the step"));
 	loop_state_release(state);
 }
 
@@ -355,7 +353,7 @@ static void reviews(void)
 		      state->settled == agent && state->checks_done == 1);
 	happens(&script, "reviewed", "{\"lost\": true, \"cost_nusd\": 10, \"session\": \"s2\"}");
 	CHECK("a review that was cut off costs, settles nothing, and lets the checks run again",
-	      state->phase == LOOP_PHASE_checks && state->spent_nusd == 110 &&
+	      state->step == LOOP_STEP_checks && state->spent_nusd == 110 &&
 		      state->review.spent_nusd == 10 && state->settled == agent &&
 		      state->checks_done == 0 && strcmp(state->session, "s1") == 0 &&
 		      !state->review.given && !state->review.unanswered);
@@ -387,7 +385,7 @@ static void reviews(void)
 	CHECK("a person lets the rounds begin again", state->review.rounds == 0);
 	happens(&script, "rechecks", "{\"iteration\": 1, \"attempt\": 3}");
 	CHECK("its checks run again, with what the agent said",
-	      !script.refused && state->phase == LOOP_PHASE_checks && state->checks_done == 0 &&
+	      !script.refused && state->step == LOOP_STEP_checks && state->checks_done == 0 &&
 		      state->attempt == 3 && strcmp(state->final, "fine") == 0);
 	happens(&script, "interrupted", "{}");
 	CHECK("also after an interruption", state->recheck);
@@ -427,7 +425,7 @@ static void reports(void)
 	CHECK("a report has the loop's numbers",
 	      shows(report, "id", "\"an-id\"") && shows(report, "used", "1") &&
 		      shows(report, "iteration", "1") && shows(report, "spent_nusd", "42") &&
-		      shows(report, "checkpoint", "5") && shows(report, "phase", "\"ready\"") &&
+		      shows(report, "checkpoint", "5") && shows(report, "step", "\"ready\"") &&
 		      shows(report, "status", "\"running\"") && shows(report, "reason", "\"r\"") &&
 		      shows(report, "supervisor_pid", "77") &&
 		      shows(report, "last_heartbeat", "9") &&
@@ -528,7 +526,7 @@ static void malformed(void)
 
 		loop_state_init(&script.state);
 		happens(&script, bad[i][0], bad[i][1]);
-		all = all && script.refused && script.state.phase == LOOP_PHASE_new;
+		all = all && script.refused && script.state.step == LOOP_STEP_new;
 		loop_state_release(&script.state);
 	}
 	CHECK("malformed events are refused and change nothing", all);
@@ -1122,14 +1120,14 @@ static void disks(void)
 	CHECK("it can be removed", system(remove) == 0);
 }
 
-/* The legal requests in a phase, as in docs/protocols.md. */
-static const char *legal_in(enum loop_phase phase)
+/* The legal requests in a step, as in docs/protocols.md. */
+static const char *legal_in(enum loop_step step)
 {
-	switch (phase) {
-	case LOOP_PHASE_new:
-	case LOOP_PHASE_COUNT:
+	switch (step) {
+	case LOOP_STEP_new:
+	case LOOP_STEP_COUNT:
 		return "";
-	case LOOP_PHASE_finished:
+	case LOOP_STEP_finished:
 		return "reset";
 	default:
 		return "pause abort reset";
@@ -1141,15 +1139,15 @@ static void requests(void)
 	bool hold = true;
 	bool read = true;
 
-	for (int phase = 0; phase < LOOP_PHASE_COUNT; phase++)
+	for (int step = 0; step < LOOP_STEP_COUNT; step++)
 		for (int i = 0; i < CONTROL_REQUEST_COUNT; i++) {
 			const char *name = control_request_name((enum control_request)i);
-			bool legal = strstr(legal_in((enum loop_phase)phase), name);
+			bool legal = strstr(legal_in((enum loop_step)step), name);
 
-			hold = hold && control_is_legal((enum loop_phase)phase,
+			hold = hold && control_is_legal((enum loop_step)step,
 							(enum control_request)i) == legal;
 			/* A legal request can be recorded. */
-			hold = hold && (!legal || loop_event_next((enum loop_phase)phase,
+			hold = hold && (!legal || loop_event_next((enum loop_step)step,
 								  LOOP_EVENT_asked) >= 0);
 		}
 	for (int i = 0; i < CONTROL_REQUEST_COUNT; i++) {
@@ -1161,7 +1159,7 @@ static void requests(void)
 		       got == (enum control_request)i;
 		json_decref(object);
 	}
-	CHECK("each request is legal in the phases that it belongs to, and in no other", hold);
+	CHECK("each request is legal in the steps that it belongs to, and in no other", hold);
 	CHECK("each request is read as it is written", read);
 }
 

@@ -20,7 +20,7 @@ static const struct cli_section sections[] = {
 static void print(const struct loops_options *opts, struct prompt *prompt)
 {
 	const struct loop_state *state = &opts->loop.state;
-	bool runs = state->phase == LOOP_PHASE_agent;
+	bool runs = state->step == LOOP_STEP_agent;
 
 	if (!opts->sizes)
 		printf("%s\n", buffer_text(&prompt->text));

@@ -65,11 +65,11 @@ static const char *activity(const struct client_loop *loop)
 		return "will pause after this iteration";
 	if (state->wish == LOOP_WISH_ABORT)
 		return "being aborted";
-	if (state->phase == LOOP_PHASE_agent)
+	if (state->step == LOOP_STEP_agent)
 		return "the agent is working";
-	if (state->phase == LOOP_PHASE_review)
+	if (state->step == LOOP_STEP_review)
 		return "every rule holds; the reviewer is working";
-	return state->phase == LOOP_PHASE_checks || state->phase == LOOP_PHASE_baseline
+	return state->step == LOOP_STEP_checks || state->step == LOOP_STEP_baseline
 		       ? "the checks are running"
 		       : NULL;
 }

@@ -83,7 +83,7 @@ static char *review_log(const struct client_loop *loop)
 char *activity_now(const struct client_loop *loop)
 {
 	const struct loop_state *state = &loop->state;
-	AUTO_FREE char *path = state->phase == LOOP_PHASE_review
+	AUTO_FREE char *path = state->step == LOOP_STEP_review
 				       ? review_log(loop)
 				       : activity_log(loop, state->iteration, state->attempt);
 	AUTO_FD fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);

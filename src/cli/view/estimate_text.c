@@ -67,8 +67,8 @@ char *estimate_text(const json_t *estimate)
 int64_t estimate_text_worked_ms(const struct client_loop *loop)
 {
 	const struct loop_state *state = &loop->state;
-	int64_t until = state->phase == LOOP_PHASE_finished || state->phase == LOOP_PHASE_paused
-				? state->phase_ms
+	int64_t until = state->step == LOOP_STEP_finished || state->step == LOOP_STEP_paused
+				? state->step_ms
 				: clock_wall_ms();
 	int64_t worked = until - state->created_ms - state->rested_ms;
 

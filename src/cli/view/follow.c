@@ -81,9 +81,9 @@ static bool catch_up(struct follow *follow, struct error *err)
 	client_refresh(loop);
 	if (loop->damaged || client_follow(loop, &follow->read, print_event, follow, err) < 0)
 		return true;
-	if (loop->state.phase == LOOP_PHASE_finished || loop->state.phase == LOOP_PHASE_paused)
+	if (loop->state.step == LOOP_STEP_finished || loop->state.step == LOOP_STEP_paused)
 		return loop->state.wish != LOOP_WISH_ABORT;
-	if (loop->state.phase == LOOP_PHASE_agent && time(NULL) - follow->view.at >= QUIET_S)
+	if (loop->state.step == LOOP_STEP_agent && time(NULL) - follow->view.at >= QUIET_S)
 		print_activity(follow);
 	/* The keeper restarts a supervisor that was killed. */
 	follow->gone = loop->alive ? 0 : follow->gone + 1;
@@ -174,7 +174,7 @@ static bool handle_interrupt(struct follow *follow)
 static void print_comparison(struct follow *follow)
 {
 	const struct client_loop *loop = follow->view.loop;
-	bool ended = !loop->damaged && loop->state.phase == LOOP_PHASE_finished;
+	bool ended = !loop->damaged && loop->state.step == LOOP_STEP_finished;
 	AUTO_FREE char *line = ended && loop->state.iteration ? estimate_text_compare(loop) : NULL;
 
 	if (line)
@@ -190,9 +190,9 @@ static int conclude(struct follow *follow, struct error *err)
 		error_set(err, "%s: %s", client_status(loop), reason ? reason : "");
 		cli_fail(err);
 	}
-	if (!loop->damaged && loop->state.phase == LOOP_PHASE_paused)
+	if (!loop->damaged && loop->state.step == LOOP_STEP_paused)
 		event_text_print(&follow->view, "to continue: ringfence resume %s", loop->id);
-	if (!loop->damaged && loop->state.phase == LOOP_PHASE_finished && loop->state.iteration)
+	if (!loop->damaged && loop->state.step == LOOP_STEP_finished && loop->state.iteration)
 		event_text_paint(
 			&follow->view, COLOR_DIM, "ringfence diff shows what changed, %s%s",
 			loop->state.options.draft
@@ -238,7 +238,7 @@ int follow_loop(struct client_loop *loop, int64_t after, bool json)
 	code = detached ? LOOPS_INTERRUPTED : conclude(&follow, &err);
 	/* Return only after the last process of the loop is gone. */
 	if (!detached &&
-	    (loop->state.phase == LOOP_PHASE_finished || loop->state.phase == LOOP_PHASE_paused))
+	    (loop->state.step == LOOP_STEP_finished || loop->state.step == LOOP_STEP_paused))
 		client_wait_gone(loop, POLL_MS);
 	if (json) {
 		client_refresh(loop);

@@ -333,7 +333,7 @@ static int64_t due_ms(void *context)
 {
 	const struct supervisor *sup = context;
 
-	if (sup->state.phase != LOOP_PHASE_agent || !sup->run.working || sup->run.cut ||
+	if (sup->state.step != LOOP_STEP_agent || !sup->run.working || sup->run.cut ||
 	    sup->checkpoint.job.pid || sup->state.options.checkpoints_off ||
 	    !sup->state.options.checkpoint_ms)
 		return INT64_MAX;

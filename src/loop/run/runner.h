@@ -41,6 +41,12 @@ struct runner_result {
 	char why[1024];
 };
 
+/* Was the command stopped because its time was up? */
+static inline bool runner_out_of_time(const struct runner_result *result)
+{
+	return result->kind == FENCE_LIMITED && result->tripped == FENCE_LIMIT_TIME;
+}
+
 struct runner {
 	pid_t pid;
 	int lifeline; /* our end */

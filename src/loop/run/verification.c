@@ -39,7 +39,7 @@ static void remove_all(const struct supervisor *sup)
 /* In the baseline, a supervisor may go on where another one was killed. */
 static bool goes_on(const struct supervisor *sup)
 {
-	return sup->state.phase == LOOP_PHASE_baseline && sup->state.checks_done > 0;
+	return sup->state.step == LOOP_STEP_baseline && sup->state.checks_done > 0;
 }
 
 static bool has_checks(const struct loop_options *options)
@@ -106,7 +106,7 @@ static int give_up(struct supervisor *sup, const struct error *why, struct error
 int verification_begin(struct supervisor *sup, struct error *err)
 {
 	struct supervisor_verification *views = &sup->verification;
-	bool changed = sup->state.phase == LOOP_PHASE_checks && json_array_size(sup->state.pinned);
+	bool changed = sup->state.step == LOOP_STEP_checks && json_array_size(sup->state.pinned);
 	AUTO_FREE char *pinned = place(sup, "/pinned");
 	AUTO_FREE char *own = place(sup, "/own");
 	struct error why;
@@ -144,7 +144,7 @@ int verification_settle(struct supervisor *sup, char **ret_failed, struct error 
 	AUTO_FREE char *all = place(sup, "");
 
 	*ret_failed = NULL;
-	if (!sup->verification.pinned || sup->state.phase != LOOP_PHASE_checks ||
+	if (!sup->verification.pinned || sup->state.step != LOOP_STEP_checks ||
 	    sup->state.checkpoint < 0)
 		return 0;
 	return loop_checkpoint_settle(sup, all, ret_failed, err);

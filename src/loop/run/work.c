@@ -135,7 +135,7 @@ static int64_t silence_due_ms(void *context)
 	if (sup->run.heard.finished && (!idle_ms || idle_ms > AFTER_END_MS))
 		idle_ms = AFTER_END_MS;
 	if (!sup->run.working || sup->run.cut || !idle_ms ||
-	    (sup->state.phase != LOOP_PHASE_agent && sup->state.phase != LOOP_PHASE_review))
+	    (sup->state.step != LOOP_STEP_agent && sup->state.step != LOOP_STEP_review))
 		return INT64_MAX;
 	return sup->run.said_ms + idle_ms;
 }

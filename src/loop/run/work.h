@@ -45,12 +45,12 @@ int work_run(struct supervisor *sup, const struct work *work, struct runner_resu
 
 void work_forget(struct supervisor *sup);
 
-/* Returns the name of the output files of the part that runs in this phase (struct work). The
+/* Returns the name of the output files of the part that runs in this step (struct work). The
  * caller frees it. */
 char *work_name(const struct supervisor *sup);
 
 /*
- * Reads from the log what the part that ran in this phase had reported when its supervisor was
+ * Reads from the log what the part that ran in this step had reported when its supervisor was
  * killed. The caller releases it.
  */
 void work_recall(const struct supervisor *sup, struct agent_summary *ret_heard);

@@ -1,12 +1,12 @@
-/* The table of phases and events: see loop_event.h. */
+/* The table of steps and events: see loop_event.h. */
 #include "loop/state/loop_event.h"
 
 #include <string.h>
 
-static const char *const phases[] = {
-#define LOOP_PHASE(name) [LOOP_PHASE_##name] = #name,
-	LOOP_PHASES(LOOP_PHASE)
-#undef LOOP_PHASE
+static const char *const steps[] = {
+#define LOOP_STEP(name) [LOOP_STEP_##name] = #name,
+	LOOP_STEPS(LOOP_STEP)
+#undef LOOP_STEP
 };
 
 static const char *const events[] = {
@@ -15,41 +15,41 @@ static const char *const events[] = {
 #undef LOOP_EVENT
 };
 
-/* Stores the next phase plus one, so that an empty cell is illegal. */
-#define TO(name)          (LOOP_PHASE_##name + 1)
+/* Stores the next step plus one, so that an empty cell is illegal. */
+#define TO(name)          (LOOP_STEP_##name + 1)
 #define ON(event, target) [LOOP_EVENT_##event] = TO(target)
-#define ALWAYS(phase)                                                                      \
-	ON(started, phase), ON(asked, phase), ON(changed, phase), ON(checkpointed, phase), \
-		ON(retried, phase), ON(restoring, phase), ON(restored, phase)
+#define ALWAYS(step)                                                                   \
+	ON(started, step), ON(asked, step), ON(changed, step), ON(checkpointed, step), \
+		ON(retried, step), ON(restoring, step), ON(restored, step)
 
 /* A loop whose result is a branch is closed first. */
 #define ENDS ON(closing, closing), ON(finished, finished)
 
-static const unsigned char table[LOOP_PHASE_COUNT][LOOP_EVENT_COUNT] = {
-	[LOOP_PHASE_new] = { ON(created, baseline) },
-	[LOOP_PHASE_baseline] = { ALWAYS(baseline), ON(git, baseline), ON(checked, baseline),
-				  ON(baselined, ready), ENDS },
-	[LOOP_PHASE_ready] = { ALWAYS(ready), ON(git, ready), ON(begun, agent),
-			       ON(rechecks, checks), ON(waits, waiting), ON(paused, paused), ENDS },
-	[LOOP_PHASE_agent] = { ALWAYS(agent), ON(git, agent), ON(imported, agent),
-			       ON(ended, checks), ON(interrupted, ready), ENDS },
-	[LOOP_PHASE_checks] = { ALWAYS(checks), ON(git, checks), ON(imported, checks),
-				ON(checked, checks), ON(held_out, checks), ON(examined, checks),
-				ON(continued, ready), ON(waits, waiting), ON(paused, paused),
-				ON(interrupted, ready), ON(reviewing, review), ENDS },
-	[LOOP_PHASE_review] = { ALWAYS(review), ON(git, review), ON(reviewed, checks), ENDS },
-	[LOOP_PHASE_waiting] = { ALWAYS(waiting), ON(waited, ready), ON(paused, paused), ENDS },
-	[LOOP_PHASE_paused] = { ALWAYS(paused), ON(resumed, ready), ENDS },
-	[LOOP_PHASE_closing] = { ALWAYS(closing), ON(git, closing), ON(imported, closing),
-				 ON(finished, finished) },
-	[LOOP_PHASE_finished] = { ON(asked, finished), ON(changed, finished), ON(resumed, ready),
-				  ON(checkpointed, finished), ON(restoring, finished),
-				  ON(restored, finished) },
+static const unsigned char table[LOOP_STEP_COUNT][LOOP_EVENT_COUNT] = {
+	[LOOP_STEP_new] = { ON(created, baseline) },
+	[LOOP_STEP_baseline] = { ALWAYS(baseline), ON(git, baseline), ON(checked, baseline),
+				 ON(baselined, ready), ENDS },
+	[LOOP_STEP_ready] = { ALWAYS(ready), ON(git, ready), ON(begun, agent), ON(rechecks, checks),
+			      ON(waits, waiting), ON(paused, paused), ENDS },
+	[LOOP_STEP_agent] = { ALWAYS(agent), ON(git, agent), ON(imported, agent), ON(ended, checks),
+			      ON(interrupted, ready), ENDS },
+	[LOOP_STEP_checks] = { ALWAYS(checks), ON(git, checks), ON(imported, checks),
+			       ON(checked, checks), ON(held_out, checks), ON(examined, checks),
+			       ON(continued, ready), ON(waits, waiting), ON(paused, paused),
+			       ON(interrupted, ready), ON(reviewing, review), ENDS },
+	[LOOP_STEP_review] = { ALWAYS(review), ON(git, review), ON(reviewed, checks), ENDS },
+	[LOOP_STEP_waiting] = { ALWAYS(waiting), ON(waited, ready), ON(paused, paused), ENDS },
+	[LOOP_STEP_paused] = { ALWAYS(paused), ON(resumed, ready), ENDS },
+	[LOOP_STEP_closing] = { ALWAYS(closing), ON(git, closing), ON(imported, closing),
+				ON(finished, finished) },
+	[LOOP_STEP_finished] = { ON(asked, finished), ON(changed, finished), ON(resumed, ready),
+				 ON(checkpointed, finished), ON(restoring, finished),
+				 ON(restored, finished) },
 };
 
-const char *loop_event_phase_name(enum loop_phase phase)
+const char *loop_event_step_name(enum loop_step step)
 {
-	return phases[phase];
+	return steps[step];
 }
 
 const char *loop_event_name(enum loop_event event)
@@ -65,9 +65,9 @@ int loop_event_find(const char *name)
 	return -1;
 }
 
-int loop_event_next(enum loop_phase phase, enum loop_event event)
+int loop_event_next(enum loop_step step, enum loop_event event)
 {
-	return (int)table[phase][event] - 1;
+	return (int)table[step][event] - 1;
 }
 
 bool loop_event_can_wait(enum loop_event event)

@@ -3,15 +3,15 @@
  * supervisor writes an event before acting on it; a later process (after a crash, or a reader)
  * folds the journal and reaches the same state.
  *
- * One table lists which event may follow in which phase; anything else is a damaged journal.
+ * One table lists which event may follow in which step; anything else is a damaged journal.
  */
 #ifndef LOOP_STATE_LOOP_EVENT_H
 #define LOOP_STATE_LOOP_EVENT_H
 
 #include <stdbool.h>
 
-/* The phases of a loop. */
-#define LOOP_PHASES(X)                                                              \
+/* The steps of a loop. */
+#define LOOP_STEPS(X)                                                               \
 	X(new)      /* nothing is written yet */                                    \
 	X(baseline) /* the checks run for the first time */                         \
 	X(ready)    /* the next iteration may start */                              \
@@ -53,11 +53,11 @@
 	X(closing)      /* decided: the loop is over; with the data of `finished` */ \
 	X(finished)
 
-enum loop_phase {
-#define LOOP_PHASE(name) LOOP_PHASE_##name,
-	LOOP_PHASES(LOOP_PHASE)
-#undef LOOP_PHASE
-		LOOP_PHASE_COUNT
+enum loop_step {
+#define LOOP_STEP(name) LOOP_STEP_##name,
+	LOOP_STEPS(LOOP_STEP)
+#undef LOOP_STEP
+		LOOP_STEP_COUNT
 };
 
 enum loop_event {
@@ -67,7 +67,7 @@ enum loop_event {
 		LOOP_EVENT_COUNT
 };
 
-const char *loop_event_phase_name(enum loop_phase phase);
+const char *loop_event_step_name(enum loop_step step);
 const char *loop_event_name(enum loop_event event);
 
 /* Returns the event with this name, or -1. */
@@ -79,7 +79,7 @@ int loop_event_find(const char *name);
  */
 bool loop_event_can_wait(enum loop_event event);
 
-/* Returns the phase after an event, or -1 if the event is not legal in this phase. */
-int loop_event_next(enum loop_phase phase, enum loop_event event);
+/* Returns the step after an event, or -1 if the event is not legal in this step. */
+int loop_event_next(enum loop_step step, enum loop_event event);
 
 #endif

@@ -105,8 +105,8 @@ json_t *loop_report_loop(const char *id, const struct loop_state *state, bool al
 		json_pack("{s:s, s:s?, s:s, s:s, s:i, s:i, s:I, s:o, s:i, s:i, s:s?, s:o, s:s?}",
 			  "id", id, "project",
 			  state->options.origin ? state->options.origin : state->options.project,
-			  "status", loop_state_status(state, alive), "phase",
-			  loop_event_phase_name(state->phase), "iteration", (int)state->iteration,
+			  "status", loop_state_status(state, alive), "step",
+			  loop_event_step_name(state->step), "iteration", (int)state->iteration,
 			  "used", (int)state->used, "spent_nusd", (json_int_t)state->spent_nusd,
 			  "limits", limits_json(&state->options), "completion",
 			  (int)state->completion, "confidence", (int)state->confidence, "mechanism",
@@ -159,7 +159,7 @@ json_t *loop_report_loop(const char *id, const struct loop_state *state, bool al
 	if (state->options.reviewer.command)
 		json_object_set_new(value, "review", review_json(state));
 	json_object_set_new(value, "created_at", json_integer(state->created_ms / 1000));
-	if (state->phase == LOOP_PHASE_waiting)
+	if (state->step == LOOP_STEP_waiting)
 		json_object_set_new(value, "waits_until",
 				    json_integer(state->wait_until_ms / 1000));
 	json_object_set_new(value, "asked",

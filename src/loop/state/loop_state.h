@@ -14,7 +14,12 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum { LOOP_EARLIER = 8, LOOP_PAST = 100, LOOP_SESSION_BYTES = 200 };
+enum {
+	LOOP_EARLIER = 8,
+	LOOP_PAST = 100,
+	LOOP_SESSION_BYTES = 200,
+	LOOP_PERIOD_RUNS = 8 /* bits of a period: reviewers in an attempt at an iteration */
+};
 
 /* How much of the past a prompt tells. */
 struct loop_prompt_limits {
@@ -133,10 +138,10 @@ struct loop_state_review {
 enum loop_wish { LOOP_WISH_NONE, LOOP_WISH_PAUSE, LOOP_WISH_ABORT };
 
 struct loop_state {
-	enum loop_phase phase;
+	enum loop_step step;
 	int64_t last_seq;
 	int64_t created_ms;
-	int64_t phase_ms;  /* start of this phase */
+	int64_t step_ms;   /* start of this step */
 	int64_t rested_ms; /* total time in pauses */
 	json_t *config;    /* owns the texts of the options */
 	struct loop_options options;
@@ -146,7 +151,7 @@ struct loop_state {
 	uint64_t settled,
 		settled_before;          /* loop_state_period() of the last two agents that ended */
 	struct loop_state_check *checks; /* the latest results, one for each check in the options */
-	size_t checks_done;              /* in this phase */
+	size_t checks_done;              /* in this step */
 	struct failure_facts facts;      /* of the agent in this iteration */
 	char *final;                     /* the agent's final message */
 	char *policy_why;                /* a refused request that the agent did without, or NULL */
@@ -219,7 +224,7 @@ void loop_state_release(struct loop_state *state);
 
 /*
  * Adds one event to the state. Returns 0, or -1 with err set if the event is malformed or not legal
- * in this phase.
+ * in this step.
  */
 int loop_state_fold(struct loop_state *state, const struct journal_event *event, struct error *err);
 
@@ -229,13 +234,16 @@ int loop_state_fold(struct loop_state *state, const struct journal_event *event,
  */
 void loop_state_git_trouble(const json_t *data, struct list *ret_trouble);
 
+/* Returns how a part ended, by the data of the event that ended it. */
+struct failure_facts loop_state_facts(const json_t *data);
+
 /* Returns the failure of a part, by the data of the event that ended it. */
 enum failure loop_state_failure(const json_t *data);
 
 /* Reads a whole journal. Returns 0, or -1 with err set. */
 int loop_state_read(struct journal *store, struct loop_state *ret_state, struct error *err);
 
-/* Returns the part that runs in this phase, or ran last. */
+/* Returns the part that runs in this step, or ran last. */
 const struct loop_part *loop_state_part(const struct loop_state *state);
 
 /* Describes the agents for a decision. */
@@ -248,16 +256,22 @@ int64_t loop_state_budget_nusd(const struct loop_state *state);
 uint64_t loop_state_period(const struct loop_state *state);
 
 /*
- * Returns starting, running, waiting, paused, completed, limit, failed or aborted. A loop that
- * should be running but has no supervisor is interrupted.
- */
-/*
  * Adds the events after the mark to a state that has all before it. Returns 0, or -1 with err set.
  */
 int loop_state_follow(struct journal *store, struct journal_mark *mark, struct loop_state *state,
 		      struct error *err);
 
+/*
+ * Returns starting, running, waiting, paused, completed, limit, failed or aborted. A loop that
+ * should be running but has no supervisor is interrupted.
+ */
 const char *loop_state_status(const struct loop_state *state, bool alive);
+
+/* Reads the values that every decision carries. */
+void loop_state_read_verdict(struct loop_state *state, const json_t *data);
+
+/* Reads a snapshot, which is the latest from then on. One without a tree is ignored. */
+void loop_state_read_snapshot(struct loop_state *state, const json_t *data);
 
 /* Adds an iteration to a sum. */
 void loop_state_sum_add(struct loop_state_sum *sum, const struct loop_state_past *past);

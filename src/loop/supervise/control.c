@@ -24,23 +24,23 @@ static const char *const names[] = {
 #undef CONTROL_REQUEST
 };
 
-/* Requests not listed for a phase are refused. */
+/* Requests not listed for a step are refused. */
 #define ALL                                                                     \
 	{                                                                       \
 		[CONTROL_REQUEST_pause] = true, [CONTROL_REQUEST_abort] = true, \
 		[CONTROL_REQUEST_reset] = true                                  \
 	}
 
-static const bool legal[LOOP_PHASE_COUNT][CONTROL_REQUEST_COUNT] = {
-	[LOOP_PHASE_baseline] = ALL,
-	[LOOP_PHASE_ready] = ALL,
-	[LOOP_PHASE_agent] = ALL,
-	[LOOP_PHASE_checks] = ALL,
-	[LOOP_PHASE_review] = ALL,
-	[LOOP_PHASE_waiting] = ALL,
-	[LOOP_PHASE_paused] = ALL,
-	[LOOP_PHASE_closing] = ALL,
-	[LOOP_PHASE_finished] = { [CONTROL_REQUEST_reset] = true },
+static const bool legal[LOOP_STEP_COUNT][CONTROL_REQUEST_COUNT] = {
+	[LOOP_STEP_baseline] = ALL,
+	[LOOP_STEP_ready] = ALL,
+	[LOOP_STEP_agent] = ALL,
+	[LOOP_STEP_checks] = ALL,
+	[LOOP_STEP_review] = ALL,
+	[LOOP_STEP_waiting] = ALL,
+	[LOOP_STEP_paused] = ALL,
+	[LOOP_STEP_closing] = ALL,
+	[LOOP_STEP_finished] = { [CONTROL_REQUEST_reset] = true },
 };
 
 const char *control_request_name(enum control_request request)
@@ -61,9 +61,9 @@ int control_request_read(const json_t *object, enum control_request *ret_request
 	return -1;
 }
 
-bool control_is_legal(enum loop_phase phase, enum control_request request)
+bool control_is_legal(enum loop_step step, enum control_request request)
 {
-	return legal[phase][request];
+	return legal[step][request];
 }
 
 /*

@@ -30,8 +30,8 @@ const char *control_request_name(enum control_request request);
 /* Reads which request an object is. Returns 0, or -1 if it is not a request. */
 int control_request_read(const json_t *object, enum control_request *ret_request);
 
-/* Is the request legal in this phase? An illegal one ends the connection. */
-bool control_is_legal(enum loop_phase phase, enum control_request request);
+/* Is the request legal in this step? An illegal one ends the connection. */
+bool control_is_legal(enum loop_step step, enum control_request request);
 
 /* Returns the supervisor's listening socket (non-blocking), or -1 with err set. */
 int control_listen(const char *folder, struct error *err);

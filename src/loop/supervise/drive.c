@@ -8,8 +8,9 @@
 #include "loop/state/loop_report.h"
 #include "loop/supervise/judge.h"
 #include "loop/supervise/keeper.h"
-#include "loop/supervise/phase.h"
 #include "loop/supervise/serve.h"
+#include "loop/supervise/step.h"
+#include "loop/supervise/step_end.h"
 #include "util/clock.h"
 #include "util/file/fd.h"
 
@@ -30,10 +31,10 @@ struct drive {
 /* Takes over from an earlier supervisor. An iteration in progress does not count. */
 static int take_over(struct supervisor *sup, struct error *err)
 {
-	enum loop_phase phase = sup->state.phase;
+	enum loop_step step = sup->state.step;
 	int64_t seen_ms = loop_report_heartbeat_ms(sup->folder);
 	int64_t down_ms = clock_wall_ms() -
-			  (seen_ms > sup->state.phase_ms ? seen_ms : sup->state.phase_ms);
+			  (seen_ms > sup->state.step_ms ? seen_ms : sup->state.step_ms);
 
 	verification_recover(sup);
 	supervisor_beat(sup); /* readers of the event must find a heartbeat */
@@ -43,7 +44,7 @@ static int take_over(struct supervisor *sup, struct error *err)
 											   : 0)),
 			      err) < 0)
 		return -1;
-	if (phase != LOOP_PHASE_agent && phase != LOOP_PHASE_checks && phase != LOOP_PHASE_review)
+	if (step != LOOP_STEP_agent && step != LOOP_STEP_checks && step != LOOP_STEP_review)
 		return 0;
 
 	struct agent_summary heard;
@@ -51,20 +52,19 @@ static int take_over(struct supervisor *sup, struct error *err)
 
 	work_recall(sup, &heard);
 	/* A review changes nothing: it is repeated alone. */
-	result =
-		phase == LOOP_PHASE_review
-			? supervisor_append(sup, LOOP_EVENT_reviewed, judge_review_lost(&heard),
-					    err)
-			: supervisor_append(sup, LOOP_EVENT_interrupted,
-					    judge_interrupted(&sup->state, &heard, clock_wall_ms()),
-					    err);
+	result = step == LOOP_STEP_review ? supervisor_append(sup, LOOP_EVENT_reviewed,
+							      judge_review_lost(&heard), err)
+					  : supervisor_append(sup, LOOP_EVENT_interrupted,
+							      judge_interrupted(&sup->state, &heard,
+										clock_wall_ms()),
+							      err);
 	agent_summary_release(&heard);
 	return result;
 }
 
-static int run_phases(struct supervisor *sup, struct error *err)
+static int run_steps(struct supervisor *sup, struct error *err)
 {
-	if (sup->state.phase == LOOP_PHASE_finished || sup->state.phase == LOOP_PHASE_paused) {
+	if (sup->state.step == LOOP_STEP_finished || sup->state.step == LOOP_STEP_paused) {
 		supervisor_beat(sup); /* the previous supervisor was killed while exiting */
 		return 0;
 	}
@@ -73,36 +73,36 @@ static int run_phases(struct supervisor *sup, struct error *err)
 	while (!sup->leaving) {
 		int result = 0;
 
-		switch (sup->state.phase) {
-		case LOOP_PHASE_baseline:
-			result = phase_baseline(sup, err);
+		switch (sup->state.step) {
+		case LOOP_STEP_baseline:
+			result = step_baseline(sup, err);
 			break;
-		case LOOP_PHASE_ready:
-			result = phase_ready(sup, err);
+		case LOOP_STEP_ready:
+			result = step_ready(sup, err);
 			break;
-		case LOOP_PHASE_agent:
-			result = phase_agent(sup, err);
+		case LOOP_STEP_agent:
+			result = step_agent(sup, err);
 			break;
-		case LOOP_PHASE_checks:
-			result = phase_checks(sup, err);
+		case LOOP_STEP_checks:
+			result = step_checks(sup, err);
 			break;
-		case LOOP_PHASE_review:
-			result = phase_review(sup, err);
+		case LOOP_STEP_review:
+			result = step_review(sup, err);
 			break;
-		case LOOP_PHASE_waiting:
-			result = phase_waiting(sup, err);
+		case LOOP_STEP_waiting:
+			result = step_waiting(sup, err);
 			break;
-		case LOOP_PHASE_paused:
+		case LOOP_STEP_paused:
 			if (sup->state.wish != LOOP_WISH_ABORT)
 				return 0;
-			result = phase_finish(sup, "aborted", "by you", err);
+			result = step_end_as(sup, "aborted", "by you", err);
 			break;
-		case LOOP_PHASE_closing:
-			result = phase_closing(sup, err);
+		case LOOP_STEP_closing:
+			result = step_closing(sup, err);
 			break;
-		case LOOP_PHASE_new:
-		case LOOP_PHASE_finished:
-		case LOOP_PHASE_COUNT:
+		case LOOP_STEP_new:
+		case LOOP_STEP_finished:
+		case LOOP_STEP_COUNT:
 			return 0;
 		}
 		if (result < 0)
@@ -191,7 +191,7 @@ int drive_run(const char *folder, int farewell)
 	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	supervisor_init(&drive.sup, folder);
 	serve_init(&drive.serve);
-	result = open_all(&drive, &err) < 0 || run_phases(&drive.sup, &err) < 0 ? -1 : 0;
+	result = open_all(&drive, &err) < 0 || run_steps(&drive.sup, &err) < 0 ? -1 : 0;
 	if (result < 0) {
 		fprintf(stderr, "%s\n", err.text);
 		if (drive.sup.lock >= 0) /* otherwise another supervisor is running */

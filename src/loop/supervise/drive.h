@@ -1,4 +1,4 @@
-/* Runs one loop: performs one phase after the other, and writes each event before acting on it. */
+/* Runs one loop: performs one step after the other, and writes each event before acting on it. */
 #ifndef LOOP_SUPERVISE_DRIVE_H
 #define LOOP_SUPERVISE_DRIVE_H
 

@@ -145,16 +145,16 @@ json_t *judge_end(const struct runner_result *result, const struct judge_end_fac
 	bool signalled = result->kind == FENCE_SIGNALLED;
 	enum failure error = heard->error;
 
-	json_t *data =
-		json_pack("{s:i, s:i, s:b, s:b, s:i, s:I, s:I, s:s, s:i, s:i, s:o}", "code",
-			  signalled ? 0 : result->code, "signal",
-			  signalled ? result->code - FENCE_EXIT_SIGNAL : 0, "timed_out",
-			  result->kind == FENCE_LIMITED && result->tripped == FENCE_LIMIT_TIME,
-			  "idle", facts->idle, "denials", (int)result->denials, "output_bytes",
-			  (json_int_t)facts->bytes, "duration_ms", (json_int_t)result->duration_ms,
-			  "kind", fence_exit_name(result->kind), "canaries_held",
-			  (int)result->canaries_held, "canaries_total", (int)result->canaries_total,
-			  "final", loop_report_bytes(final, size));
+	json_t *data = json_pack("{s:i, s:i, s:b, s:b, s:i, s:I, s:I, s:s, s:i, s:i, s:o}", "code",
+				 signalled ? 0 : result->code, "signal",
+				 signalled ? result->code - FENCE_EXIT_SIGNAL : 0, "timed_out",
+				 runner_out_of_time(result), "idle", facts->idle, "denials",
+				 (int)result->denials, "output_bytes", (json_int_t)facts->bytes,
+				 "duration_ms", (json_int_t)result->duration_ms, "kind",
+				 fence_exit_name(result->kind), "canaries_held",
+				 (int)result->canaries_held, "canaries_total",
+				 (int)result->canaries_total, "final",
+				 loop_report_bytes(final, size));
 
 	json_object_set_new(data, "denials_late", json_integer(result->denials_late));
 	judge_add_heard(data, heard);
@@ -204,7 +204,7 @@ json_t *judge_interrupted(const struct loop_state *state, const struct agent_sum
 	data = json_pack("{s:i, s:i, s:o}", "iteration", (int)state->iteration, "attempt",
 			 (int)state->attempt, "breakers", loop_state_breakers_json(breakers));
 	/* After the agent's end, its cost is already recorded. */
-	if (state->phase == LOOP_PHASE_agent)
+	if (state->step == LOOP_STEP_agent)
 		judge_add_heard(data, heard);
 	return data;
 }

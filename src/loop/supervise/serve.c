@@ -33,9 +33,9 @@ static int carry_out(struct supervisor *sup, const json_t *object, struct error 
 
 	if (control_request_read(object, &request) < 0)
 		return error_with(err, ERROR_PROTOCOL, "unknown request");
-	if (!control_is_legal(sup->state.phase, request))
+	if (!control_is_legal(sup->state.step, request))
 		return error_with(err, ERROR_PROTOCOL, "the loop is %s: it cannot %s",
-				  loop_event_phase_name(sup->state.phase),
+				  loop_event_step_name(sup->state.step),
 				  control_request_name(request));
 	data = json_pack("{s:s}", "wish", control_request_name(request));
 	if (supervisor_append(sup, LOOP_EVENT_asked, data, err) < 0)

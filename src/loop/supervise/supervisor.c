@@ -8,6 +8,7 @@
 #include "util/clock.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
+#include "util/file/state_folder.h"
 #include "util/mem.h"
 
 #include <stdio.h>
@@ -103,6 +104,18 @@ int supervisor_open(struct supervisor *sup, struct error *err)
 	return load_prices(sup, err);
 }
 
+char *supervisor_iteration(const struct supervisor *sup, struct error *err)
+{
+	uint32_t attempt = sup->state.attempt ? sup->state.attempt : 1;
+	char *folder = loop_folder_iteration(sup->folder, sup->state.iteration, attempt);
+
+	if (state_folder_make(folder, 0700) == 0)
+		return folder;
+	error_sys(err, "create '%s'", folder);
+	free(folder);
+	return NULL;
+}
+
 void supervisor_beat(struct supervisor *sup)
 {
 	struct error err;
@@ -146,7 +159,7 @@ int supervisor_clock(struct supervisor *sup, struct error *err)
 					      : 0;
 
 	sup->heart.apart_ms = apart_ms; /* follows a clock that is adjusted gradually */
-	if (!jump_ms || sup->state.phase == LOOP_PHASE_finished)
+	if (!jump_ms || sup->state.step == LOOP_STEP_finished)
 		return 0;
 	return supervisor_append(sup, LOOP_EVENT_changed,
 				 json_pack("{s:I}", "down_ms", (json_int_t)jump_ms), err);

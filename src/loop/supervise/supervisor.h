@@ -1,7 +1,7 @@
 /*
  * The data of a loop's supervisor, part by part, and how it writes an event.
  *
- * drive.h takes a loop from phase to phase. The modules that do the work of a phase get the whole
+ * drive.h takes a loop from step to step. The modules that do the work of a step get the whole
  * struct; each writes only its own part, and everything that others may read is here.
  */
 #ifndef LOOP_SUPERVISE_SUPERVISOR_H
@@ -52,7 +52,7 @@ struct supervisor_run {
 	int lost; /* runners killed in the baseline */
 };
 
-/* The last survey of the project: phase.h. */
+/* The last survey of the project: loop_survey.h. */
 struct supervisor_survey {
 	struct survey_memory *memory;
 	struct survey before;
@@ -140,6 +140,10 @@ void supervisor_release(struct supervisor *sup);
 
 /* Locks the folder, and reads the journal and the stored spec. Returns 0, or -1 with err set. */
 int supervisor_open(struct supervisor *sup, struct error *err);
+
+/* Creates the folder of the current attempt at an iteration, or of the baseline. The caller frees
+ * the path; NULL with err set. */
+char *supervisor_iteration(const struct supervisor *sup, struct error *err);
 
 /* Writes a heartbeat to state.json. */
 void supervisor_beat(struct supervisor *sup);

@@ -1,0 +1,206 @@
+/* A round of checks: see check_round.h. */
+#include "loop/supervise/check_round.h"
+
+#include "loop/run/loop_survey.h"
+#include "loop/run/verification.h"
+#include "loop/run/work.h"
+#include "loop/state/loop_report.h"
+#include "loop/supervise/judge.h"
+#include "loop/supervise/step_end.h"
+#include "util/clock.h"
+#include "util/mem.h"
+#include "util/text/text.h"
+
+enum { LIMIT_BYTES = 128 };
+
+/* One run of a check. */
+struct check_run {
+	size_t index;
+	const char *command;
+	bool final;                /* the agent never sees it */
+	const char *folder, *name; /* of its logs */
+	const struct work_view *view;
+};
+
+/* Runs a check once. Returns its result, as an event has it, or NULL if the loop or this attempt
+ * has ended instead; *ret_ended is then 0, or -1 with err set. */
+static json_t *run_once(struct supervisor *sup, const struct check_run *run, int *ret_ended,
+			struct error *err)
+{
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(1 << 20);
+	struct runner_result result;
+	json_t *data;
+	bool ended;
+	const struct work work = { .command = run->command,
+				   .final = run->final,
+				   .view = run->view,
+				   .input = "",
+				   .timeout_ms = sup->state.options.check_timeout_ms,
+				   .folder = run->folder,
+				   .name = run->name };
+
+	*ret_ended = -1;
+	if (work_run(sup, &work, &result, err) < 0)
+		return NULL;
+	sink_text(&sup->run.output, &text);
+	sink_text(&sup->run.complaints, &text);
+	ended = step_end_cut(sup, &result, ret_ended, err);
+	work_forget(sup);
+	if (ended)
+		return NULL;
+	data = judge_check(run->index, run->command, &result, buffer_text(&text), text.used,
+			   (size_t)sup->state.options.prompt.output_bytes);
+	json_object_set_new(data, "new",
+			    json_boolean(sup->state.step == LOOP_STEP_checks && !run->final &&
+					 result.kind != FENCE_OK &&
+					 sup->state.checks[run->index].held_before));
+	if (runner_out_of_time(&result)) {
+		AUTO_BUFFER struct buffer limit = BUFFER_INIT(LIMIT_BYTES);
+
+		buffer_add_text(&limit, "--check-timeout ");
+		text_add_duration(&limit, (uint64_t)work.timeout_ms);
+		json_object_set_new(data, "limit", json_string(buffer_text(&limit)));
+	}
+	loop_report_add_found(run->folder, run->name, data);
+	return data;
+}
+
+int check_round_unpinned(struct supervisor *sup, const char *why, struct error *err)
+{
+	AUTO_FREE char *reason = mem_format(
+		"the checks did not run, because the pinned files are not known: %.1000s (once the cause is gone: ringfence resume; to check with the agent's: ringfence resume --check-view=false)",
+		why);
+
+	/* The agent has done its part, and does not work again for this. */
+	return supervisor_append(sup, LOOP_EVENT_paused,
+				 json_pack("{s:o, s:b}", "reason", loop_report_text(reason),
+					   "recheck", 1),
+				 err);
+}
+
+/* Prepares the view for another check. Returns whether it may run; otherwise the loop or this
+ * attempt has ended, and *ret_ended is 0, or -1 with err set. */
+static bool settle(struct supervisor *sup, int *ret_ended, struct error *err)
+{
+	AUTO_FREE char *failed = NULL;
+
+	*ret_ended = verification_settle(sup, &failed, err);
+	if (*ret_ended == 0 && failed && !sup->leaving)
+		*ret_ended = check_round_unpinned(sup, failed, err);
+	return *ret_ended == 0 && !failed && !sup->leaving;
+}
+
+/* Runs a check, also with the agent's version of pinned files if there is one, and records the
+ * result. */
+static int run_check(struct supervisor *sup, size_t index, const char *folder, struct error *err)
+{
+	AUTO_FREE char *name = mem_format("check-%zu.", index + 1);
+	AUTO_FREE char *own_name = mem_format("check-%zu.own.", index + 1);
+	struct work_view pinned, own;
+	struct check_run run = { .index = index,
+				 .command = sup->state.options.checks.items[index],
+				 .folder = folder,
+				 .name = name,
+				 .view = verification_pinned(sup, &pinned) };
+	json_t *data, *other;
+	int ended;
+
+	if (sup->state.wish ==
+	    LOOP_WISH_ABORT) /* recorded by a supervisor that was killed before it acted */
+		return step_end_as(sup, "aborted", "by you", err);
+	if (index > 0 && !settle(sup, &ended, err))
+		return ended;
+	data = run_once(sup, &run, &ended, err);
+	if (!data)
+		return ended;
+	if (sup->verification.why)
+		json_object_set_new(data, "unviewed", loop_report_text(sup->verification.why));
+	run.name = own_name;
+	run.view = verification_own(sup, &own);
+	if (run.view) {
+		other = run_once(sup, &run, &ended, err);
+		if (!other) {
+			json_decref(data);
+			return ended;
+		}
+		json_object_set_new(data, "own", judge_own_check(other));
+		json_decref(other);
+	}
+	return supervisor_append(sup, LOOP_EVENT_checked, data, err);
+}
+
+/* Runs a final check, and records its result. */
+static int run_final(struct supervisor *sup, size_t index, const char *folder, struct error *err)
+{
+	AUTO_FREE char *name = mem_format("final-%zu.", index + 1);
+	struct work_view pinned;
+	const struct check_run run = {
+		.index = index,
+		.command =
+			json_string_value(json_array_get(sup->state.options.final_checks, index)),
+		.final = true,
+		.folder = folder,
+		.name = name,
+		.view = verification_pinned(sup, &pinned),
+	};
+	json_t *data;
+	int ended;
+
+	if (!settle(sup, &ended, err))
+		return ended;
+	data = run_once(sup, &run, &ended, err);
+	return data ? supervisor_append(sup, LOOP_EVENT_held_out, data, err) : ended;
+}
+
+/* Runs the final checks if everything else holds. */
+static int run_finals(struct supervisor *sup, const char *folder, struct error *err)
+{
+	size_t count = json_array_size(sup->state.options.final_checks);
+	struct decision decision;
+	struct survey now;
+	json_t *data;
+
+	if (!count || sup->state.step != LOOP_STEP_checks || sup->leaving)
+		return 0;
+	if (loop_survey_take(sup, &now, err) < 0)
+		return -1;
+	judge_after(&sup->state, &now, clock_wall_ms(), &decision, &data);
+	json_decref(data);
+	/* A reviewer comes last: it costs more than a check. */
+	while ((decision.action == DECISION_DONE || decision.action == DECISION_REVIEW) &&
+	       sup->state.step == LOOP_STEP_checks && !sup->leaving &&
+	       sup->state.finals_done < count)
+		if (run_final(sup, sup->state.finals_done, folder, err) < 0)
+			return -1;
+	return 0;
+}
+
+int check_round_run(struct supervisor *sup, const char *folder, struct error *err)
+{
+	enum loop_step step = sup->state.step;
+	int result = verification_begin(sup, err);
+
+	while (result == 0 && sup->state.step == step && !sup->leaving &&
+	       sup->state.checks_done < sup->state.options.checks.count)
+		result = run_check(sup, sup->state.checks_done, folder, err);
+	if (result == 0)
+		result = run_finals(sup, folder, err);
+	verification_end(sup);
+	return result;
+}
+
+bool check_round_absent(struct supervisor *sup, int *ret_result, struct error *err)
+{
+	const struct loop_options *options = &sup->state.options;
+
+	for (size_t i = 0; i < sup->state.checks_done; i++) {
+		const char *line = options->checks.items[i];
+		int code = sup->state.checks[i].code;
+
+		if (!judge_absent(options, line, code, true))
+			continue;
+		*ret_result = step_end_absent(sup, "the check", line, code, err);
+		return true;
+	}
+	return false;
+}
