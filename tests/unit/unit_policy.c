@@ -2,6 +2,7 @@
  * folder. */
 #include "fence/mechanism/mechanism.h"
 #include "unit.h"
+#include "unit_init.h"
 
 #include "fence/plan/defaults.h"
 #include "fence/plan/home.h"
@@ -734,22 +735,6 @@ static int remove_entry(const char *path, const struct stat *status, int type, s
 	return remove(path);
 }
 
-/* A plan needs ringfence-init next to the program. Nothing is started here, so any executable will
- * do. */
-static char *make_init(void)
-{
-	char self[4096];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-	char *path;
-
-	self[n > 0 ? n : 0] = '\0';
-	*strrchr(self, '/') = '\0';
-	path = path_join(self, "ringfence-init");
-	if (symlink("/bin/true", path) < 0 && errno != EEXIST)
-		abort();
-	return path;
-}
-
 static void places_at_home(void)
 {
 	AUTO_FREE char *nowhere = path_join(home, "nowhere");
@@ -818,10 +803,10 @@ static void links_at_home(void)
 int main(void)
 {
 	char root[UNIT_PATH];
-	AUTO_FREE char *init = make_init();
 
 	if (!unit_temp(root))
 		return 1;
+	unit_init();
 	home = path_join(root, "home");
 	project = path_join(home, "work/project");
 	state = path_join(root, "state");
@@ -861,7 +846,6 @@ int main(void)
 	CHECK("every mechanism has a name and all operations",
 	      mechanism_find("bwrap") && mechanism_find("none") &&
 		      mechanism_find("auto") == mechanism_find("bwrap") && !mechanism_find("x"));
-	unlink(init);
 	nftw(root, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 	free(home);
 	free(project);

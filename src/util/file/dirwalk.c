@@ -196,7 +196,7 @@ static void find_wanted(struct walker *walker)
 
 	level->from = parent ? parent->from : 0;
 	while (parent && level->from < parent->to &&
-	       !is_below(only->items[level->from], path, size))
+	       by_path(&only->items[level->from], &path) <= 0)
 		level->from++;
 	level->to = level->from;
 	while (level->to < (parent ? parent->to : only->count) &&
