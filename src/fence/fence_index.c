@@ -1,7 +1,6 @@
 /* An index of a project: see fence_index.h. */
 #include "fence/fence_index.h"
 
-#include "fence/plan/scan.h"
 #include "util/file/dirwalk.h"
 #include "util/file/fd.h"
 
@@ -57,17 +56,4 @@ void fence_index_settle(struct fence_index *index)
 {
 	dirwalk_sort(&index->paths);
 	index->complete = true;
-}
-
-int fence_index_view(const struct fence_index *project, const struct fence_spec *spec,
-		     const struct list *layers, struct fence_index *ret_index, struct error *err)
-{
-	*ret_index = FENCE_INDEX_INIT;
-	for (size_t i = 0; i < project->paths.count; i++)
-		fence_index_add(ret_index, project->paths.items[i]);
-	for (size_t i = 0; i < layers->count; i++)
-		if (scan_layer(layers->items[i], spec, ret_index, err) < 0)
-			return -1;
-	fence_index_settle(ret_index);
-	return 0;
 }

@@ -46,8 +46,9 @@ bool fence_index_is_watched(const struct fence_index *index);
 /* Makes a complete index of what the scan has recorded. */
 void fence_index_settle(struct fence_index *index);
 
-/* Makes the index of a view of the project, whose place the spec has, which shows these folders
- * over it. Returns 0, or -1 with err set if one of them cannot be read. The caller releases *ret_index in both cases. */
+/* Makes the index of a view, which shows the layers over the project. The spec has the project's
+ * place. Returns 0, or -1 with err set if a folder of a layer cannot be read. The caller releases
+ * *ret_index in both cases. */
 int fence_index_view(const struct fence_index *project, const struct fence_spec *spec,
 		     const struct list *layers, struct fence_index *ret_index, struct error *err);
 

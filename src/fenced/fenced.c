@@ -96,8 +96,8 @@ static void index_view(const struct fenced_request *request, struct fenced *run)
 	}
 	if (request->pins)
 		list_add(&layers, request->pins);
-	if (is_layered(request) && fence_index_view(run->spec.index, &run->spec, &layers,
-						    &run->view_index, &ignored) == 0)
+	if (is_layered(request) &&
+	    fence_index_view(run->spec.index, &run->spec, &layers, &run->view_index, &ignored) == 0)
 		run->spec.index = &run->view_index;
 	else
 		run->spec.index = NULL;

@@ -376,8 +376,10 @@ static enum dirwalk_verdict visit_layer(void *context, const struct dirwalk_entr
 	return DIRWALK_ON;
 }
 
-int scan_layer(const char *folder, const struct fence_spec *spec, struct fence_index *index,
-	       struct error *err)
+/* Records the entries of a folder that a view shows over the project. Returns 0, or -1 with err
+ * set, also if a folder in it cannot be read. */
+static int record_layer(const char *folder, const struct fence_spec *spec,
+			struct fence_index *index, struct error *err)
 {
 	AUTO_FD root = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct scan scan = { .draft = true,
@@ -398,6 +400,19 @@ int scan_layer(const char *folder, const struct fence_spec *spec, struct fence_i
 	return scan.pattern_count && !scan.steps
 		       ? error_set(err, "matching the ignore patterns takes too long")
 		       : 0;
+}
+
+int fence_index_view(const struct fence_index *project, const struct fence_spec *spec,
+		     const struct list *layers, struct fence_index *ret_index, struct error *err)
+{
+	*ret_index = FENCE_INDEX_INIT;
+	for (size_t i = 0; i < project->paths.count; i++)
+		fence_index_add(ret_index, project->paths.items[i]);
+	for (size_t i = 0; i < layers->count; i++)
+		if (record_layer(layers->items[i], spec, ret_index, err) < 0)
+			return -1;
+	fence_index_settle(ret_index);
+	return 0;
 }
 
 /* The sizes of what a scan adds to, so that it can be undone. */
@@ -444,10 +459,9 @@ static void undo_to(struct fence_plan *plan, const struct mark *mark)
 static int scan_once(struct scan *scan, int root, const struct list *only, bool *ret_changed)
 {
 	struct protection *protection = &scan->protection;
-	const struct dirwalk walk = { .visit = visit_entry,
-				      .context = scan,
-				      .deepest = DIRWALK_DEPTH,
-				      .only = only };
+	const struct dirwalk walk = {
+		.visit = visit_entry, .context = scan, .deepest = DIRWALK_DEPTH, .only = only
+	};
 	struct symlinks symlinks = { 0 };
 	int result;
 

@@ -16,15 +16,10 @@
 /*
  * Scans the tree of a rule. Adds rules that hide secrets and sockets and make files that the host
  * executes read-only. Adds the latter to the known ones, and records files that tools obey when
- * they start as seen. Of the project, it looks only at the entries of the spec's index, or makes the
- * index. Returns 0, or -1 with err set.
+ * they start as seen. In the project, it looks only at the entries of the spec's index, or makes
+ * the index. Returns 0, or -1 with err set.
  */
 int scan_tree(struct fence_plan *plan, size_t rule, struct error *err);
-
-/* Records the entries of a folder that a view shows over the spec's project. Returns 0, or -1 with
- * err set, also if a folder in it cannot be read. */
-int scan_layer(const char *folder, const struct fence_spec *spec, struct fence_index *index,
-	       struct error *err);
 
 /* Returns why the host would execute this entry or read it as configuration, or NULL. Recognizes
  * bare git repositories. */

@@ -21,8 +21,8 @@ enum { SHARE = 4 };
 /* File systems whose changes all come from this machine. */
 static bool is_local(const char *project)
 {
-	static const unsigned long types[] = { EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC,
-					       BTRFS_SUPER_MAGIC, TMPFS_MAGIC, F2FS_SUPER_MAGIC };
+	static const unsigned long types[] = { EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC,
+					       TMPFS_MAGIC, F2FS_SUPER_MAGIC };
 	struct statfs status;
 
 	if (statfs(project, &status) < 0)

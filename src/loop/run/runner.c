@@ -144,10 +144,12 @@ int runner_start(const struct runner_request *request, struct runner *ret_runner
 		if (pipe2(pipes[i], O_CLOEXEC) < 0)
 			return error_sys(err, "make a pipe");
 
-	const int wanted[KEPT + 1] = { stdin_file,     pipes[OUTPUT][1], pipes[COMPLAINTS][1],
-				       pipes[LIFE][0], pipes[END][1],
-				       request->index ? request->index->watch : FD_NULL,
-				       request->index_file, request->lock };
+	const int wanted[KEPT + 1] = {
+		stdin_file,           pipes[OUTPUT][1],
+		pipes[COMPLAINTS][1], pipes[LIFE][0],
+		pipes[END][1],        request->index ? request->index->watch : FD_NULL,
+		request->index_file,  request->lock
+	};
 	pid_t child = fork();
 
 	if (child == 0)

@@ -14,11 +14,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* What a runner did with the index of the project (fence/fence_index.h). */
+/* The index of the project (fence/fence_index.h) after a run. */
 enum runner_index {
-	RUNNER_INDEX_NOT,      /* it used one, or none was asked for */
+	RUNNER_INDEX_NOT,      /* none was made */
 	RUNNER_INDEX_MADE,     /* it is in the file */
-	RUNNER_INDEX_UNWATCHED /* it cannot be relied on later, because not all folders are watched */
+	RUNNER_INDEX_UNWATCHED /* not all folders are watched, so it is of no use later */
 };
 
 /* The result of a run; passed through a pipe. */
@@ -61,11 +61,11 @@ struct runner {
 struct runner_request {
 	const struct fence_spec *spec;
 	const struct ledger_options *ledger; /* cost limits, if the spec has models */
-	const char *draft; /* the folder of the draft that the command works in, or NULL */
-	const char *over;  /* another draft below that, or NULL */
-	const char *pins;  /* files in place of those below, or NULL */
+	const char *draft;         /* the folder of the draft that the command works in, or NULL */
+	const char *over;          /* another draft below that, or NULL */
+	const char *pins;          /* files in place of those below, or NULL */
 	struct fence_index *index; /* of the project, for a draft, or NULL */
-	int index_file; /* if the index is to be kept: for its paths, each with a NUL; or -1 */
+	int index_file;    /* if the index is to be kept: for its paths, each with a NUL; or -1 */
 	const char *input; /* for its stdin */
 	size_t size;
 	const char *report; /* the file for the full report (fence_report_write()) */

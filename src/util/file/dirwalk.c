@@ -195,8 +195,7 @@ static void find_wanted(struct walker *walker)
 	size_t size = walker->path.used;
 
 	level->from = parent ? parent->from : 0;
-	while (parent && level->from < parent->to &&
-	       by_path(&only->items[level->from], &path) <= 0)
+	while (parent && level->from < parent->to && by_path(&only->items[level->from], &path) <= 0)
 		level->from++;
 	level->to = level->from;
 	while (level->to < (parent ? parent->to : only->count) &&
