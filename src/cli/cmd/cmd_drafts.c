@@ -3,6 +3,7 @@
 
 #include "draft/draft.h"
 #include "ops/op_draft.h"
+#include "ops/op_draft_applied.h"
 #include "util/clock.h"
 #include "util/file/disk_usage.h"
 #include "util/mem.h"
@@ -47,7 +48,7 @@ static json_t *find_applied(const char *state, const struct draft_record *record
 	/* A draft that has no result was never applied. */
 	if (record->result == DRAFT_RECORD_NONE)
 		return json_false();
-	if (op_draft_find_apply(state, record, &number, &ignored) < 0)
+	if (op_draft_applied_number(state, record, &number, &ignored) < 0)
 		return json_null();
 	return json_boolean(number != 0);
 }
