@@ -161,8 +161,14 @@ char *loops_draft_text(const char *state, const struct client_loop *loop)
 {
 	if (loop->damaged || !loop->state.options.draft)
 		return NULL;
-	if (op_draft_applied_is(state, loop))
+	switch (op_draft_applied_loop(state, loop)) {
+	case OP_DRAFT_APPLIED_FILES:
 		return mem_format("its draft was applied (to undo this: ringfence apply --undo %s)",
 				  loop->id);
+	case OP_DRAFT_APPLIED_COMMITS:
+		return mem_dup("its commits are in a branch of yours");
+	case OP_DRAFT_APPLIED_NOT:
+		break;
+	}
 	return mem_format("draft: your project is unchanged until ringfence apply %s", loop->id);
 }

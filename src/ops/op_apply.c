@@ -14,12 +14,13 @@
 #include <unistd.h>
 
 /* Returns the message of the new commit on the user's branch. The caller frees it. */
-static char *commit_message(const struct op_apply_request *request, const struct client_loop *loop)
+static char *commit_message(const struct op_apply_request *request, const struct client_loop *loop,
+			    const char *theirs)
 {
 	AUTO_FREE char *line = client_subject(&loop->state.options);
 
 	if (request->squash)
-		return mem_format("%s\n\nCreated by Ringfence loop %s.\n", line, loop->id);
+		return mem_format("%s\n\n" OP_APPLY_SQUASHED "\n", line, loop->id, theirs);
 	return mem_format("Merge branch 'ringfence/%s'\n\n%s\n", loop->id, line);
 }
 
@@ -37,7 +38,9 @@ static int perform(const struct op_apply_request *request, const struct client_l
 {
 	AUTO_FREE char *branch = mem_format("refs/heads/ringfence/%s", loop->id);
 	AUTO_FREE char *log = mem_format("ringfence apply: %s", loop->id);
-	AUTO_FREE char *text = commit_message(request, loop);
+	AUTO_FREE char *text =
+		commit_message(request, loop,
+			       job->previewed ? jsonget_text(job->previewed, "theirs") : "");
 	struct snapshot_work work;
 	int result;
 

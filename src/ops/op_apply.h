@@ -6,6 +6,10 @@
 
 #include <jansson.h>
 
+/* The line of a commit that has all changes of a loop's branch: the loop, and the commit of the
+ * branch. */
+#define OP_APPLY_SQUASHED "Created by Ringfence loop %s from commit %s."
+
 struct op_apply_request {
 	struct op_target target; /* project is always the user's, even if a loop is named */
 	bool squash;             /* add one commit to the branch instead of merging */

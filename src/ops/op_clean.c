@@ -50,7 +50,7 @@ static bool is_selected(const struct op_clean_request *request, const struct cli
 static bool is_unapplied(const struct op_clean_request *request, const struct client_loop *loop)
 {
 	return !loop->damaged && loop->state.options.draft && loop->state.checkpoint > 0 &&
-	       !op_draft_applied_is(request->state, loop);
+	       op_draft_applied_loop(request->state, loop) == OP_DRAFT_APPLIED_NOT;
 }
 
 /* Returns how many of the loops have a draft that was not applied. */

@@ -24,6 +24,7 @@ enum { MOST_COMMAND = 1 << 16, EXIT_MS = 10000 };
 int op_draft_of_loop(const struct client_loop *loop, struct draft_record *ret_record)
 {
 	const struct loop_options *options = &loop->state.options;
+	const char *commit = loop->state.git_commit;
 
 	if (loop->damaged || !options->draft)
 		return -1;
@@ -32,6 +33,7 @@ int op_draft_of_loop(const struct client_loop *loop, struct draft_record *ret_re
 					     .layers = mem_dup(options->draft),
 					     .project = mem_dup(options->project),
 					     .command = mem_dup(options->objective),
+					     .commit = commit ? mem_dup(commit) : NULL,
 					     .began_ms = loop->state.created_ms,
 					     .result = loop->state.checkpoint,
 					     .lock = -1,
@@ -334,8 +336,8 @@ enum op_status op_draft_end(const char *state, struct draft_record *record, int6
 	return op_status_of(err);
 }
 
-/* The draft of a loop gets a checkpoint, because a loop that was killed, or rolled back, has none of
- * its last state. */
+/* The draft of a loop gets a checkpoint, because a loop that was killed, or rolled back, has none
+ * of its last state. */
 int op_draft_lock(const char *state, struct draft_record *record, struct error *err)
 {
 	bool ignored;

@@ -55,7 +55,7 @@ int op_draft_covers(const char *state, const struct draft_record *record,
 enum op_status op_draft_end(const char *state, struct draft_record *record, int64_t code,
 			    struct op_draft_summary *ret_summary, struct error *err);
 
-/* Describes the draft of a loop, whose record cannot be written. Returns 0, or -1 if it has none. */
+/* Describes the draft of a loop, whose record cannot be written. Returns 0, or -1 without one. */
 int op_draft_of_loop(const struct client_loop *loop, struct draft_record *ret_record);
 
 /* Finds the draft of a command or of a loop. The record of a loop's draft cannot be written.

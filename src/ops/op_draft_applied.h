@@ -5,9 +5,18 @@
 #include "draft/draft_record.h"
 #include "loop/client.h"
 
-/* Reports whether the files of a loop's draft were applied, as a whole or in parts, and not taken
- * back. */
-bool op_draft_applied_is(const char *state, const struct client_loop *loop);
+enum op_draft_applied {
+	OP_DRAFT_APPLIED_NOT,
+	OP_DRAFT_APPLIED_FILES,   /* as a whole or in parts, and not taken back */
+	OP_DRAFT_APPLIED_COMMITS, /* the last commit of the loop is in a branch of the user's */
+};
+
+/* Finds out whether a draft is applied. Returns 0, or -1 with err set. */
+int op_draft_applied_find(const char *state, const struct draft_record *record,
+			  enum op_draft_applied *ret_applied, struct error *err);
+
+/* Does the same for the draft of a loop. One of which this cannot be found out is not applied. */
+enum op_draft_applied op_draft_applied_loop(const char *state, const struct client_loop *loop);
 
 /* Finds the checkpoint of the last apply that was not taken back: 0 if the draft is not applied.
  * Returns 0, or -1 with err set. */

@@ -1,0 +1,94 @@
+"""Loops on drafts of repositories: the branch of the loop, and whether it is applied."""
+
+import json
+import os
+
+from harness import cases, contains, equal, expect, needs
+from harness.gitrepo import Repository
+from harness.loop import Loop
+
+ANY_IDENTITY = "Commits and their branches do not depend on who made them."
+
+WORK = {"1": "edit mine by the agent; git add mine; git commit -q -m 'by the agent'; edit left over; edit done yes"}
+
+
+def begin(t, scripts=None):
+    loop = Loop(t, scripts=scripts or WORK)
+    loop.write("old", "old\n")
+    return loop, Repository(t, loop.project).filled()
+
+
+def run(loop, *words, code=0):
+    result = loop.run("--workspace", "draft", *words)
+    equal(result.code, code, "exit status of run", result)
+    return loop.status()["id"]
+
+
+def ringfence(loop, *words, code=0):
+    result = loop.ringfence(*words)
+    equal(result.code, code, f"exit status of ringfence {' '.join(words)}", result)
+    return result
+
+
+def applied(loop):
+    """Whether the draft is applied, as `drafts` and `status` say."""
+    entry = json.loads(ringfence(loop, "drafts", "--json").out)["drafts"][-1]
+    status = ringfence(loop, "status").out
+    equal("your project is unchanged" in status, not entry["applied"], "status and drafts", status)
+    return entry["applied"]
+
+
+# Whether it is applied
+
+def merge(loop, _):
+    ringfence(loop, "apply", "--merge")
+
+
+def squash(loop, _):
+    ringfence(loop, "apply", "--squash")
+
+
+def by_mail(loop, repo):
+    with open(os.path.join(repo.t.outside, "mails"), "w", encoding="utf-8") as file:
+        file.write(ringfence(loop, "apply", "--patch").out)
+    repo.git("am", "-q", file.name)
+
+
+def by_git(loop, repo):
+    repo.git("merge", "-q", f"ringfence/{loop.status()['id']}")
+
+
+WAYS = {"merge": merge, "squash": squash, "mail": by_mail, "git": by_git}
+
+
+@needs("git")
+@cases("merge", "squash", "mail", "git")
+def test_a_draft_whose_commits_are_in_a_branch_is_applied(t, way):
+    """Also after commits of the user's, before and later; and no longer when the branch is reset."""
+    loop, repo = begin(t)
+    run(loop)
+    repo.write("file.txt", "the user's\n")
+    repo.commit("meanwhile")
+    before = repo.git("rev-parse", "HEAD")
+    equal(applied(loop), False, "applied, before")
+    WAYS[way](loop, repo)
+    expect(os.path.exists(loop.path("left")), "the files are there")
+    equal(applied(loop), True, "applied, afterwards")
+    contains(ringfence(loop, "status").out, "its commits are in a branch of yours", "status")
+    repo.write("left", "the user's\n")
+    repo.commit("later")
+    repo.git("switch", "-q", "-c", "other", before)
+    equal(applied(loop), True, "applied, after another commit, and with another branch checked out")
+    repo.git("branch", "-q", "-D", "main")
+    equal(applied(loop), False, "applied, after the branch is gone")
+
+
+@needs("git")
+def test_a_loop_that_goes_on_after_its_commits_were_applied_is_not_applied(t):
+    loop, _ = begin(t, {"1": "edit one 1", "2": "edit two 2; edit done yes"})
+    run(loop, "-m", "1", code=2)
+    ringfence(loop, "apply", "--squash")
+    equal(applied(loop), True, "applied")
+    ringfence(loop, "resume", "-m", "2")
+    loop.ended("completed")
+    equal(applied(loop), False, "applied, after another iteration")
