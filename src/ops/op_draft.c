@@ -233,8 +233,8 @@ enum op_status op_draft_begin(const struct op_draft_begin_request *request,
 	return result < 0 ? op_status_of(err) : OP_DONE;
 }
 
-int op_draft_covers(const char *state, const struct draft_record *record,
-		    struct fence_covers *ret_covers, struct error *err)
+static int add_covers(const char *state, const struct draft_record *record,
+		      struct fence_covers *covers, struct error *err)
 {
 	struct snapshot_work work;
 	json_t *answer = NULL;
@@ -242,17 +242,32 @@ int op_draft_covers(const char *state, const struct draft_record *record,
 	json_t *entry;
 	int result;
 
-	if (!record->of_loop)
-		return 0;
 	snapshot_begin(&work, "git-look", state, record->project, record->id);
 	snapshot_tell(&work, "folder", record->folder);
 	result = snapshot_run(&work, -1, &answer, err);
 	snapshot_release(&work);
 	json_array_foreach(json_object_get(answer, "covers"), index, entry)
-		fence_covers_add(ret_covers, jsonget_text(entry, "path"),
-				 jsonget_text(entry, "source"),
+		fence_covers_add(covers, jsonget_text(entry, "path"), jsonget_text(entry, "source"),
 				 record->lock >= 0 && jsonget_flag(entry, "writable"));
 	json_decref(answer);
+	return result;
+}
+
+int op_draft_show_git(const char *state, const struct draft_record *record, struct fence_spec *spec,
+		      struct error *err)
+{
+	struct client_loop loop = { 0 };
+	int result = 0;
+
+	if (!record->of_loop)
+		return 0;
+	if (client_find(state, record->id, NULL, &loop, err) < 0)
+		return -1;
+	if (loop_state_protects_git(&loop.state))
+		fence_paths_add_git(&spec->read, record->project);
+	else
+		result = add_covers(state, record, &spec->covers, err);
+	client_loop_release(&loop);
 	return result;
 }
 

@@ -45,11 +45,11 @@ struct op_draft_summary {
 	bool ignored;                 /* also ignored files, which are not in the list */
 };
 
-/* Finds the mounts that show the private git directory of a loop, if this is the draft of one and
- * it has such a directory; read-only if the record is not locked. The caller releases them. Returns
- * 0, or -1 with err set. */
-int op_draft_covers(const char *state, const struct draft_record *record,
-		    struct fence_covers *ret_covers, struct error *err);
+/* Adds what shows git in the draft of a loop as its agent sees it: the mounts of the private git
+ * directory, read-only if the record is not locked, or a rule that makes .git read-only. Returns 0,
+ * or -1 with err set. */
+int op_draft_show_git(const char *state, const struct draft_record *record, struct fence_spec *spec,
+		      struct error *err);
 
 /* Saves the result of the command, with its exit status. The caller releases the changes. */
 enum op_status op_draft_end(const char *state, struct draft_record *record, int64_t code,

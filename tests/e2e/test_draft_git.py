@@ -92,3 +92,28 @@ def test_a_loop_that_goes_on_after_its_commits_were_applied_is_not_applied(t):
     ringfence(loop, "resume", "-m", "2")
     loop.ended("completed")
     equal(applied(loop), False, "applied, after another iteration")
+
+
+# git read-only
+
+@needs("git")
+def test_git_is_read_only_in_a_draft_if_the_option_says_so(t):
+    """For the agent, and for a command that is run in the draft later. Ignored files are no way around it."""
+    loop, repo = begin(t, {"1": "git status --porcelain >seen 2>&1; edit old changed; git add old 2>>refused; "
+                                "git commit -q -m no 2>>refused; mv .git moved 2>>refused; rm -rf .git 2>>refused; edit done yes"})
+    before = repo.state()
+    ident = run(loop, "--git", "read-only")
+    equal(repo.state(), before, "the user's repository")
+    inside = ringfence(loop, "exec", "--in", ident, "--", "sh", "-c", "cat seen refused; git log -1 --format=%s; touch .git/x 2>&1; git status --porcelain")
+    contains(inside.out, "Read-only file system", "what git said")
+    contains(inside.out, "the second\ntouch: ", "git, and a write afterwards")
+    contains(inside.out, " M old\n", "git status")
+    equal(ringfence(loop, "diff", "--name-only").out.split(), ["done", "old", "refused", "seen"], "the changes")
+
+
+@needs("git")
+def test_a_rule_of_the_users_decides_about_git_in_a_draft(t):
+    loop, repo = begin(t, {"1": "edit old changed; git add -A; git commit -q -m 'in the draft' && edit done yes"})
+    before = repo.state()
+    run(loop, "--git", "read-only", "--write", ".", "--write", ".git")
+    equal(repo.state(), before, "the user's repository")

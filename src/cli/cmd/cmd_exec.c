@@ -205,7 +205,7 @@ static int load_and_run(struct exec_options *opts, struct error *err)
 	notice_part(effective);
 	if (in_draft &&
 	    (drafts_begin(opts->in, effective, &record, err) < 0 ||
-	     op_draft_covers(effective->place.state, &record, &effective->spec.covers, err) < 0))
+	     op_draft_show_git(effective->place.state, &record, &effective->spec, err) < 0))
 		return cli_fail(err);
 	if (in_draft && record.lock < 0)
 		notice_format("loop %s is running, so its draft can only be read", record.id);
