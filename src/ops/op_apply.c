@@ -177,6 +177,20 @@ static bool is_open(const struct op_apply_request *request, const struct op_appl
 		!op_agreed(&request->pinned, &result->pinned));
 }
 
+static void refuse_in_the_way(const struct client_loop *loop, struct error *err)
+{
+	AUTO_FREE char *files = loop->state.options.draft
+					? mem_format(", or take over files instead: ringfence "
+						     "apply %s",
+						     loop->id)
+					: mem_dup("");
+
+	error_with(err, ERROR_REFUSED,
+		   "your uncommitted changes are in the way, so nothing was changed (git commit or "
+		   "git stash them first%s)",
+		   files);
+}
+
 /* Previews the result. Returns OP_DONE if it may be applied as it is. */
 static enum op_status preview(const struct op_apply_request *request,
 			      struct op_apply_result *result, struct error *err)
@@ -192,9 +206,7 @@ static enum op_status preview(const struct op_apply_request *request,
 		return OP_REFUSED;
 	}
 	if (result->kind == OP_APPLY_IN_THE_WAY) {
-		error_with(err, ERROR_REFUSED,
-			   "your uncommitted changes are in the way, so nothing was changed (git "
-			   "commit or git stash them first)");
+		refuse_in_the_way(&result->loop, err);
 		return OP_REFUSED;
 	}
 	if (apply_question_make(result->details, &result->question, err) < 0 ||

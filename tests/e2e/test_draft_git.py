@@ -117,3 +117,56 @@ def test_a_rule_of_the_users_decides_about_git_in_a_draft(t):
     before = repo.state()
     run(loop, "--git", "read-only", "--write", ".", "--write", ".git")
     equal(repo.state(), before, "the user's repository")
+
+
+# What the user had not committed
+
+def changed(repo, ident):
+    """What the branch changes, all commits together."""
+    return repo.git("diff", "--no-renames", "--name-status", f"main...ringfence/{ident}").split("\n")
+
+
+@needs("git")
+@cases("commits", "leaves everything")
+def test_what_the_user_had_staged_is_not_the_agents(t, how):
+    """It stays as it was, for git inside as well, and apply --merge leaves it alone."""
+    commit = "git commit -q -m 'by the agent' agent; " if how == "commits" else ""
+    loop, repo = begin(t, {"1": f"edit agent 1; git add agent; {commit}edit both agent; rm dropped; edit done yes"})
+    for name in ("both", "dropped", "removed", "twice"):
+        repo.write(name, "committed\n")
+    repo.commit("the third")
+    for name in ("added", "both", "twice", "old"):
+        repo.write(name, "staged\n")
+    repo.git("add", "-A")
+    repo.git("rm", "-q", "removed")
+    for name in ("twice", "untracked", "file.txt"):
+        repo.write(name, "not staged\n")
+    before, status = repo.state(), repo.git("status", "--porcelain")
+    ident = run(loop)
+    equal((repo.state(), repo.git("status", "--porcelain")), (before, status), "the user's repository")
+    equal(changed(repo, ident), ["A\tagent", "M\tboth", "A\tdone", "D\tdropped"], "the branch")
+    inside = ringfence(loop, "exec", "--in", ident, "--", "git", "status", "--porcelain")
+    equal(inside.out.splitlines(), ["A  added", " M file.txt", "M  old", "D  removed", "MM twice", "?? untracked"], "git status inside")
+    refused = ringfence(loop, "apply", "--merge", code=125)
+    equal(refused.out.splitlines(), ["  you have staged another version of both", "  you have changed both, which the loop also changed"], "what is in the way")
+    contains(refused.err, f"or take over files instead: ringfence apply {ident}", "the way out")
+    repo.git("reset", "-q", "both")
+    repo.git("checkout", "-q", "both")
+    status = repo.git("status", "--porcelain")
+    ringfence(loop, "apply", "--merge")
+    equal(repo.git("status", "--porcelain"), status, "what is uncommitted after the merge")
+
+
+@needs("git")
+def test_the_branch_ends_as_the_draft_does(t):
+    """Also where the agent committed something and took it back in the files alone."""
+    loop, repo = begin(t, {"1": "edit new 1; edit old 1; git rm -q file.txt; mkdir deep; edit deep/a 1; edit place 1; git add -A; git commit -q -m one",
+                           "2": "rm new; edit old old; edit file.txt two; rm -r deep; edit deep 2; rm place; mkdir place; edit place/in 2; edit done yes"})
+    ident = run(loop)
+    equal(changed(repo, ident), ["A\tdeep", "A\tdone", "A\tplace/in"], "the branch")
+
+
+@needs("git")
+def test_the_branch_is_whole_if_the_agent_removed_its_index(t):
+    loop, repo = begin(t, {"1": "edit new 1; rm .git/index; edit done yes"})
+    equal(changed(repo, run(loop)), ["A\tdone", "A\tnew"], "the branch")
