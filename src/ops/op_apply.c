@@ -64,21 +64,21 @@ static int perform(const struct op_apply_request *request, const struct client_l
 
 /* ---- the work ---- */
 
-/* Uncommitted files in the loop's own work tree are part of its result. */
+/* Uncommitted files in the loop's own work tree are part of its result. In a draft they are
+ * committed when the loop ends. */
 static enum op_status commit_leftovers(struct op_apply_result *result, struct error *err)
 {
 	const struct client_loop *loop = &result->loop;
 	const char *root = loop->state.options.work_tree;
+	bool draft = loop->state.options.draft;
 	AUTO_FREE char *git = root ? path_join(root, ".git") : NULL;
 	AUTO_FD lock = -1;
 	enum op_status status;
 
-	if (!root)
-		return OP_DONE;
-	if (loop->alive) {
+	if (loop->alive ? root || draft : draft && loop->state.step != LOOP_STEP_finished)
 		result->leftovers = OP_APPLY_AT_WORK;
+	if (!root || loop->alive)
 		return OP_DONE;
-	}
 	if (access(git, F_OK) < 0 && errno == ENOENT) {
 		result->leftovers = OP_APPLY_GONE;
 		return OP_DONE;

@@ -27,10 +27,10 @@ enum op_apply_kind {
 	OP_APPLY_IN_THE_WAY, /* uncommitted changes of the user would be lost */
 };
 
-/* The state of uncommitted files in the loop's own work tree. */
+/* The state of uncommitted files in the loop's own work tree or draft. */
 enum op_apply_leftovers {
 	OP_APPLY_COMMITTED, /* committed, or there were none */
-	OP_APPLY_AT_WORK,   /* the loop is still running */
+	OP_APPLY_AT_WORK,   /* the loop has not ended */
 	OP_APPLY_GONE,      /* the work tree is gone */
 };
 

@@ -3,9 +3,9 @@
 import json
 import os
 
-from harness import cases, contains, equal, expect, needs
+from harness import cases, contains, equal, expect, needs, timeout
 from harness.gitrepo import Repository
-from harness.loop import Loop
+from harness.loop import Loop, kill, until
 
 ANY_IDENTITY = "Commits and their branches do not depend on who made them."
 
@@ -119,10 +119,10 @@ def test_a_rule_of_the_users_decides_about_git_in_a_draft(t):
     equal(repo.state(), before, "the user's repository")
 
 
-# What the user had not committed
+# Uncommitted changes of the user
 
 def changed(repo, ident):
-    """What the branch changes, all commits together."""
+    """The changes of the branch, all commits together."""
     return repo.git("diff", "--no-renames", "--name-status", f"main...ringfence/{ident}").split("\n")
 
 
@@ -170,3 +170,120 @@ def test_the_branch_ends_as_the_draft_does(t):
 def test_the_branch_is_whole_if_the_agent_removed_its_index(t):
     loop, repo = begin(t, {"1": "edit new 1; rm .git/index; edit done yes"})
     equal(changed(repo, run(loop)), ["A\tdone", "A\tnew"], "the branch")
+
+
+# Rolling back, and ending without a supervisor
+
+@needs("git")
+def test_the_branch_follows_a_rollback_of_a_loop_that_has_ended(t):
+    loop, repo = begin(t, {"1": "edit one 1; git add one; git commit -q -m one; edit left 1", "2": "edit two 2; edit done yes"})
+    ident = run(loop)
+    last = loop.status()["checkpoint"]
+    equal(changed(repo, ident), ["A\tdone", "A\tleft", "A\tone", "A\ttwo"], "the branch")
+    result = ringfence(loop, "rollback", "1", "--yes")
+    contains(result.out, f"the branch ringfence/{ident} follows: its last commit is {repo.git('rev-parse', '--short=10', 'ringfence/' + ident)}\n", "the output")
+    equal(changed(repo, ident), ["A\tleft", "A\tone"], "the branch after a rollback")
+    equal(repo.git("log", "-1", "--format=%an: %s", f"ringfence/{ident}"), f"Ringfence: Ringfence {ident}: roll back to checkpoint 1", "the commit")
+    equal((loop.status()["status"], loop.status()["reason"]), ("completed", "every rule holds"), "the end of the loop")
+    ringfence(loop, "restore", "--from", str(last), "two", "--yes")
+    equal(changed(repo, ident), ["A\tleft", "A\tone", "A\ttwo"], "the branch after restoring a path")
+    ringfence(loop, "rollback", "--yes")
+    equal(repo.git("rev-parse", f"ringfence/{ident}^{{tree}}"), repo.git("rev-parse", "main^{tree}"), "the branch after a rollback to the beginning")
+    ringfence(loop, "rollback", str(last), "--yes")
+    ringfence(loop, "apply", "--merge")
+    equal([os.path.exists(loop.path(name)) for name in ("one", "left", "two")], [True] * 3, "what is merged")
+
+
+@needs("git")
+def test_a_rollback_says_if_the_branch_cannot_follow(t):
+    loop, repo = begin(t, {"1": "edit one 1; edit done yes"})
+    ident = run(loop)
+    before = repo.git("rev-parse", f"ringfence/{ident}")
+    os.unlink(os.path.join(loop.folder, "git/HEAD"))
+    result = ringfence(loop, "rollback", "--yes")
+    contains(result.err, f"the branch ringfence/{ident} stays as it was: ", "the notice")
+    equal((repo.git("rev-parse", f"ringfence/{ident}"), ringfence(loop, "diff").out), (before, ""), "the branch, and the draft")
+
+
+@needs("git")
+def test_a_paused_loop_that_is_aborted_commits_its_leftovers(t):
+    outside = os.path.join(t.home, "outside")
+    os.mkdir(outside)
+    loop, repo = begin(t, {"1": f"edit one 1; git add one; git commit -q -m one; edit left 1; say at work; meet {outside}/go"})
+    ident = loop.detach("--workspace", "draft", "--write", outside)
+    loop.heard("at work")
+    ringfence(loop, "pause", ident)
+    t.write(os.path.join(outside, "go"), "")
+    loop.ended("paused")
+    contains(ringfence(loop, "apply", "--merge", "--dry-run").err, "has not ended: applying what it has committed so far", "the notice")
+    ringfence(loop, "abort", ident)
+    equal(loop.status()["status"], "aborted", "the status")
+    equal(changed(repo, ident), ["A\tleft", "A\tone"], "the branch")
+
+
+# Killed while leftovers are committed
+
+def closed_once(loop, repo):
+    """The end is written once, after the one commit of what the agent left."""
+    status = loop.ended("completed")
+    branch = f"ringfence/{status['id']}"
+    kinds = [kind for kind, _ in loop.events()]
+    equal((kinds.count("closing"), kinds.count("finished"), kinds[-1], status["used"]), (1, 1, "finished", 1), "the end", kinds)
+    equal(repo.git("log", "--format=%an|%s", f"main..{branch}"), f"Ringfence|Ringfence {status['id']}: make it", "the commits")
+    equal(changed(repo, status["id"]), ["A\tdone", "A\tnew"], "the branch")
+    inside = ringfence(loop, "exec", "--in", status["id"], "--", "git", "status", "--porcelain")
+    equal(inside.out, "A  mine\n", "git status inside")
+    repo.fsck()
+    equal(sorted(name for name in os.listdir(os.path.join(loop.folder, "git")) if "ringfence" in name or "lock" in name), [], "what is left")
+
+
+def begin_closing(t, name, script="edit new one; edit done yes"):
+    loop = Loop(t, name, scripts={"all": script})
+    repo = Repository(t, loop.project).filled()
+    repo.write("mine", "staged\n")
+    repo.git("add", "mine")
+    return loop, repo
+
+
+@needs("git")
+@timeout(240)
+def test_a_loop_killed_at_any_event_of_its_end_commits_once(t):
+    """Before and after each: the supervisor alone, and with its keeper, so that no process is left to continue."""
+    t.leftover_runs = True
+    control, repo = begin_closing(t, "control")
+    control.detach("--workspace", "draft")
+    closed_once(control, repo)
+    kinds = [kind for kind, _ in control.events()]
+    first, last = kinds.index("closing"), len(kinds) - 1  # the first event of all is the starter's
+    expect(last - first >= 2, "there are events between", kinds)
+    for number in range(first, last + 1):
+        for fault in (f"{number}", f"{number}+", f"{number}b", f"{number}b+"):
+            loop, repo = begin_closing(t, f"fault-{fault}")
+            loop.detach("--workspace", "draft", env=t.env(RINGFENCE_FAULT=fault))
+            if "b" in fault:
+                until("nobody", lambda: loop.status()["supervisor_pid"] is None)  # noqa: B023
+                if loop.status()["status"] == "interrupted":
+                    ringfence(loop, "resume")
+            closed_once(loop, repo)
+    t.all_gone()
+
+
+@needs("git")
+@cases("supervisor", "runner")
+def test_a_loop_killed_while_git_commits_its_leftovers_commits_once(t, who):
+    """A filter of the agent's holds git in the middle."""
+    t.leftover_runs = True
+    outside = os.path.join(t.home, "outside")
+    os.mkdir(outside)
+    hold = f"touch {outside}/there; while [ ! -e {outside}/go ]; do sleep 0.02; done; cat"
+    loop, repo = begin_closing(t, "held", f"git config filter.hold.clean '{hold}'; echo 'new filter=hold' >.git/info/attributes; edit new one; edit done yes")
+    loop.detach("--workspace", "draft", "--write", outside)
+    until("git in the middle", lambda: os.path.exists(os.path.join(outside, "there")))
+    kill(loop.supervisor() if who == "supervisor" else loop.runner())
+    t.write(os.path.join(outside, "go"), "")
+    if who == "runner":
+        status = loop.ended("completed")
+        contains(status["uncommitted"], "uncommitted work is only in the draft", "what is said")
+        return
+    closed_once(loop, repo)
+    t.all_gone()
