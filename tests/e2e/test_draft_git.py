@@ -172,6 +172,15 @@ def test_the_branch_is_whole_if_the_agent_removed_its_index(t):
     equal(changed(repo, run(loop)), ["A\tdone", "A\tnew"], "the branch")
 
 
+@needs("git")
+def test_files_that_the_fence_hides_are_named_if_they_are_not_in_the_branch(t):
+    """Those of an earlier commit stay in it, and so do files in a folder that is hidden."""
+    loop, repo = begin(t, {"1": "edit .env.local 1; mkdir .aws; edit .aws/credentials 1; git add -A; git commit -q -m one", "2": "edit .envrc 2; edit new 2; edit done yes"})
+    ident = run(loop)
+    equal(changed(repo, ident), ["A\t.aws/credentials", "A\t.env.local", "A\tdone", "A\tnew"], "the branch")
+    contains(loop.status()["uncommitted"], "not in the branch: the fence hides these files from git: .env.local .envrc", "what is said")
+
+
 # Rolling back, and ending without a supervisor
 
 @needs("git")
@@ -201,7 +210,7 @@ def test_a_rollback_says_if_the_branch_cannot_follow(t):
     before = repo.git("rev-parse", f"ringfence/{ident}")
     os.unlink(os.path.join(loop.folder, "git/HEAD"))
     result = ringfence(loop, "rollback", "--yes")
-    contains(result.err, f"the branch ringfence/{ident} stays as it was: ", "the notice")
+    contains(result.err, f"the branch ringfence/{ident} does not follow in full: ", "the notice")
     equal((repo.git("rev-parse", f"ringfence/{ident}"), ringfence(loop, "diff").out), (before, ""), "the branch, and the draft")
 
 

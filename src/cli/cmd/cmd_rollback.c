@@ -85,8 +85,8 @@ static void report_branch(const struct op_rollback_result *result)
 
 	if (result->behind)
 		notice_format(
-			"the branch ringfence/%s stays as it was: %s; ringfence apply %s takes "
-			"over the draft's files",
+			"the branch ringfence/%s does not follow in full: %s (ringfence apply %s "
+			"takes over the draft's files)",
 			loop->id, result->behind, loop->id);
 	else if (loop->state.options.draft && loop->state.step == LOOP_STEP_finished && commit)
 		printf("the branch ringfence/%s follows: its last commit is %.10s\n", loop->id,

@@ -93,7 +93,8 @@ static int read_paths(const struct supervisor *sup, struct paths *paths, struct 
 }
 
 /*
- * Commits the draft on top of HEAD. The index is a new one, from HEAD: what the user has staged is
+ * Commits the draft on top of HEAD. Files that the fence hides stay as they are in HEAD, and are
+ * named. The index is a new one, from HEAD: what the user has staged is
  * not the agent's, and the agent's own index may be incomplete. Three lists of paths are staged in
  * it: those that are gone; those that the agent's commits changed, because it may have taken that
  * back in the files alone; and those that the loop changed, without ignored ones. Then the same is
@@ -109,15 +110,19 @@ static const char script[] =
 	": >\"$own/again\" || exit 1\n"
 	"if [ \"$1\" ] && git rev-parse -q --verify HEAD >\"$own/head\"; then\n"
 	"	git diff-tree -r -z --no-renames --name-only \"$1\" HEAD |\n"
-	"	xargs -0 sh -c 'for path; do if [ -f \"$path\" ] || [ -L \"$path\" ];\n"
-	"	then printf \"%s\\0\" \"$path\" >>\"$0/again\";\n"
-	"	else printf \"%s\\0\" \"$path\" >>\"$0/gone\"; fi; done' \"$own\" || exit 1\n"
+	"	xargs -0 sh -c 'for path; do at=$path\n"
+	"	while [ ! -e \"$at\" ] && [ ! -L \"$at\" ]; do\n"
+	"		case $at in */*) at=${at%/*};; *) at=.;; esac\n"
+	"	done\n"
+	"	if [ ! -r \"$at\" ] && [ ! -L \"$at\" ]; then continue; fi\n"
+	"	if [ -f \"$path\" ] || [ -L \"$path\" ]; then list=again; else list=gone; fi\n"
+	"	printf \"%s\\0\" \"$path\" >>\"$0/$list\"; done' \"$own\" || exit 1\n"
 	"fi\n"
 	"stage() {\n"
 	"	git update-index --force-remove -z --stdin <\"$own/gone\" &&\n"
 	"	git update-index --add --replace -z --stdin <\"$own/again\" &&\n"
-	"	{ git add --ignore-errors --pathspec-from-file=\"$own/changed\" --pathspec-file-nul ||\n"
-	"	:; }\n"
+	"	{ git add --ignore-errors --pathspec-from-file=\"$own/changed\" --pathspec-file-nul \\\n"
+	"	2>\"$own/errors\" || :; }\n"
 	"}\n"
 	"(	export GIT_INDEX_FILE=\"$own/index\"\n"
 	"	if [ -s \"$own/head\" ]; then git read-tree HEAD; else git read-tree --empty; fi &&\n"
@@ -128,7 +133,9 @@ static const char script[] =
 	">' -m \"$2\"; }\n"
 	") || exit 1\n"
 	"stage >\"$own/log\" 2>&1\n"
-	"rm -rf \"$own\"";
+	"hidden=$(sed -n 's/^error: open(\"\\(.*\\)\"): Permission denied$/\\1/p' \"$own/errors\")\n"
+	"rm -rf \"$own\"\n"
+	"[ -z \"$hidden\" ] || { echo the fence hides these files from git: $hidden >&2; exit 1; }";
 
 static char *command_for(const struct supervisor *sup, size_t gone_bytes)
 {
