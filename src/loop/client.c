@@ -17,6 +17,7 @@
 #include "util/mem.h"
 #include "util/text/jsonget.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -331,6 +332,12 @@ int client_resume(const char *state, struct client_loop *loop, json_t *changes, 
 			err, ERROR_BUSY,
 			"the loop %s is already running (to pause it: ringfence pause %s)",
 			loop->id, loop->id);
+	if (access(loop->state.options.project, F_OK) < 0 && errno == ENOENT)
+		return error_with(
+			err, ERROR_REFUSED,
+			"cannot resume the loop %s: its folder '%s' is gone (move it back, "
+			"or remove the loop: ringfence clean %s)",
+			loop->id, loop->state.options.project, loop->id);
 	loop->read =
 		(struct journal_mark){ 0 }; /* the question changes the state: read all again */
 	if (resume_permits(&loop->state, changes, clock_wall_ms(), &why) < 0)

@@ -162,9 +162,11 @@ static int check_project(const struct draft_record *record, struct error *err)
 	if (access(record->project, F_OK) == 0)
 		return 0;
 	return error_with(err, ERROR_REFUSED,
-			  "the project '%s' of draft %s is gone: move it back, or run ringfence "
-			  "discard %s",
-			  record->project, record->id, record->id);
+			  "the project '%s' of %s %s is gone: move it back, or remove the %s: "
+			  "ringfence %s %s",
+			  record->project, record->of_loop ? "loop" : "draft", record->id,
+			  record->of_loop ? "loop" : "draft", record->of_loop ? "clean" : "discard",
+			  record->id);
 }
 
 /* Runs a task of the gate, which may take long if there are many ignored files. */

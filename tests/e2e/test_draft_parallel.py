@@ -15,7 +15,7 @@ def text(**changes):
     return "".join(changes.get(f"l{number}", line) + "\n" for number, line in enumerate(LINES, 1))
 
 
-# Each loop changes lines of its own, a file of its own, and something that another one changes, too.
+# Each loop changes lines of its own, a file of its own, and something that another one also changes.
 SCRIPTS = {
     "first": "sed -i 's/^line 3$/first/' shared; edit first 1; edit same equal; edit fight first; rm gone",
     "second": "sed -i 's/^line 15$/second/' shared; edit second 2; edit same equal; edit gone second; mkdir place; edit place/in 2",
