@@ -367,7 +367,7 @@ int op_draft_lock(const char *state, struct draft_record *record, struct error *
 					    "loop %s is running: wait until it ends, or run "
 					    "ringfence pause %s",
 					    record->id, record->id);
-	/* Without its folder, the last checkpoint is what is left of it. */
+	/* Without its folder, only the last checkpoint is left. */
 	if (access(record->layers, F_OK) < 0 && errno == ENOENT && record->result > 0)
 		return 0;
 	return save(state, record, true, &record->result, &ignored, err);

@@ -147,3 +147,19 @@ def test_a_state_folder_that_cannot_be_written_is_named(t, how):
     else:
         equal(t.run(["mount", "-o", "remount,rw", t.state]).code, 0, "remount")
     equal(loop.ringfence("apply", ident, "--", "step-1").code, 0, "exit status of apply afterwards")
+
+
+# Too much to hide
+
+def test_too_many_files_with_names_of_secrets_end_the_loop_which_goes_on_after_a_rollback(t):
+    loop = Loop(t, scripts={"1": "edit kept 1; mkdir many; cd many; seq 5100 | sed 's/$/.pem/' | xargs touch; cd .."})
+    result = loop.run("--workspace", "draft")
+    equal(result.code, 125, "exit status of run", result)
+    reason = loop.status()["reason"]
+    contains(reason, "5100 of them are in 'many' of the draft", "the reason")
+    contains(reason, "ringfence rollback", "the next command")
+    contains(reason, "ringfence resume", "the command after it")
+    equal(loop.ringfence("rollback", "0", "--yes").code, 0, "exit status of rollback")
+    loop.write("script/1", "edit done yes")
+    equal(loop.ringfence("resume").code, 0, "exit status of resume")
+    loop.ended("completed")
