@@ -7,6 +7,7 @@
 #include "cli/view/color.h"
 #include "cli/view/notice.h"
 #include "ops/op_draft.h"
+#include "ops/op_draft_apply.h"
 #include "util/mem.h"
 #include "util/text/text.h"
 
@@ -198,7 +199,7 @@ static int ask(const struct loops_options *opts, const struct op_draft_apply_res
 	       struct op_draft_apply_request *request, struct answers *answers, struct error *err)
 {
 	const struct op_question *question = &result->questions[result->asked];
-	const struct op_draft_output output = { STDOUT_FILENO, true, color_wanted() };
+	const struct op_draft_apply_output output = { STDOUT_FILENO, true, color_wanted() };
 	struct error unused;
 
 	if (opts->json || !confirm_possible("use --yes", &unused))
@@ -207,7 +208,7 @@ static int ask(const struct loops_options *opts, const struct op_draft_apply_res
 		print_preview(result);
 	answers->asked = true;
 	fflush(stdout);
-	if (op_draft_show(request, result, result->asked, &output, err) < 0)
+	if (op_draft_apply_show(request, result, result->asked, &output, err) < 0)
 		return cli_fail(err);
 	confirm_answer(question, answers->tokens[result->asked], &request->answers[result->asked]);
 	return 0;
@@ -242,7 +243,7 @@ static int apply_groups(const struct loops_options *opts, struct op_draft_apply_
 static int pick_and_apply(const struct loops_options *opts, struct op_draft_apply_request *request,
 			  const struct op_draft_apply_result *preview, struct error *err)
 {
-	struct op_draft_choice choice = { .shown = preview->shown };
+	struct op_draft_apply_choice choice = { .shown = preview->shown };
 	struct pick pick;
 	int code = CONFLICT;
 

@@ -4,7 +4,7 @@
 #include "cli/view/notice.h"
 #include "cli/view/page.h"
 #include "failure/failure.h"
-#include "ops/op_draft.h"
+#include "ops/op_draft_applied.h"
 #include "settings/effective.h"
 #include "util/mem.h"
 #include "util/text/jsonget.h"
@@ -161,8 +161,14 @@ char *loops_draft_text(const char *state, const struct client_loop *loop)
 {
 	if (loop->damaged || !loop->state.options.draft)
 		return NULL;
-	if (op_draft_is_applied(state, loop))
+	switch (op_draft_applied_loop(state, loop)) {
+	case OP_DRAFT_APPLIED_FILES:
 		return mem_format("its draft was applied (to undo this: ringfence apply --undo %s)",
 				  loop->id);
+	case OP_DRAFT_APPLIED_COMMITS:
+		return mem_dup("its commits are in a branch of yours");
+	case OP_DRAFT_APPLIED_NOT:
+		break;
+	}
 	return mem_format("draft: your project is unchanged until ringfence apply %s", loop->id);
 }

@@ -217,8 +217,8 @@ static void ask_hunk(struct picking *at, const json_t *hunk)
 static void leave(struct pick *pick, uint64_t number, const char *choice)
 {
 	pick->parts = mem_extend(pick->parts, pick->count, sizeof *pick->parts);
-	pick->parts[pick->count++] = (struct op_draft_part){ number,
-							     choice ? mem_dup(choice) : NULL };
+	pick->parts[pick->count++] = (struct op_draft_apply_part){ number, choice ? mem_dup(choice)
+										  : NULL };
 }
 
 static bool has_mode(const struct apply_changes_item *item)

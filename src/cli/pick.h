@@ -2,11 +2,11 @@
 #ifndef CLI_PICK_H
 #define CLI_PICK_H
 
-#include "ops/op_draft.h"
+#include "ops/op_draft_apply.h"
 
 /* The parts that the user has left out. */
 struct pick {
-	struct op_draft_part *parts;
+	struct op_draft_apply_part *parts;
 	size_t count;
 	size_t taken; /* how many parts were taken */
 };

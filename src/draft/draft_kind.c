@@ -6,6 +6,7 @@
 #include "util/mem.h"
 #include "util/userns.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/mount.h>
 #include <string.h>
@@ -40,10 +41,18 @@ const struct draft_kind *draft_kind_of(const char *folder, struct error *err)
 		if (access(mark, F_OK) == 0)
 			return &kinds[i];
 	}
-	error_with(err, ERROR_INVALID,
-		   "the draft in '%s' is incomplete, because its creation was interrupted (to "
-		   "remove it: ringfence discard)",
-		   folder);
+	if (access(folder, F_OK) < 0 && errno == ENOENT)
+		error_with(
+			err, ERROR_INVALID,
+			"the folder of the draft, '%s', is gone (its last checkpoint can still be "
+			"applied: ringfence apply)",
+			folder);
+	else
+		error_with(
+			err, ERROR_INVALID,
+			"the draft in '%s' is incomplete, because its creation was interrupted (to "
+			"remove it: ringfence discard)",
+			folder);
 	return NULL;
 }
 

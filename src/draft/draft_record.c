@@ -125,6 +125,7 @@ void draft_record_release(struct draft_record *record)
 	free(record->layers);
 	free(record->project);
 	free(record->command);
+	free(record->commit);
 	fd_close(&record->lock);
 	*record = (struct draft_record){ .lock = -1 };
 }

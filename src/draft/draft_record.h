@@ -33,6 +33,7 @@ struct draft_record {
 	int64_t bytes;   /* its disk usage at that time, or NONE */
 	int lock;        /* while this process uses the draft, or -1 */
 	bool of_loop;    /* it belongs to the loop with this id; there is no record.json */
+	char *commit;    /* of a loop: the last one of its branch, or NULL */
 };
 
 struct draft_records {

@@ -1,6 +1,7 @@
 /* Building and parsing the parts of a spec: see fence_spec.h. */
 #include "fence/fence_spec.h"
 
+#include "util/file/path.h"
 #include "util/mem.h"
 
 #include <arpa/inet.h>
@@ -8,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 int fence_listen_parse(const char *text, struct fence_listen *ret_listen, struct error *err)
 {
@@ -65,6 +67,16 @@ void fence_paths_add(struct fence_paths *paths, const char *path, const char *or
 	paths->items = mem_resize(paths->items, paths->count + 1, sizeof *paths->items);
 	paths->items[paths->count++] = (struct fence_path){ .path = mem_dup(path),
 							    .origin = mem_dup(origin) };
+}
+
+void fence_paths_add_git(struct fence_paths *paths, const char *project)
+{
+	AUTO_FREE char *git = path_join(project, ".git");
+
+	if (access(git, F_OK) < 0)
+		return;
+	fence_paths_add(paths, git, "git: read-only");
+	paths->items[paths->count - 1].weak = true;
 }
 
 void fence_paths_add_all(struct fence_paths *paths, const struct fence_paths *from)

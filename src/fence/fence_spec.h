@@ -121,6 +121,8 @@ void fence_spec_release(struct fence_spec *spec);
 int fence_listen_parse(const char *text, struct fence_listen *ret_listen, struct error *err);
 
 void fence_paths_add(struct fence_paths *paths, const char *path, const char *origin);
+/* Adds the git directory of the project, if there is one, by a weak rule. */
+void fence_paths_add_git(struct fence_paths *paths, const char *project);
 void fence_paths_add_all(struct fence_paths *paths, const struct fence_paths *from);
 void fence_paths_release(struct fence_paths *paths);
 

@@ -2,6 +2,7 @@
 #include "loop/client.h"
 
 #include "loop/resume.h"
+#include "loop/run/draft_leftovers.h"
 #include "loop/run/leftovers.h"
 #include "loop/run/room.h"
 #include "loop/state/loop_folder.h"
@@ -16,6 +17,7 @@
 #include "util/mem.h"
 #include "util/text/jsonget.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +26,14 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { START_MS = 15000, STALE_MS = 120000, STEP_MS = 10, ASK_MS = 5000, TROUBLE_BYTES = 4096 };
+enum {
+	START_MS = 15000,
+	STALE_MS = 120000,
+	STEP_MS = 10,
+	ASK_MS = 5000,
+	CLOSE_MS = 600000,
+	TROUBLE_BYTES = 4096
+};
 
 #define NOT_UTF8 "a text or a path is not valid UTF-8 and cannot be stored in the journal"
 
@@ -323,6 +332,12 @@ int client_resume(const char *state, struct client_loop *loop, json_t *changes, 
 			err, ERROR_BUSY,
 			"the loop %s is already running (to pause it: ringfence pause %s)",
 			loop->id, loop->id);
+	if (access(loop->state.options.project, F_OK) < 0 && errno == ENOENT)
+		return error_with(
+			err, ERROR_REFUSED,
+			"cannot resume the loop %s: its folder '%s' is gone (move it back, "
+			"or remove the loop: ringfence clean %s)",
+			loop->id, loop->state.options.project, loop->id);
 	loop->read =
 		(struct journal_mark){ 0 }; /* the question changes the state: read all again */
 	if (resume_permits(&loop->state, changes, clock_wall_ms(), &why) < 0)
@@ -341,17 +356,53 @@ int client_resume(const char *state, struct client_loop *loop, json_t *changes, 
 	return start(loop, err);
 }
 
+/* Lets a supervisor commit the leftovers in a draft and end the loop. Consumes the data. */
+static int close_draft(struct client_loop *loop, int *lock, json_t *data, struct error *err)
+{
+	if (append(loop, JOURNAL_WRITE, LOOP_EVENT_closing, data, err) < 0)
+		return -1;
+	fd_close(lock);
+	loop_report_trouble(loop->folder, NULL);
+	client_refresh(loop);
+	return start(loop, err);
+}
+
+int client_update_branch(struct client_loop *loop, struct error *err)
+{
+	AUTO_FD lock = loop_folder_lock(loop->folder, err);
+
+	client_refresh(loop);
+	if (lock < 0)
+		return err->status == ERROR_BUSY ? 0 : -1;
+	if (loop->state.step != LOOP_STEP_finished || !draft_leftovers_wanted(&loop->state))
+		return 0;
+	if (close_draft(loop, &lock,
+			json_pack("{s:s?, s:s?, s:b, s:b}", "status", loop->state.status, "reason",
+				  loop->state.reason, "fence_failed", loop->state.fence_failed,
+				  "refused", loop->state.refused),
+			err) < 0)
+		return -1;
+	client_wait_gone(loop, CLOSE_MS);
+	client_refresh(loop);
+	if (loop->state.step != LOOP_STEP_finished)
+		return error_set(err, "its commit is not made yet (see: ringfence status)");
+	return loop->state.uncommitted ? error_set(err, "%s", loop->state.uncommitted) : 0;
+}
+
 /* Nothing is running without a supervisor: the request is recorded at once. */
 static int record_request(struct client_loop *loop, const char *wish, struct error *err)
 {
 	AUTO_FD lock = loop_folder_lock(loop->folder, err);
+	json_t *aborted;
 
 	if (lock < 0)
 		return -1;
-	if (strcmp(wish, "abort") == 0)
-		return append(loop, JOURNAL_WRITE, LOOP_EVENT_finished,
-			      json_pack("{s:s, s:s}", "status", "aborted", "reason", "by you"),
-			      err);
+	if (strcmp(wish, "abort") == 0) {
+		aborted = json_pack("{s:s, s:s}", "status", "aborted", "reason", "by you");
+		return draft_leftovers_wanted(&loop->state)
+			       ? close_draft(loop, &lock, aborted, err)
+			       : append(loop, JOURNAL_WRITE, LOOP_EVENT_finished, aborted, err);
+	}
 	return append(loop, JOURNAL_WRITE, LOOP_EVENT_asked, json_pack("{s:s}", "wish", wish), err);
 }
 

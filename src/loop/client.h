@@ -148,6 +148,11 @@ int client_remove_folder(const char *path, uint64_t *bytes, struct error *err);
  */
 char *client_subject(const struct loop_options *options);
 
+/* Commits in the branch of a loop on a draft, which has ended, what was restored in the draft
+ * since, and reads the loop again. Does nothing if there is no such branch, or the loop goes on.
+ * Returns 0, or -1 with the reason in err; the branch is then as it was. */
+int client_update_branch(struct client_loop *loop, struct error *err);
+
 /*
  * Commits what a loop left uncommitted in its own work tree; does nothing for other loops. The loop
  * must be held. Returns 0, or -1 with err set.

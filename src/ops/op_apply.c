@@ -14,12 +14,13 @@
 #include <unistd.h>
 
 /* Returns the message of the new commit on the user's branch. The caller frees it. */
-static char *commit_message(const struct op_apply_request *request, const struct client_loop *loop)
+static char *commit_message(const struct op_apply_request *request, const struct client_loop *loop,
+			    const char *theirs)
 {
 	AUTO_FREE char *line = client_subject(&loop->state.options);
 
 	if (request->squash)
-		return mem_format("%s\n\nCreated by Ringfence loop %s.\n", line, loop->id);
+		return mem_format("%s\n\n" OP_APPLY_SQUASHED "\n", line, loop->id, theirs);
 	return mem_format("Merge branch 'ringfence/%s'\n\n%s\n", loop->id, line);
 }
 
@@ -37,7 +38,9 @@ static int perform(const struct op_apply_request *request, const struct client_l
 {
 	AUTO_FREE char *branch = mem_format("refs/heads/ringfence/%s", loop->id);
 	AUTO_FREE char *log = mem_format("ringfence apply: %s", loop->id);
-	AUTO_FREE char *text = commit_message(request, loop);
+	AUTO_FREE char *text =
+		commit_message(request, loop,
+			       job->previewed ? jsonget_text(job->previewed, "theirs") : "");
 	struct snapshot_work work;
 	int result;
 
@@ -61,21 +64,21 @@ static int perform(const struct op_apply_request *request, const struct client_l
 
 /* ---- the work ---- */
 
-/* Uncommitted files in the loop's own work tree are part of its result. */
+/* Uncommitted files in the loop's own work tree are part of its result. In a draft they are
+ * committed when the loop ends. */
 static enum op_status commit_leftovers(struct op_apply_result *result, struct error *err)
 {
 	const struct client_loop *loop = &result->loop;
 	const char *root = loop->state.options.work_tree;
+	bool draft = loop->state.options.draft;
 	AUTO_FREE char *git = root ? path_join(root, ".git") : NULL;
 	AUTO_FD lock = -1;
 	enum op_status status;
 
-	if (!root)
-		return OP_DONE;
-	if (loop->alive) {
+	if (loop->alive ? root || draft : draft && loop->state.step != LOOP_STEP_finished)
 		result->leftovers = OP_APPLY_AT_WORK;
+	if (!root || loop->alive)
 		return OP_DONE;
-	}
 	if (access(git, F_OK) < 0 && errno == ENOENT) {
 		result->leftovers = OP_APPLY_GONE;
 		return OP_DONE;
@@ -174,6 +177,20 @@ static bool is_open(const struct op_apply_request *request, const struct op_appl
 		!op_agreed(&request->pinned, &result->pinned));
 }
 
+static void refuse_in_the_way(const struct client_loop *loop, struct error *err)
+{
+	AUTO_FREE char *files = loop->state.options.draft
+					? mem_format(", or take over files instead: ringfence "
+						     "apply %s",
+						     loop->id)
+					: mem_dup("");
+
+	error_with(err, ERROR_REFUSED,
+		   "your uncommitted changes are in the way, so nothing was changed (git commit or "
+		   "git stash them first%s)",
+		   files);
+}
+
 /* Previews the result. Returns OP_DONE if it may be applied as it is. */
 static enum op_status preview(const struct op_apply_request *request,
 			      struct op_apply_result *result, struct error *err)
@@ -189,9 +206,7 @@ static enum op_status preview(const struct op_apply_request *request,
 		return OP_REFUSED;
 	}
 	if (result->kind == OP_APPLY_IN_THE_WAY) {
-		error_with(err, ERROR_REFUSED,
-			   "your uncommitted changes are in the way, so nothing was changed (git "
-			   "commit or git stash them first)");
+		refuse_in_the_way(&result->loop, err);
 		return OP_REFUSED;
 	}
 	if (apply_question_make(result->details, &result->question, err) < 0 ||

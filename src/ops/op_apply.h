@@ -6,6 +6,10 @@
 
 #include <jansson.h>
 
+/* The line of a commit that has all changes of a loop's branch: the loop, and the commit of the
+ * branch. */
+#define OP_APPLY_SQUASHED "Created by Ringfence loop %s from commit %s."
+
 struct op_apply_request {
 	struct op_target target; /* project is always the user's, even if a loop is named */
 	bool squash;             /* add one commit to the branch instead of merging */
@@ -23,10 +27,10 @@ enum op_apply_kind {
 	OP_APPLY_IN_THE_WAY, /* uncommitted changes of the user would be lost */
 };
 
-/* The state of uncommitted files in the loop's own work tree. */
+/* The state of uncommitted files in the loop's own work tree or draft. */
 enum op_apply_leftovers {
 	OP_APPLY_COMMITTED, /* committed, or there were none */
-	OP_APPLY_AT_WORK,   /* the loop is still running */
+	OP_APPLY_AT_WORK,   /* the loop has not ended */
 	OP_APPLY_GONE,      /* the work tree is gone */
 };
 

@@ -2,6 +2,7 @@
 #include "ops/op_clean.h"
 
 #include "ops/op_draft.h"
+#include "ops/op_draft_applied.h"
 #include "ops/op_start_draft.h"
 #include "ops/op_worktree.h"
 #include "snapshot/snapshot.h"
@@ -49,7 +50,7 @@ static bool is_selected(const struct op_clean_request *request, const struct cli
 static bool is_unapplied(const struct op_clean_request *request, const struct client_loop *loop)
 {
 	return !loop->damaged && loop->state.options.draft && loop->state.checkpoint > 0 &&
-	       !op_draft_is_applied(request->state, loop);
+	       op_draft_applied_loop(request->state, loop) == OP_DRAFT_APPLIED_NOT;
 }
 
 /* Returns how many of the loops have a draft that was not applied. */

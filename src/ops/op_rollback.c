@@ -263,6 +263,7 @@ enum op_status op_rollback(const struct op_rollback_request *request,
 	struct client_loop *loop = &ret_result->loop;
 	AUTO_FD lock = -1;
 	enum op_status status;
+	struct error why;
 
 	*ret_result = (struct op_rollback_result){ 0 };
 	status = op_find(&request->target, loop, err);
@@ -278,7 +279,11 @@ enum op_status op_rollback(const struct op_rollback_request *request,
 		if (!op_agreed(&request->answer, &ret_result->question))
 			return OP_ASKS;
 	}
-	return roll_back(request, ret_result, err);
+	status = roll_back(request, ret_result, err);
+	fd_close(&lock);
+	if (status == OP_DONE && client_update_branch(loop, &why) < 0)
+		ret_result->behind = mem_dup(why.text);
+	return status;
 }
 
 void op_rollback_release(struct op_rollback_result *result)
@@ -288,5 +293,6 @@ void op_rollback_release(struct op_rollback_result *result)
 	list_release(&result->kept);
 	fence_found_release(&result->quarantined);
 	json_decref(result->details);
+	free(result->behind);
 	*result = (struct op_rollback_result){ 0 };
 }

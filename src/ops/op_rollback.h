@@ -27,6 +27,7 @@ struct op_rollback_result {
 	int64_t written, removed, adjusted;
 	struct list kept; /* folders kept because of ignored or unreadable files */
 	struct fence_found quarantined;
+	char *behind;    /* why the branch of a loop on a draft did not follow, or NULL */
 	json_t *details; /* all numbers and lists, for JSON output; NULL until it is done */
 };
 

@@ -195,6 +195,22 @@ static int scan(struct snapshot_request *request, struct look *look, struct erro
 	return result < 0 ? -1 : boot_record(repo, err);
 }
 
+/* The first checkpoint of a draft is the project as the draft began. Another one in its place would
+ * have the user's later changes, and an apply would take them for old. */
+static int check_base(const struct snapshot_request *request, struct error *err)
+{
+	const char *id = request->look.loop;
+
+	if (!request->look.draft || strcmp(request->save.kind, "start") == 0 ||
+	    checkpoint_repo_last(&request->repo, id) >= 0)
+		return 0;
+	return error_with(err, ERROR_NOT_FOUND,
+			  "the checkpoints of %s are lost, so its changes cannot be told from your "
+			  "own: bring '%s' back from a backup, or copy files from '%s'; commits of "
+			  "a loop are in the branch ringfence/%s",
+			  id, request->store, request->look.draft, id);
+}
+
 static int save(struct snapshot_request *request, struct look *look,
 		struct checkpoint_repo_item *ret_made, bool *ret_same, struct error *err)
 {
@@ -202,7 +218,7 @@ static int save(struct snapshot_request *request, struct look *look,
 	struct syncing syncing;
 	int result;
 
-	if (checkpoint_begin(request, err) < 0)
+	if (checkpoint_begin(request, err) < 0 || check_base(request, err) < 0)
 		return -1;
 	if (!request->look.live)
 		start_sync(&syncing, request);

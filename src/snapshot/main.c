@@ -7,6 +7,7 @@
  * snapshot.h.
  */
 #include "draft/draft.h"
+#include "snapshot/apply/merged.h"
 #include "snapshot/checkpoint.h"
 #include "snapshot/gate.h"
 #include "snapshot/store/boot.h"
@@ -52,6 +53,12 @@ static int patch(struct snapshot_request *request, struct error *err)
 static int finish(struct snapshot_request *request, struct error *err)
 {
 	return apply_finish(request->apply.project, &request->json, err);
+}
+
+static int merged(struct snapshot_request *request, struct error *err)
+{
+	return merged_report(request->apply.project, request->apply.theirs, request->apply.message,
+			     &request->json, err);
 }
 
 static int worktree(struct snapshot_request *request, struct error *err)
@@ -114,6 +121,7 @@ static const struct task {
 	{ "apply", apply, .needs = "branch" },
 	{ "patch", patch, .needs = "branch" },
 	{ "finish", finish },
+	{ "merged", merged, .needs = "message" },
 	{ "worktree", worktree, .needs = "folder" },
 	{ "state", state },
 	{ "seal", commit_leftovers },

@@ -99,6 +99,7 @@ static const struct {
 	{ "closing", "restored", "closing" },
 	{ "closing", "finished", "finished" },
 	{ "finished", "asked", "finished" },
+	{ "finished", "closing", "closing" },
 	{ "finished", "changed", "finished" },
 	{ "finished", "resumed", "ready" },
 	{ "baseline", "checkpointed", "baseline" },

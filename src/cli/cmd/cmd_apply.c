@@ -136,8 +136,8 @@ static bool asks_about_history(const struct op_question *question)
 static void notice_leftovers(const struct op_apply_result *result)
 {
 	if (result->leftovers == OP_APPLY_AT_WORK)
-		notice_format("loop %s is still running: applying what it has committed so far",
-			      result->loop.id);
+		notice_format("loop %s %s: applying what it has committed so far", result->loop.id,
+			      result->loop.alive ? "is still running" : "has not ended");
 	if (result->leftovers == OP_APPLY_GONE)
 		notice_format("the work tree of loop %s is gone: applying what was committed",
 			      result->loop.id);

@@ -3,6 +3,7 @@
 
 #include "draft/draft.h"
 #include "ops/op_draft.h"
+#include "ops/op_draft_applied.h"
 #include "util/clock.h"
 #include "util/file/disk_usage.h"
 #include "util/mem.h"
@@ -23,7 +24,8 @@ static const struct cli_section sections[] = {
 	  "  running      a command runs in it\n"
 	  "  interrupted  its command was killed; continue with ringfence exec --in DRAFT\n"
 	  "  finished     waits until you apply or discard it\n"
-	  "  applied      finished, and applied as a whole or in parts\n" },
+	  "  applied      finished, and applied as a whole or in parts, or its commits are in a\n"
+	  "               branch of yours\n" },
 	{ "EXAMPLES", "  ringfence drafts --json | jq -r '.drafts[-1].id'   the newest one\n" },
 	{ 0 },
 };
@@ -42,14 +44,11 @@ struct line {
 static json_t *find_applied(const char *state, const struct draft_record *record)
 {
 	struct error ignored;
-	int64_t number;
+	enum op_draft_applied applied;
 
-	/* A draft that has no result was never applied. */
-	if (record->result == DRAFT_RECORD_NONE)
-		return json_false();
-	if (op_draft_find_apply(state, record, &number, &ignored) < 0)
+	if (op_draft_applied_find(state, record, &applied, &ignored) < 0)
 		return json_null();
-	return json_boolean(number != 0);
+	return json_boolean(applied != OP_DRAFT_APPLIED_NOT);
 }
 
 static struct line line_of(const char *state, const struct draft_record *record)

@@ -205,7 +205,7 @@ static int load_and_run(struct exec_options *opts, struct error *err)
 	notice_part(effective);
 	if (in_draft &&
 	    (drafts_begin(opts->in, effective, &record, err) < 0 ||
-	     op_draft_covers(effective->place.state, &record, &effective->spec.covers, err) < 0))
+	     op_draft_show_git(effective->place.state, &record, &effective->spec, err) < 0))
 		return cli_fail(err);
 	if (in_draft && record.lock < 0)
 		notice_format("loop %s is running, so its draft can only be read", record.id);
@@ -224,7 +224,7 @@ static int load_and_run(struct exec_options *opts, struct error *err)
 	fenced_release(&run);
 	if (in_draft && !run_started && !opts->in)
 		drafts_abandon(effective->place.state, &record);
-	else if (in_draft && record.lock >= 0)
+	else if (in_draft && record.lock >= 0 && (run_started || !record.of_loop))
 		code = drafts_leave(effective->place.state, &record, &ended, err);
 	draft_record_release(&record);
 	fence_covers_release(&effective->spec.covers);

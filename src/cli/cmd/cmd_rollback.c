@@ -77,6 +77,22 @@ static int report_json(const struct op_rollback_result *result)
 	return cli_flush();
 }
 
+/* Tells what became of the branch of a loop on a draft. */
+static void report_branch(const struct op_rollback_result *result)
+{
+	const struct client_loop *loop = &result->loop;
+	const char *commit = loop->state.git_commit;
+
+	if (result->behind)
+		notice_format(
+			"the branch ringfence/%s does not follow in full: %s (ringfence apply %s "
+			"takes over the draft's files)",
+			loop->id, result->behind, loop->id);
+	else if (loop->state.options.draft && loop->state.step == LOOP_STEP_finished && commit)
+		printf("the branch ringfence/%s follows: its last commit is %.10s\n", loop->id,
+		       commit);
+}
+
 static int report(const struct loops_options *opts, const struct op_rollback_request *request,
 		  const struct op_rollback_result *result)
 {
@@ -94,6 +110,7 @@ static int report(const struct loops_options *opts, const struct op_rollback_req
 	}
 	if (result->loop.state.options.work_tree || result->loop.state.options.draft)
 		puts("your project is unchanged");
+	report_branch(result);
 	printf("the previous state is checkpoint %lld (to undo: ringfence rollback %lld)\n",
 	       (long long)result->saved, (long long)result->saved);
 	return cli_flush();

@@ -13,7 +13,7 @@
 #include "cli/view/prompt_text.h"
 #include "fence/fence.h"
 #include "loop/client.h"
-#include "ops/op_draft.h"
+#include "ops/op_draft_apply.h"
 #include "ops/op_start.h"
 #include "settings/effective.h"
 #include "settings/loop_request.h"

@@ -185,6 +185,16 @@ int ruleset_refuse_too_many(const struct fence_plan *plan, struct error *err)
 	AUTO_FREE char *folder = mem_dup(plan->rules[best].path);
 
 	*strrchr(folder, '/') = '\0';
+	if (plan->spec->before && path_within(folder, plan->project) &&
+	    strcmp(folder, plan->project) != 0)
+		return error_set(
+			err,
+			"the draft has too much to hide or protect: %zu paths, and the limit of the "
+			"fence is %d; %zu of them are in '%s' of the draft: bring it back to an earlier "
+			"checkpoint (ringfence checkpoints, ringfence rollback N), or hide the whole "
+			"folder (--hide '%s')",
+			plan->rule_count, RULESET_MOST, most, folder + strlen(plan->project) + 1,
+			folder);
 	return error_set(
 		err,
 		"%zu rules exceed the fence's limit of %d; %zu of them are in '%s': hide the whole folder "

@@ -92,23 +92,59 @@ static int read_paths(const struct supervisor *sup, struct paths *paths, struct 
 		       : 0;
 }
 
-/* Returns the command. It reads the paths from its stdin, first those that are gone. A file that is
- * ignored or hidden by now is left out. */
+/*
+ * Commits the draft on top of HEAD. Files that the fence hides stay as they are in HEAD, and are
+ * named. The index is a new one, from HEAD: what the user has staged is
+ * not the agent's, and the agent's own index may be incomplete. Three lists of paths are staged in
+ * it: those that are gone; those that the agent's commits changed, because it may have taken that
+ * back in the files alone; and those that the loop changed, without ignored ones. Then the same is
+ * staged in the agent's index, so that only the user's changes are left in git status.
+ *
+ * $0: how many bytes of the input are paths that are gone; $1: the commit or tree that the loop
+ * began with, or empty; $2: the message.
+ */
+static const char script[] =
+	"export GIT_LITERAL_PATHSPECS=1\n"
+	"own=$(git rev-parse --absolute-git-dir)/ringfence-leftovers &&\n"
+	"rm -rf \"$own\" && mkdir \"$own\" && head -c \"$0\" >\"$own/gone\" && cat >\"$own/changed\" &&\n"
+	": >\"$own/again\" || exit 1\n"
+	"if [ \"$1\" ] && git rev-parse -q --verify HEAD >\"$own/head\"; then\n"
+	"	git diff-tree -r -z --no-renames --name-only \"$1\" HEAD |\n"
+	"	xargs -0 sh -c 'for path; do at=$path\n"
+	"	while [ ! -e \"$at\" ] && [ ! -L \"$at\" ]; do\n"
+	"		case $at in */*) at=${at%/*};; *) at=.;; esac\n"
+	"	done\n"
+	"	if [ ! -r \"$at\" ] && [ ! -L \"$at\" ]; then continue; fi\n"
+	"	if [ -f \"$path\" ] || [ -L \"$path\" ]; then list=again; else list=gone; fi\n"
+	"	printf \"%s\\0\" \"$path\" >>\"$0/$list\"; done' \"$own\" || exit 1\n"
+	"fi\n"
+	"stage() {\n"
+	"	git update-index --force-remove -z --stdin <\"$own/gone\" &&\n"
+	"	git update-index --add --replace -z --stdin <\"$own/again\" &&\n"
+	"	{ git add --ignore-errors --pathspec-from-file=\"$own/changed\" --pathspec-file-nul \\\n"
+	"	2>\"$own/errors\" || :; }\n"
+	"}\n"
+	"(	export GIT_INDEX_FILE=\"$own/index\"\n"
+	"	if [ -s \"$own/head\" ]; then git read-tree HEAD; else git read-tree --empty; fi &&\n"
+	"	stage && { git diff --cached --quiet ||\n"
+	"	git -c user.name=" LEFTOVERS_NAME " -c user.email=" LEFTOVERS_MAIL
+	" -c commit.gpgSign=false -c core.hooksPath=/dev/null\\\n"
+	"	commit -q --no-verify --author='" LEFTOVERS_NAME " <" LEFTOVERS_MAIL
+	">' -m \"$2\"; }\n"
+	") || exit 1\n"
+	"stage >\"$own/log\" 2>&1\n"
+	"hidden=$(sed -n 's/^error: open(\"\\(.*\\)\"): Permission denied$/\\1/p' \"$own/errors\")\n"
+	"rm -rf \"$own\"\n"
+	"[ -z \"$hidden\" ] || { echo the fence hides these files from git: $hidden >&2; exit 1; }";
+
 static char *command_for(const struct supervisor *sup, size_t gone_bytes)
 {
 	AUTO_FREE char *message = leftovers_message(path_name(sup->folder), &sup->state);
 	AUTO_FREE char *quoted = shell_quoted(message);
+	AUTO_FREE char *quoted_script = shell_quoted(script);
 
-	return mem_format(
-		"export GIT_LITERAL_PATHSPECS=1\n"
-		"head -c %zu | git update-index --force-remove -z --stdin &&\n"
-		"{ git add --ignore-errors --pathspec-from-file=- --pathspec-file-nul || :; } &&\n"
-		"{ git diff --cached --quiet ||\n"
-		"git -c user.name=" LEFTOVERS_NAME " -c user.email=" LEFTOVERS_MAIL
-		" -c commit.gpgSign=false -c core.hooksPath=/dev/null\\\n"
-		" commit -q --no-verify --author='" LEFTOVERS_NAME " <" LEFTOVERS_MAIL
-		">' -m %s; }",
-		gone_bytes, quoted);
+	return mem_format("exec sh -c %s %zu '%s' %s", quoted_script, gone_bytes, sup->git.began,
+			  quoted);
 }
 
 /* Runs git in the fence. Returns 0, with the reason in *ret_why if it failed, or -1 with err. */
@@ -148,7 +184,7 @@ static int commit(struct supervisor *sup, const char *folder, char **ret_why, st
 
 	if (read_paths(sup, &paths, &why) < 0)
 		*ret_why = mem_dup(why.text);
-	else if (paths.gone.used + paths.present.used)
+	else if (paths.gone.used + paths.present.used || sup->state.git_commit)
 		result = run_git(sup, folder, &paths, ret_why, err);
 	buffer_release(&paths.gone);
 	buffer_release(&paths.present);

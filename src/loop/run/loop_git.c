@@ -11,6 +11,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -119,6 +120,8 @@ int loop_git_open(struct supervisor *sup, struct error *err)
 		const char *why = jsonget_text(answer, "why");
 
 		read_covers(sup, answer);
+		snprintf(sup->git.began, sizeof sup->git.began, "%s",
+			 jsonget_text(answer, "began"));
 		if (sup->git.covers.count && *why_gone(sup))
 			why = why_gone(sup);
 		result = record_mode(sup, failed ? "read-only" : jsonget_text(answer, "mode"),

@@ -210,6 +210,13 @@ static void make_writable(struct fence_spec *spec, const struct supervisor *sup)
 				 sup->git.covers.items[i].writable);
 }
 
+/* In a draft the fence protects no git directory by itself. */
+static void protect_git(struct fence_spec *spec, const struct supervisor *sup)
+{
+	if (loop_state_protects_git(&sup->state))
+		fence_paths_add_git(&spec->read, sup->state.options.project);
+}
+
 /* Shows the folder that is held out to final checks, and hides it from everybody else. */
 static void hold_out(const struct supervisor *sup, const struct work *work, struct fence_spec *spec)
 {
@@ -251,6 +258,7 @@ static int start(struct supervisor *sup, const struct work *work, struct error *
 	spec.write = (struct fence_paths){ 0 };
 	spec.covers = (struct fence_covers){ 0 };
 	hold_out(sup, work, &spec);
+	protect_git(&spec, sup);
 	if (loop_state_part(&sup->state)->review)
 		make_read_only(&spec, sup);
 	else

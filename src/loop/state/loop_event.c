@@ -44,7 +44,7 @@ static const unsigned char table[LOOP_STEP_COUNT][LOOP_EVENT_COUNT] = {
 				ON(finished, finished) },
 	[LOOP_STEP_finished] = { ON(asked, finished), ON(changed, finished), ON(resumed, ready),
 				 ON(checkpointed, finished), ON(restoring, finished),
-				 ON(restored, finished) },
+				 ON(restored, finished), ON(closing, closing) },
 };
 
 const char *loop_event_step_name(enum loop_step step)

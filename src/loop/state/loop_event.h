@@ -24,33 +24,33 @@
 	X(finished)
 
 /* The events. The name is the event's kind in the journal. */
-#define LOOP_EVENTS(X)                                                               \
-	X(created)     /* with the whole configuration */                            \
-	X(started)     /* by a supervisor */                                         \
-	X(checked)     /* one check has run */                                       \
-	X(held_out)    /* one final check has run, which the agent never sees */     \
-	X(baselined)   /* all checks have run before the first iteration */          \
-	X(begun)       /* an iteration; the agent starts after this */               \
-	X(ended)       /* the agent of this iteration */                             \
-	X(rechecks)    /* an iteration without an agent: only its end is missing */  \
-	X(reviewing)   /* decided: the reviewer starts after this */                 \
-	X(reviewed)    /* its findings, or why there are none */                     \
-	X(interrupted) /* an iteration was cut off and does not count */             \
-	X(continued)   /* decided: next iteration */                                 \
-	X(waits)       /* decided: next iteration after a wait */                    \
-	X(waited)                                                                    \
-	X(paused)                                                                    \
-	X(resumed)                                                                   \
-	X(asked)        /* the user requested a pause, an abort or a reset */        \
-	X(changed)      /* limits, or the clock jumped */                            \
-	X(checkpointed) /* or the reason why not */                                  \
-	X(examined)     /* signs that the changes weaken the checks */               \
-	X(retried)      /* a process that works for the supervisor died */           \
-	X(restoring)    /* the user is about to restore the project or a part */     \
-	X(restored)     /* the restore is done */                                    \
-	X(git)          /* how git works in the fence, and why */                    \
-	X(imported)     /* the agent's commits, or why not */                        \
-	X(closing)      /* decided: the loop is over; with the data of `finished` */ \
+#define LOOP_EVENTS(X)                                                                \
+	X(created)     /* with the whole configuration */                             \
+	X(started)     /* by a supervisor */                                          \
+	X(checked)     /* one check has run */                                        \
+	X(held_out)    /* one final check has run, which the agent never sees */      \
+	X(baselined)   /* all checks have run before the first iteration */           \
+	X(begun)       /* an iteration; the agent starts after this */                \
+	X(ended)       /* the agent of this iteration */                              \
+	X(rechecks)    /* an iteration without an agent: only its end is missing */   \
+	X(reviewing)   /* decided: the reviewer starts after this */                  \
+	X(reviewed)    /* its findings, or why there are none */                      \
+	X(interrupted) /* an iteration was cut off and does not count */              \
+	X(continued)   /* decided: next iteration */                                  \
+	X(waits)       /* decided: next iteration after a wait */                     \
+	X(waited)                                                                     \
+	X(paused)                                                                     \
+	X(resumed)                                                                    \
+	X(asked)        /* the user requested a pause, an abort or a reset */         \
+	X(changed)      /* limits, or the clock jumped */                             \
+	X(checkpointed) /* or the reason why not */                                   \
+	X(examined)     /* signs that the changes weaken the checks */                \
+	X(retried)      /* a process that works for the supervisor died */            \
+	X(restoring)    /* the user is about to restore the project or a part */      \
+	X(restored)     /* the restore is done */                                     \
+	X(git)          /* how git works in the fence, and why */                     \
+	X(imported)     /* the agent's commits, or why not */                         \
+	X(closing)      /* the loop is over, or again; with the data of `finished` */ \
 	X(finished)
 
 enum loop_step {

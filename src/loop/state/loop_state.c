@@ -5,6 +5,7 @@
 #include "util/text/jsonget.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 void loop_state_init(struct loop_state *state)
 {
@@ -107,6 +108,13 @@ struct failure_facts loop_state_facts(const json_t *data)
 		.reported = failure_from_stream(jsonget_string(data, "error")),
 		.reset_at = jsonget_number(data, "reset_at"),
 	};
+}
+
+bool loop_state_protects_git(const struct loop_state *state)
+{
+	bool found = state->git_mode && strcmp(state->git_mode, "read-only") == 0;
+
+	return state->options.draft && (!state->options.git || found);
 }
 
 enum failure loop_state_failure(const json_t *data)

@@ -237,6 +237,10 @@ void loop_state_git_trouble(const json_t *data, struct list *ret_trouble);
 /* Returns how a part ended, by the data of the event that ended it. */
 struct failure_facts loop_state_facts(const json_t *data);
 
+/* Reports whether .git must be made read-only in the loop's draft. Elsewhere the fence protects
+ * every git directory. */
+bool loop_state_protects_git(const struct loop_state *state);
+
 /* Returns the failure of a part, by the data of the event that ended it. */
 enum failure loop_state_failure(const json_t *data);
 

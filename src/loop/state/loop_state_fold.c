@@ -301,9 +301,11 @@ static void fold_paused(struct loop_state *state, const json_t *data)
 		state->wish = LOOP_WISH_NONE;
 }
 
+/* A loop that has ended is closed again after a rollback; nothing else changes. */
 static void fold_closing(struct loop_state *state, const json_t *data)
 {
-	fold_decision(state, data);
+	if (state->step != LOOP_STEP_finished)
+		fold_decision(state, data);
 	json_decref(state->closing);
 	state->closing = json_deep_copy(data);
 }

@@ -87,6 +87,7 @@ struct supervisor_disk {
 /* The private git directory: loop_git.h. */
 struct supervisor_git {
 	struct fence_covers covers; /* its mounts in the fence; empty: there is none */
+	char began[65];             /* the commit, or tree, that it began with; may be empty */
 	bool open;                  /* the covers are set */
 };
 

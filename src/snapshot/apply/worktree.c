@@ -3,6 +3,7 @@
 
 #include "snapshot/apply/gather.h"
 #include "snapshot/apply/landing.h"
+#include "snapshot/apply/merged.h"
 #include "snapshot/base/fault.h"
 #include "snapshot/base/libgit.h"
 #include "snapshot/object/vet.h"
@@ -325,44 +326,6 @@ int worktree_uncommit_leftovers(const struct worktree_options *options, struct j
 
 /* ---- removing ---- */
 
-/* Reports whether a ref belongs to the loop: its branch, or one of the refs imported with it. */
-static bool is_own(const char *name, const char *loop)
-{
-	AUTO_FREE char *branch = branch_name(loop);
-	AUTO_FREE char *below = mem_format("refs/ringfence/%s/", loop);
-
-	return strcmp(name, branch) == 0 || strncmp(name, below, strlen(below)) == 0;
-}
-
-static bool contains(git_repository *repository, const git_oid *tip, const git_oid *commit)
-{
-	return git_oid_equal(tip, commit) || git_graph_descendant_of(repository, tip, commit) == 1;
-}
-
-/* Reports whether a ref that is not the loop's contains this commit. */
-static bool is_merged(git_repository *repository, const char *loop, const git_oid *commit)
-{
-	git_reference_iterator *all = NULL;
-	git_reference *ref = NULL;
-	git_reference *head = NULL;
-	bool merged = false;
-
-	if (git_repository_head(&head, repository) == 0 && !is_own(git_reference_name(head), loop))
-		merged = contains(repository, git_reference_target(head), commit);
-	git_reference_free(head);
-	if (!merged && git_reference_iterator_glob_new(&all, repository, "refs/*") == 0)
-		while (!merged && git_reference_next(&ref, all) == 0) {
-			const git_oid *tip = git_reference_target(ref);
-			const char *name = git_reference_name(ref);
-
-			merged = tip && !is_own(name, loop) && strcmp(name, "refs/stash") != 0 &&
-				 contains(repository, tip, commit);
-			git_reference_free(ref);
-		}
-	git_reference_iterator_free(all);
-	return merged;
-}
-
 static int remove_refs(const struct user_repo *user, const char *loop, bool force,
 		       struct json *json, struct error *err)
 {
@@ -376,10 +339,10 @@ static int remove_refs(const struct user_repo *user, const char *loop, bool forc
 	for (size_t i = 0; i < names.count && result == 0; i++) {
 		git_oid tip;
 
-		if (!is_own(names.strings[i], loop) ||
+		if (!merged_is_own(names.strings[i], loop) ||
 		    git_reference_name_to_id(&tip, user->repository, names.strings[i]) < 0)
 			continue;
-		if (!force && !is_merged(user->repository, loop, &tip)) {
+		if (!force && !merged_in_a_ref(user->repository, loop, &tip)) {
 			kept++;
 			continue;
 		}

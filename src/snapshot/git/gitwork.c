@@ -64,6 +64,7 @@ static int open_private(const struct gitwork *work, struct borrow *borrow, struc
 			  "again from the commits that were imported; the old one is "
 			  "git.damaged in the loop's folder");
 	json_flag(json, "submodules", borrow->modules);
+	private_git_write_began(work->import.folder, json);
 	private_git_write_covers(work->import.folder, work->project, borrow, json);
 	return 0;
 }

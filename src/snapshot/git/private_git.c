@@ -27,6 +27,10 @@
 
 enum { REFS_BYTES = 128 << 20, IMPORTED_BYTES = 16 << 20 };
 
+/* The name of the tree without entries, which every repository has. */
+#define EMPTY_TREE "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+#define BEGAN      "began"
+
 /* Everything is synced before the directory gets its name. */
 static int write_file(int folder, const char *name, const char *bytes, size_t size,
 		      struct error *err)
@@ -191,16 +195,21 @@ static int read_user(const struct borrow *borrow, struct beginning *from, struct
 		       : error_set(err, "the HEAD of '%s' cannot be read", borrow->git);
 }
 
-/* A directory that is made again keeps the refs that the loop began with. */
+/* A directory that is made again keeps the refs and the commit that the loop began with. */
 static int write_base(const struct beginning *from, int own, struct error *err)
 {
 	AUTO_BUFFER struct buffer base = BUFFER_INIT(REFS_BYTES);
+	const char *commit = refs_resolve(&from->user, &from->head);
 	struct stat status;
 
 	if (fstatat(own, "base", &status, AT_SYMLINK_NOFOLLOW) == 0 && status.st_size)
 		return 0;
+	if (!commit)
+		commit = EMPTY_TREE;
 	refs_write(&from->user, &base);
-	return write_file(own, "base", base.data, base.used, err);
+	return write_file(own, BEGAN, commit, strlen(commit), err) < 0
+		       ? -1
+		       : write_file(own, "base", base.data, base.used, err);
 }
 
 static int write_refs(const struct beginning *from, int git, int own, struct error *err)
@@ -397,6 +406,16 @@ int private_git_make(const struct private_git_options *options, const struct bor
 		return error_sys(err, "rename the private git directory into place");
 	fault_point();
 	return make_modules(borrow, above, err);
+}
+
+void private_git_write_began(const char *folder, struct json *json)
+{
+	AUTO_FREE char *own = path_join(folder, "git-own");
+	AUTO_FD fd = open(own, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	AUTO_BUFFER struct buffer commit = BUFFER_INIT(REFS_HEX + 1);
+
+	if (fd >= 0 && fd_read_file(fd, BEGAN, &commit) == 0)
+		json_text(json, "began", buffer_text(&commit));
 }
 
 static void write_cover(struct json *json, const char *path, const char *source, bool writable)

@@ -4,6 +4,7 @@
  *	FOLDER/git/		the directory with its own configuration, index, refs, hooks and
  *				logs; the agent can change it
  *	FOLDER/git-own/base	its initial refs, as packed-refs; the agent cannot reach git-own
+ *	FOLDER/git-own/began	the commit of its initial HEAD, or the empty tree if there was none
  *	FOLDER/git-own/file	mounted over a .git that is a file
  *	FOLDER/git-own/index	its initial index
  *	FOLDER/git-own/hidden	paths that the fence hides (hidden_paths.h)
@@ -43,6 +44,10 @@ int private_git_make(const struct private_git_options *options, const struct bor
  * not sync what it writes, so a power cut can do that.
  */
 bool private_git_is_damaged(int above);
+
+/* Writes the commit, or the tree, that the directory began with, as "began". A directory of an
+ * earlier version does not know it. */
+void private_git_write_began(const char *folder, struct json *json);
 
 /* Writes the mounts needed inside the fence as the JSON list "covers". */
 void private_git_write_covers(const char *folder, const char *project, const struct borrow *borrow,

@@ -11,6 +11,7 @@
 #include "util/file/path.h"
 #include "util/file/state_folder.h"
 #include "util/mem.h"
+#include "util/text/text.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -139,11 +140,15 @@ int checkpoint_repo_check_space(const struct checkpoint_repo *repo, struct error
 
 	if (free_bytes >= least)
 		return 0;
-	return error_set(err,
-			 "the disk of '%s' is nearly full: %llu MiB left, and a checkpoint "
-			 "needs %llu MiB (free some space, or run: ringfence clean)",
-			 repo->path, (unsigned long long)(free_bytes >> 20),
-			 (unsigned long long)(least >> 20));
+
+	AUTO_FREE char *left = text_size(free_bytes);
+	AUTO_FREE char *needed = text_size(least);
+
+	return error_set(
+		err,
+		"the disk of '%s' is nearly full: %s left, and a checkpoint needs %s (free "
+		"some space, or run: ringfence clean)",
+		repo->path, left, needed);
 }
 
 /* ---- checkpoints ---- */
