@@ -142,7 +142,7 @@ static bool checks_hold(const struct decision_input *in, struct decision *d)
 	else
 		reason(d, "%" PRIu32 " of %" PRIu32 " checks passed", held, f->checks);
 	if (f->checks_vacuous > 0)
-		reason(d, "%" PRIu32 " exited 0 but ran no test, which is not a pass",
+		reason(d, "%" PRIu32 " exited 0 but ran no test, or too few, which is not a pass",
 		       f->checks_vacuous);
 	return false;
 }

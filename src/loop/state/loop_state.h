@@ -89,8 +89,11 @@ struct loop_state_check {
 	bool passed; /* exited 0 */
 	bool vacuous;
 	bool counted;
+	bool summary; /* its test runner reached its end */
 	int code;
 	int64_t tests_passed, tests_failed;
+	int64_t total;  /* tests that ran, or -1 */
+	char *unproven; /* why it is vacuous although tests seem to have run, or NULL */
 	uint64_t signature;
 	char *excerpt; /* quoted, for the next prompt */
 	bool own;      /* it also ran with the agent's version of pinned files, and ... */
@@ -99,6 +102,8 @@ struct loop_state_check {
 	/* The result before the first iteration, to tell old failures from new ones. */
 	bool again; /* it has run since */
 	bool held_before;
+	bool summary_before;
+	int64_t total_before;
 	uint64_t signature_before;
 };
 

@@ -41,6 +41,9 @@ static int fold_checked(struct loop_state *state, const json_t *data, struct err
 	check->passed = jsonget_flag(data, "passed");
 	check->vacuous = jsonget_flag(data, "vacuous");
 	check->counted = jsonget_flag(data, "counted");
+	check->summary = jsonget_flag(data, "summary");
+	check->total = jsonget_number(data, "total");
+	replace(&check->unproven, jsonget_string(data, "unproven"));
 	check->tests_passed = jsonget_number(data, "tests_passed");
 	check->tests_failed = jsonget_number(data, "tests_failed");
 	check->signature = signature ? strtoull(signature, NULL, 16) : 0;
@@ -58,6 +61,8 @@ static void read_baseline(struct loop_state *state)
 		struct loop_state_check *check = &state->checks[i];
 
 		check->held_before = check->passed && !check->vacuous;
+		check->summary_before = check->summary;
+		check->total_before = check->total;
 		check->signature_before = check->signature;
 	}
 }
