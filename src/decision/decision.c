@@ -504,6 +504,7 @@ static bool findings_pause(const struct decision_input *in, struct decision *d, 
 	if (!count || (!in->findings_told && !(done && in->findings_review)))
 		return false;
 	d->action = DECISION_PAUSE;
+	d->only_findings = done;
 	reason(d,
 	       "%s%s %" PRIu32 " sign%s that the changes weaken the checks (see: ringfence diff "
 	       "--findings); to accept: ringfence resume --accept-findings",

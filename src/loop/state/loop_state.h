@@ -182,9 +182,10 @@ struct loop_state {
 	bool final_failed;       /* one of them failed */
 	bool restored;           /* by the user, since the last agent began */
 	bool findings_told;      /* the agent was told about one that stops the loop */
-	bool pins_told; /* the agent was told that its version of pinned files is not used */
-	bool recheck;   /* the next iteration needs no agent: only its end is missing */
-	uint32_t agent; /* that works in this iteration, or worked in the last one */
+	bool pins_told;     /* the agent was told that its version of pinned files is not used */
+	bool only_findings; /* the loop waits for a person to accept them, and for nothing else */
+	bool recheck;       /* the next iteration needs no agent: only its end is missing */
+	uint32_t agent;     /* that works in this iteration, or worked in the last one */
 	int64_t limited_ms[DECISION_AGENTS_MAX]; /* until when each one's provider refuses, or 0 */
 	uint32_t level, stalled;                 /* see struct decision_agents */
 	struct loop_state_review review;

@@ -231,7 +231,7 @@ static void fold_begun(struct loop_state *state, const json_t *data)
 		forget_session(state); /* of another agent */
 	state->agent = agent;
 	state->review.changed = 0;
-	state->recheck = false;
+	state->recheck = state->only_findings = false;
 	state->restored = false;
 }
 
@@ -326,12 +326,22 @@ static void fold_resumed(struct loop_state *state, const json_t *data)
 	reset_breakers(state);
 }
 
+/* If nothing else is missing, the last iteration is judged again, and needs no agent. */
+static void accept_findings(struct loop_state *state)
+{
+	loop_accepted_add(&state->accepted, state->findings);
+	if (state->only_findings && !state->recheck && state->used) {
+		state->recheck = true;
+		state->used--;
+	}
+}
+
 static void fold_changed(struct loop_state *state, const json_t *data)
 {
 	if (json_object_get(data, "warn_cost_nusd"))
 		state->warned = false; /* nobody was warned about this level */
 	if (jsonget_flag(data, "accept_findings"))
-		loop_accepted_add(&state->accepted, state->findings);
+		accept_findings(state);
 	json_array_extend(json_object_get(state->config, "unpin"), json_object_get(data, "unpin"));
 	loop_options_change(data, state);
 	state->rested_ms += jsonget_number(data, "down_ms");

@@ -448,6 +448,8 @@ static json_t *decision_json(const struct loop_state *state, const struct decisi
 	if (decision->limited_until)
 		json_object_set_new(data, "limited_until_ms",
 				    json_integer((json_int_t)decision->limited_until * 1000));
+	if (decision->only_findings)
+		json_object_set_new(data, "only_findings", json_true());
 	if (decision->recheck)
 		json_object_set_new(data, "recheck", json_true());
 	if (status)
