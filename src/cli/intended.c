@@ -84,6 +84,17 @@ int intended_load(struct intended *intended, const char *command, char **argumen
 	return 0;
 }
 
+int intended_finish(struct intended *intended, const char *command, char **arguments, int code,
+		    int (*use)(const struct intended *intended))
+{
+	if (arguments)
+		code = intended_load(intended, command, arguments);
+	if (arguments && code == 0)
+		code = use(intended);
+	intended_release(intended);
+	return code;
+}
+
 struct preflight_loop intended_loop(const struct intended *intended)
 {
 	return (struct preflight_loop){

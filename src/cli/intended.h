@@ -38,6 +38,11 @@ struct intended {
 		OPTION_FLAG("dry-run", "as for run, without effect here", type, intended.dry),   \
 		OPTION_FLAG("i-accept-no-fence", "as for run", type, intended.no_fence)
 
+/* Fields of a command's entry. */
+#define INTENDED_COMMAND                                                            \
+	.max_args = CLI_ANY, .options_anywhere = true, .aliases = intended_aliases, \
+	.set = effective_set, .has_setting = intended_has_setting, .settings_of = "run"
+
 /* The settings that are options of `run`, and the aliases of its options. */
 bool intended_has_setting(const struct setting *setting);
 extern const struct cli_alias intended_aliases[];
@@ -50,6 +55,11 @@ void intended_release(struct intended *intended);
  * returned. Returns 0, or the exit status after an error about options or settings was reported.
  */
 int intended_load(struct intended *intended, const char *command, char **arguments);
+
+/* Completes a command after cli_parse(), which returned `arguments` and set `code`: loads the loop,
+ * uses it if there are arguments, and releases it. Returns the exit status. */
+int intended_finish(struct intended *intended, const char *command, char **arguments, int code,
+		    int (*use)(const struct intended *intended));
 
 /* The loop for the preflight; borrows everything. */
 struct preflight_loop intended_loop(const struct intended *intended);

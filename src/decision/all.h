@@ -11,6 +11,7 @@
 #include "decision/boxes.h"
 #include "decision/breaker.h"
 #include "decision/check_output.h"
+#include "decision/check_summary.h"
 #include "decision/confidence.h"
 #include "decision/decision.h"
 #include "decision/excerpt.h"

@@ -1,6 +1,7 @@
 /* Test counts in the output of a check: see check_output.h. */
 #include "decision/check_output.h"
 
+#include "decision/check_summary.h"
 #include "decision/lines.h"
 
 #include <string.h>
@@ -13,6 +14,7 @@ enum level { SUMS, TESTS, FILES, LEVELS };
 struct reading {
 	bool empty; /* a tool reported that there was nothing to run */
 	bool ran;   /* something ran that cannot be counted */
+	bool summary;
 	struct {
 		bool seen;
 		int64_t passed, failed;
@@ -449,6 +451,7 @@ static void read_line(struct reading *reading, const char *line)
 {
 	const char *trimmed = skip_spaces(line);
 
+	reading->summary |= check_summary_is(trimmed);
 	if (reports_empty(trimmed))
 		reading->empty = true;
 	else if (!read_gradle(reading, trimmed) && !read_test(reading, line) &&
@@ -482,5 +485,7 @@ void check_output_read(const char *output, size_t size, struct check_output *ret
 		check.failed = failed;
 	}
 	check.vacuous = reading.empty && !reading.ran;
+	check.summary = reading.summary;
+	check.total = reading.levels[SUMS].seen ? lines_add(check.passed, check.failed) : -1;
 	*ret_check = check;
 }

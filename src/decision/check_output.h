@@ -24,6 +24,8 @@ struct check_output {
 	bool counted; /* the two numbers are valid */
 	int64_t passed;
 	int64_t failed;
+	bool summary;  /* a test runner reached its end (check_summary.h) */
+	int64_t total; /* tests that ran, by the totals that tools print; -1 without any */
 };
 
 /* Reads the first 500 bytes of every line, in one pass and without allocating. */

@@ -142,7 +142,7 @@ static bool checks_hold(const struct decision_input *in, struct decision *d)
 	else
 		reason(d, "%" PRIu32 " of %" PRIu32 " checks passed", held, f->checks);
 	if (f->checks_vacuous > 0)
-		reason(d, "%" PRIu32 " exited 0 but ran no test, which is not a pass",
+		reason(d, "%" PRIu32 " exited 0 but ran no test, or too few, which is not a pass",
 		       f->checks_vacuous);
 	return false;
 }
@@ -504,6 +504,7 @@ static bool findings_pause(const struct decision_input *in, struct decision *d, 
 	if (!count || (!in->findings_told && !(done && in->findings_review)))
 		return false;
 	d->action = DECISION_PAUSE;
+	d->only_findings = done;
 	reason(d,
 	       "%s%s %" PRIu32 " sign%s that the changes weaken the checks (see: ringfence diff "
 	       "--findings); to accept: ringfence resume --accept-findings",

@@ -284,6 +284,63 @@ static void report_weak(struct detect_pairs *pairs, const struct place *new)
 		}
 }
 
+/* Returns what an assignment gives a name to, such as `f(1)` in `const want = f(1);`, if it calls
+ * something, or NULL. *ret_name is the name. */
+static const char *assigned(const char *code, struct token *ret_name)
+{
+	const char *equals = strchr(code, '=');
+	const char *end = equals;
+
+	if (!equals || equals == code || !strchr(equals, '(') || strchr("=~>", equals[1]))
+		return NULL;
+	while (end > code && strchr(" :", end[-1]))
+		end--;
+	ret_name->at = end;
+	while (ret_name->at > code && detect_match_is_word(ret_name->at[-1]))
+		ret_name->at--;
+	ret_name->size = (size_t)(end - ret_name->at);
+	return ret_name->size ? equals + 1 + strspn(equals + 1, " ") : NULL;
+}
+
+static bool has_word(const char *text, const struct token *word)
+{
+	struct token token;
+
+	while (next_token(&text, &token))
+		if (!token.literal && token.size == word->size &&
+		    strncmp(token.at, word->at, word->size) == 0)
+			return true;
+	return false;
+}
+
+/* Reports whether an assertion compares a call with a name for the result of the same call. */
+static bool repeats_call(struct detect_pairs *pairs, const struct place *new, size_t line)
+{
+	const struct detect_line *lines = new->pair->after.items;
+
+	for (size_t i = line; i-- > new->test->first &&detect_pairs_step(pairs);) {
+		struct token name;
+		const char *call = assigned(lines[i].text, &name);
+		size_t size = call ? strlen(call) : 0;
+		const char *found;
+
+		size -= size && call[size - 1] == ';';
+		found = size ? memmem(lines[line].text, strlen(lines[line].text), call, size)
+			     : NULL;
+		if (found && has_word(lines[line].text, &name))
+			return true;
+	}
+	return false;
+}
+
+static void report_repeated(struct detect_pairs *pairs, const struct place *new)
+{
+	for (size_t i = new->test->line; i < new->test->end; i++)
+		if (new->pair->added[i] && new->pair->after.items[i].asserts &&
+		    repeats_call(pairs, new, i))
+			detect_pair_report(pairs, new->pair, DETECT_ASSERTION_TRIVIAL, false, i);
+}
+
 static void compare(struct detect_pairs *pairs, const struct place *old, const struct place *new)
 {
 	const struct detect_test *was = old->test;
@@ -294,6 +351,7 @@ static void compare(struct detect_pairs *pairs, const struct place *old, const s
 	report_expected(pairs, new);
 	if (!lost)
 		return;
+	report_repeated(pairs, new);
 	if (was->assertions && !is->assertions)
 		detect_pair_report(pairs, new->pair, DETECT_TEST_EMPTIED, false, is->line - 1);
 	else if (is->assertions - is->weak < strong && is->weak > was->weak)

@@ -1,6 +1,7 @@
 /* Files by their paths: see detect_file.h. */
 #include "detect/detect_file.h"
 
+#include "project/check_files.h"
 #include "project/path_group.h"
 #include "util/file/path.h"
 
@@ -38,12 +39,7 @@ static const struct {
 	{ ".rb", DETECT_RUBY },
 };
 
-/* Patterns of names, and names of folders. The names of tests and lockfiles are in path_group.c. */
-static const char *const recorded[] = { "*.snap",     "*.snap.*",     "*.ambr",
-					"*.golden",   "*.golden.*",   "*.approved.*",
-					"*.expected", "*.expected.*", NULL };
-static const char *const recorded_folders[] = { "__snapshots__", "snapshots",           "golden",
-						"goldens",       "__image_snapshots__", NULL };
+/* Patterns of names, and names of folders. The others are in check_files.c and path_group.c. */
 static const char *const scripts[] = {
 	"*.sh",        "*.bash",
 	"*.zsh",       "Makefile",
@@ -60,54 +56,12 @@ static const char *const scripts[] = {
 };
 static const char *const script_folders[] = { ".github",    ".circleci", ".gitlab",
 					      ".buildkite", ".husky",    NULL };
-static const char *const settings[] = {
-	"package.json",
-	"jest.config.*",
-	"vitest.config.*",
-	"vite.config.*",
-	"karma.conf.*",
-	".mocharc*",
-	".nycrc*",
-	".c8rc*",
-	"playwright.config.*",
-	"cypress.config.*",
-	".eslintrc*",
-	"eslint.config.*",
-	".eslintignore",
-	"biome.json*",
-	"tsconfig*.json",
-	"pyproject.toml",
-	"setup.cfg",
-	"pytest.ini",
-	"tox.ini",
-	".coveragerc",
-	"mypy.ini",
-	".mypy.ini",
-	"ruff.toml",
-	".ruff.toml",
-	".flake8",
-	".pylintrc",
-	"pylintrc",
-	"pyrightconfig.json",
-	"codecov.y*ml",
-	".codecov.y*ml",
-	".golangci.y*ml",
-	"clippy.toml",
-	"Cargo.toml",
-	"tarpaulin.toml",
-	"pom.xml",
-	"build.gradle*",
-	"checkstyle*.xml",
-	".rubocop.y*ml",
-	".rspec",
-	".simplecov",
-	"CMakeLists.txt",
-	".clang-tidy",
-	"conftest.py",
-	"Makefile",
-	"jacoco*.xml",
-	NULL,
-};
+/* Besides the configuration of test runners and linters. */
+static const char *const settings[] = { "package.json",   "Cargo.toml",
+					"pom.xml",        "build.gradle*",
+					"CMakeLists.txt", "Makefile",
+					"jacoco*.xml",    NULL };
+
 static bool has_name(const char *path, const char *const *patterns)
 {
 	for (; *patterns; patterns++)
@@ -143,9 +97,10 @@ struct detect_file detect_file_of(const char *path)
 {
 	struct detect_file file = {
 		.language = language_of(path),
-		.recorded = has_name(path, recorded) || is_below(path, recorded_folders),
+		.recorded = check_files_matches_any(check_files_recorded, path),
 		.script = has_name(path, scripts) || is_below(path, script_folders),
-		.settings = has_name(path, settings),
+		.settings = has_name(path, settings) ||
+			    check_files_matches_any(check_files_runners, path),
 		.lockfile = path_group_manifest_of(path) != NULL,
 	};
 

@@ -32,6 +32,7 @@ enum detect_action {
 	X(TESTS_EXCLUDED, "tests-excluded", STOP, "tests are left out")                          \
 	X(SUBJECT_MOCKED, "subject-mocked", REVIEW, "a test replaces what it tests")             \
 	X(RESULT_HARD_CODED, "result-hard-coded", REVIEW, "results are returned by input value") \
+	X(EQUALITY_FORCED, "equality-forced", STOP, "a value equals every other")                \
 	X(TEST_AWARE, "test-aware", STOP, "the code behaves differently under test")             \
 	X(COVERAGE_LOOSENED, "coverage-loosened", REVIEW, "coverage demands less")               \
 	X(RULE_DISABLED, "rule-disabled", REVIEW, "a lint or type rule was disabled")            \

@@ -116,9 +116,14 @@ static const struct rule rules[] = {
 	{ DETECT_FAILURE_IGNORED, IN_CHECKS, DETECT_OTHER, TEXT, "<ignoreFailures~=~true>" },
 	{ DETECT_FAILURE_IGNORED, IN_TESTS, DETECT_PYTHON, CODE, "<except*:~pass>" },
 	{ DETECT_FAILURE_IGNORED, IN_TESTS, DETECT_PYTHON, CODE, "<except AssertionError>" },
+	{ DETECT_FAILURE_IGNORED, IN_CODE, DETECT_C, CODE, "\\#define NDEBUG>" },
+	{ DETECT_FAILURE_IGNORED, IN_CODE, DETECT_C, CODE, "\\#define assert(" },
+	{ DETECT_FAILURE_IGNORED, IN_SCRIPTS | IN_SETTINGS, DETECT_OTHER, TEXT, "-DNDEBUG>" },
 	{ DETECT_FAILURE_IGNORED, IN_TESTS, DETECT_JAVA, CODE, "<catch~(~Throwable>" },
 	{ DETECT_FAILURE_IGNORED, IN_TESTS, DETECT_JAVA, CODE, "<catch~(~AssertionError>" },
 	{ DETECT_FAILURE_IGNORED, IN_TESTS, DETECT_RUBY, CODE, "<rescue Exception>" },
+	{ DETECT_FAILURE_IGNORED, IN_TESTS, DETECT_RUBY, CODE, "<rescue RSpec::Expectations" },
+	{ DETECT_FAILURE_IGNORED, IN_TESTS, DETECT_RUBY, CODE, "<rescue Minitest::Assertion" },
 
 	{ DETECT_EXIT_FORCED, IN_SCRIPTS, DETECT_OTHER, TEXT, ";~exit 0" },
 	{ DETECT_EXIT_FORCED, IN_TESTS, DETECT_JAVASCRIPT, CODE, "<process.exit~(~0~)" },
@@ -161,6 +166,11 @@ static const struct rule rules[] = {
 	{ DETECT_TEST_AWARE, IN_SOURCE, DETECT_JAVASCRIPT, CODE, "<import.meta.vitest>" },
 	{ DETECT_TEST_AWARE, IN_SOURCE, DETECT_JAVASCRIPT, TEXT, "<NODE_ENV*=*'test'" },
 	{ DETECT_TEST_AWARE, IN_SOURCE, DETECT_JAVASCRIPT, TEXT, "<NODE_ENV*=*\"test\"" },
+	{ DETECT_TEST_AWARE, IN_SOURCE, DETECT_JAVASCRIPT, TEXT, "'node:assert')*.@~=~" },
+	{ DETECT_TEST_AWARE, IN_SOURCE, DETECT_JAVASCRIPT, CODE, "<assert.@~=~(" },
+	{ DETECT_TEST_AWARE, IN_SOURCE, DETECT_PYTHON, CODE, "<TestCase.@~=~" },
+	{ DETECT_TEST_AWARE, IN_SOURCE, DETECT_PYTHON, CODE, "<TestLoader.@~=~" },
+	{ DETECT_TEST_AWARE, IN_SOURCE, DETECT_PYTHON, CODE, "<TestResult.@~=~" },
 	{ DETECT_TEST_AWARE, IN_SOURCE, DETECT_PYTHON, TEXT, "<PYTEST_CURRENT_TEST>" },
 	{ DETECT_TEST_AWARE, IN_SOURCE, DETECT_PYTHON, TEXT, "pytest*in sys.modules>" },
 	{ DETECT_TEST_AWARE, IN_SOURCE, DETECT_PYTHON, TEXT, "unittest*in sys.modules>" },
@@ -232,6 +242,24 @@ static const struct rule rules[] = {
 	{ DETECT_INSTALL_SCRIPT, IN_SETTINGS, DETECT_OTHER, TEXT, "<build~=~\"build.rs\"" },
 };
 
+/* Two lines of code, one after the other. */
+static const struct {
+	enum detect_kind kind;
+	enum where where;
+	enum detect_language language;
+	const char *first, *second;
+} sequences[] = {
+	{ DETECT_EQUALITY_FORCED, IN_CODE, DETECT_PYTHON, "<def __eq__~(", "return True" },
+	{ DETECT_EQUALITY_FORCED, IN_CODE, DETECT_PYTHON, "<def __ne__~(", "return False" },
+	{ DETECT_EQUALITY_FORCED, IN_CODE, DETECT_JAVA, "<boolean equals~(", "return true;" },
+	{ DETECT_EQUALITY_FORCED, IN_CODE, DETECT_RUST, "<fn eq~(", "true" },
+	{ DETECT_EQUALITY_FORCED, IN_CODE, DETECT_C, "<operator==~(", "return true;" },
+	{ DETECT_EQUALITY_FORCED, IN_CODE, DETECT_RUBY, "<def ==", "true" },
+	{ DETECT_FAILURE_IGNORED, IN_TESTS, DETECT_PYTHON, "<except~:", "pass" },
+	{ DETECT_FAILURE_IGNORED, IN_TESTS, DETECT_PYTHON, "<except Exception", "pass" },
+	{ DETECT_FAILURE_IGNORED, IN_TESTS, DETECT_PYTHON, "<except BaseException", "pass" },
+};
+
 static unsigned int place_of(const struct detect_file *file)
 {
 	bool code = file->language != DETECT_OTHER;
@@ -294,6 +322,47 @@ static void look_at_added(struct detect_pairs *pairs, const struct detect_pair *
 		detect_pair_report(pairs, pair, DETECT_ASSERTION_TRIVIAL, false, line);
 }
 
+/* Returns the last line of code before one, or SIZE_MAX. */
+static size_t code_before(const struct detect_pair *pair, size_t line)
+{
+	while (line-- > 0)
+		if (*pair->after.items[line].shape && strcmp(pair->after.items[line].shape, "{"))
+			return line;
+	return SIZE_MAX;
+}
+
+static void look_at_sequence(struct detect_pairs *pairs, const struct detect_pair *pair,
+			     size_t line)
+{
+	const struct detect_line *lines = pair->after.items;
+
+	for (size_t i = 0; i < sizeof sequences / sizeof *sequences; i++) {
+		size_t before;
+
+		if (sequences[i].language != pair->is.language ||
+		    !(place_of(&pair->is) & sequences[i].where) ||
+		    strcmp(lines[line].code, sequences[i].second) != 0)
+			continue;
+		before = code_before(pair, line);
+		if (before != SIZE_MAX &&
+		    detect_match(sequences[i].first, lines[before].code, NULL))
+			detect_pair_report(pairs, pair, sequences[i].kind, false, before);
+	}
+}
+
+/* Tests of Rust that need more than to be built as tests, and did not before. */
+static void look_at_gate(struct detect_pairs *pairs, const struct detect_pair *pair, size_t line)
+{
+	if (!detect_match("\\#[cfg~(~all~(~test>", pair->after.items[line].code, NULL))
+		return;
+	for (size_t i = 0; i < pair->before.count && detect_pairs_step(pairs); i++)
+		if (pair->removed[i] &&
+		    detect_match("\\#[cfg~(~test~)]", pair->before.items[i].code, NULL)) {
+			detect_pair_report(pairs, pair, DETECT_TESTS_EXCLUDED, false, line);
+			return;
+		}
+}
+
 /* ---- numbers ---- */
 
 static const char *const limits[] = {
@@ -340,16 +409,18 @@ static void compare_numbers(struct detect_pairs *pairs, const struct detect_pair
 }
 
 /* Lines by which a helper of tests fails. */
-static const char *const failing[] = { "<exit~(~1",         "<abort~(",        "<_exit~(~1",
-				       "<process.exit~(~1", "<sys.exit~(~1~)", "<raise ",
-				       "<throw ",           "<panic~(",        NULL };
+static const char *const failing[] = {
+	"<exit~(~1", "<abort~(", "<_exit~(~1", "<process.exit~(~1",  "<sys.exit~(~1~)",
+	"<raise ",   "<throw ",  "<panic~(",   "\\#define*assert~(", NULL
+};
 
 /* A helper of tests that no longer fails. */
 static void look_at_helper(struct detect_pairs *pairs, const struct detect_pair *pair, size_t line)
 {
-	if (pair->is.test && pair->change->after.data && !pair->new_tests.count &&
-	    detect_match_any(failing, pair->before.items[line].code))
-		detect_pair_report(pairs, pair, DETECT_ASSERTION_WEAKENED, true, line);
+	if (!pair->is.test || !pair->change->after.data || pair->new_tests.count ||
+	    !detect_match_any(failing, pair->before.items[line].code))
+		return;
+	detect_pair_report(pairs, pair, DETECT_ASSERTION_WEAKENED, true, line);
 }
 
 /* A threshold that is gone, and has no new value. */
@@ -400,6 +471,8 @@ void detect_rules_apply(struct detect_pairs *pairs)
 			if (!pair->added[line] || is_comment(pair, line))
 				continue;
 			look_at_added(pairs, pair, line);
+			look_at_sequence(pairs, pair, line);
+			look_at_gate(pairs, pair, line);
 			compare_numbers(pairs, pair, line);
 			look_at_recipe(pairs, pair, line);
 		}

@@ -153,7 +153,7 @@ int draft_copy_prepare(const struct draft_request *request, struct draft_made *m
 	if (result == 0 && !request->brief)
 		result = record_copy(&copy, folder, err);
 	if (result == 0 && request->view.pins)
-		result = tree_pins_move(request->view.pins, to, err);
+		result = tree_pins_copy(request->view.pins, to, err);
 	free(copy.emptied);
 	if (result < 0)
 		return -1;

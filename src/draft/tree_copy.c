@@ -469,6 +469,13 @@ static int copy_item(struct copying *at, const struct item *item)
 	}
 }
 
+static void release_linked(struct copying *at)
+{
+	for (size_t i = 0; i < at->linked_room; i++)
+		free(at->linked[i].path);
+	free(at->linked);
+}
+
 int tree_copy_run(struct tree_copy *copy, struct error *err)
 {
 	struct copying at = { .copy = copy, .shares = can_share(copy->to), .err = err };
@@ -478,9 +485,7 @@ int tree_copy_run(struct tree_copy *copy, struct error *err)
 	copy->done_bytes = 0;
 	copy->left_out = 0;
 	result = walk(&at, copy->to, copy_item);
-	for (size_t i = 0; i < at.linked_room; i++)
-		free(at.linked[i].path);
-	free(at.linked);
+	release_linked(&at);
 	if (result < 0)
 		return -1;
 	if (fstat(copy->from, &status) < 0)
@@ -489,5 +494,20 @@ int tree_copy_run(struct tree_copy *copy, struct error *err)
 	at.path = (struct buffer)BUFFER_INIT(PATH_BYTES);
 	result = set_stat(&at, copy->to, &status);
 	buffer_release(&at.path);
+	return result;
+}
+
+int tree_copy_entry(int from, const char *name, int to, struct error *err)
+{
+	struct tree_copy copy = { .from = from, .to = to };
+	struct copying at = {
+		.copy = &copy, .path = BUFFER_INIT(PATH_BYTES), .shares = true, .err = err
+	};
+	struct item item = { .from = from, .to = to, .name = name };
+	int result = use_entry(&at, &item, copy_item);
+
+	release_linked(&at);
+	buffer_release(&at.path);
+	free(copy.emptied);
 	return result;
 }

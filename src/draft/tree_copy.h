@@ -45,4 +45,8 @@ int tree_copy_measure(struct tree_copy *copy, struct error *err);
 /* Copies. Returns 0, or -1 with err set; the copy is then incomplete. */
 int tree_copy_run(struct tree_copy *copy, struct error *err);
 
+/* Copies one entry of a folder, with everything in it, to another folder, which has no entry with
+ * this name. Returns 0, or -1 with err set. */
+int tree_copy_entry(int from, const char *name, int to, struct error *err);
+
 #endif

@@ -1,6 +1,7 @@
 /* Pins in a copy: see tree_pins.h. */
 #include "draft/tree_pins.h"
 
+#include "draft/tree_copy.h"
 #include "util/file/dirwalk.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
@@ -13,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct moving {
+struct copying {
 	int tree;
 	struct error *err;
 };
@@ -33,49 +34,50 @@ static bool is_mark(const struct dirwalk_entry *entry)
 	       S_ISCHR(status.st_mode) && status.st_rdev == 0;
 }
 
-static int copy_mode(const struct dirwalk_entry *entry, int folder)
+static int copy_mode(const struct copying *copying, const struct dirwalk_entry *entry, int folder)
 {
 	struct stat status;
 
-	return fstatat(entry->folder, entry->name, &status, AT_SYMLINK_NOFOLLOW) < 0
-		       ? -1
-		       : fchmodat(folder, entry->name, status.st_mode & 07777, 0);
+	if (fstatat(entry->folder, entry->name, &status, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    fchmodat(folder, entry->name, status.st_mode & 07777, 0) < 0)
+		return error_sys(copying->err, "set the mode of the pinned '%s'", entry->path);
+	return 0;
 }
 
 /* Folders above the entry were made before: they are visited first. */
-static int move_entry(const struct moving *moving, const struct dirwalk_entry *entry)
+static int copy_entry(const struct copying *copying, const struct dirwalk_entry *entry)
 {
 	AUTO_FREE char *above = path_folder(entry->path);
-	AUTO_FD folder = fd_openat2(moving->tree, *above ? above : ".", O_RDONLY | O_DIRECTORY, 0,
+	AUTO_FD folder = fd_openat2(copying->tree, *above ? above : ".", O_RDONLY | O_DIRECTORY, 0,
 				    RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
 
 	if (folder < 0)
-		return -1;
+		return error_sys(copying->err, "open the folder of the pinned '%s'", entry->path);
 	if (entry->type == DT_DIR && is_folder(folder, entry->name))
-		return copy_mode(entry, folder);
+		return copy_mode(copying, entry, folder);
 	if (dirwalk_remove(folder, entry->name, NULL) < 0 && errno != ENOENT)
-		return -1;
+		return error_sys(copying->err, "replace '%s' in a copy", entry->path);
+	if (entry->type == DT_DIR && mkdirat(folder, entry->name, 0777) < 0)
+		return error_sys(copying->err, "create the pinned '%s' in a copy", entry->path);
 	if (entry->type == DT_DIR)
-		return mkdirat(folder, entry->name, 0777) < 0 ? -1 : copy_mode(entry, folder);
-	return is_mark(entry) ? 0 : renameat(entry->folder, entry->name, folder, entry->name);
+		return copy_mode(copying, entry, folder);
+	return is_mark(entry) ? 0
+			      : tree_copy_entry(entry->folder, entry->name, folder, copying->err);
 }
 
 static enum dirwalk_verdict visit(void *context, const struct dirwalk_entry *entry)
 {
-	const struct moving *moving = context;
+	const struct copying *copying = context;
 
-	if (move_entry(moving, entry) == 0)
-		return DIRWALK_ON;
-	error_sys(moving->err, "show the pinned '%s' in a copy", entry->path);
-	return DIRWALK_STOP;
+	return copy_entry(copying, entry) < 0 ? DIRWALK_STOP : DIRWALK_ON;
 }
 
-int tree_pins_move(const char *pins, int tree, struct error *err)
+int tree_pins_copy(const char *pins, int tree, struct error *err)
 {
 	AUTO_FD folder = open(pins, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	struct moving moving = { tree, err };
+	struct copying copying = { tree, err };
 	const struct dirwalk walk = { .visit = visit,
-				      .context = &moving,
+				      .context = &copying,
 				      .deepest = DIRWALK_DEPTH };
 
 	if (folder < 0)

@@ -4,8 +4,8 @@
 
 #include "util/error.h"
 
-/* Moves the files in a folder of pins to a tree on the same file system, where they replace what is
- * there; overlayfs's marks for hidden files remove it. Returns 0, or -1 with err set. */
-int tree_pins_move(const char *pins, int tree, struct error *err);
+/* Copies the files in a folder of pins to a tree, where they replace what is there; overlayfs's
+ * marks for hidden files remove it. Returns 0, or -1 with err set. */
+int tree_pins_copy(const char *pins, int tree, struct error *err);
 
 #endif

@@ -1,135 +1,18 @@
 /* Pins: see pins.h. */
 #include "project/pins.h"
 
+#include "project/check_files.h"
+#include "project/packages.h"
 #include "project/path_group.h"
 #include "util/file/path.h"
 #include "util/mem.h"
-#include "util/text/glob.h"
 #include "util/text/shell.h"
 
 #include <jansson.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Patterns as in .gitignore. Tests and lockfiles also have the names of path_group.c. */
-static const char *const tests[] = { "*.golden",       "*.golden.*", "*.approved.*", "*.expected",
-				     "*.ambr",         "golden/",    "goldens/",     "snapshots/",
-				     "spec_helper.rb", NULL };
-
-static const char *const runners[] = {
-	/* JavaScript */
-	"jest.config.*",
-	"jest.setup.*",
-	"vitest.config.*",
-	"vitest.workspace.*",
-	"vite.config.*",
-	"karma.conf.*",
-	".mocharc*",
-	"mocha.opts",
-	"ava.config.*",
-	".taprc",
-	".nycrc*",
-	".c8rc*",
-	"playwright.config.*",
-	"cypress.config.*",
-	"wdio.conf.*",
-	".eslintrc*",
-	"eslint.config.*",
-	".eslintignore",
-	".oxlintrc*",
-	".prettierrc*",
-	"prettier.config.*",
-	".prettierignore",
-	".stylelintrc*",
-	"stylelint.config.*",
-	".stylelintignore",
-	"biome.json*",
-	"tsconfig*.json",
-	"jsconfig*.json",
-	"babel.config.*",
-	".babelrc*",
-	".swcrc",
-	"deno.json*",
-	".npmrc",
-	".yarnrc*",
-	".yarn/releases/",
-	".yarn/plugins/",
-	".pnpmfile.*",
-	"pnpm-workspace.yaml",
-	"bunfig.toml",
-	/* Python; the last ones would be imported in place of the runner */
-	"pytest.ini",
-	".pytest.ini",
-	"pytest.toml",
-	".pytest.toml",
-	"conftest.py",
-	"tox.ini",
-	"noxfile.py",
-	"setup.cfg",
-	"pyproject.toml",
-	".coveragerc",
-	"mypy.ini",
-	".mypy.ini",
-	"ruff.toml",
-	".ruff.toml",
-	".flake8",
-	".pylintrc",
-	"pylintrc",
-	"pyrightconfig.json",
-	"ty.toml",
-	".isort.cfg",
-	".bandit",
-	"*.dist-info/",
-	"*.egg-info/",
-	"sitecustomize.py",
-	"usercustomize.py",
-	"pytest.py",
-	"pytest/",
-	"_pytest/",
-	"unittest.py",
-	"unittest/",
-	/* others */
-	".cargo/",
-	"rust-toolchain*",
-	"clippy.toml",
-	".clippy.toml",
-	"rustfmt.toml",
-	".rustfmt.toml",
-	".config/nextest.toml",
-	"go.work",
-	"tarpaulin.toml",
-	".golangci.*",
-	"staticcheck.conf",
-	".mvn/",
-	"gradle/wrapper/",
-	"*.runsettings",
-	"Directory.Build.*",
-	".rspec*",
-	".rubocop.y*ml",
-	".simplecov",
-	"phpunit.xml*",
-	"phpunit.dist.xml",
-	"phpcs.xml*",
-	"psalm.xml*",
-	"phpstan.neon*",
-	"checkstyle*.xml",
-	".clang-tidy",
-	".clang-format*",
-	".shellcheckrc",
-	".editorconfig",
-	".pre-commit-config.yaml",
-	"codecov.y*ml",
-	".codecov.y*ml",
-	NULL,
-};
-
-static const char *const servers[] = {
-	".github/workflows/", ".github/actions/",     ".circleci/",
-	".gitlab-ci.y*ml",    ".buildkite/",          "Jenkinsfile",
-	".travis.yml",        "azure-pipelines.y*ml", NULL,
-};
-
 static const char *const manifests[] = { "package.json", NULL };
 
 static const char *const nothing[] = { NULL };
@@ -139,23 +22,25 @@ static const struct {
 	const char *const *patterns;
 } kinds[] = {
 	[PINS_NOT] = { "none", "named by unpin", nothing },
-	[PINS_TEST] = { "test", "tests, fixtures and recorded results", tests },
+	[PINS_TEST] = { "test", "tests, fixtures and recorded results", check_files_recorded },
 	[PINS_RUNNER] = { "runner", "configuration of a test runner, linter or type checker",
-			  runners },
+			  check_files_runners },
 	[PINS_SCRIPT] = { "script", "named by a check, or read by a program that it names",
 			  nothing },
-	[PINS_CI] = { "ci", "run in CI", servers },
+	[PINS_CI] = { "ci", "run in CI", check_files_ci },
 	[PINS_LOCKFILE] = { "lockfile", "a lockfile whose manifest is unchanged", nothing },
 	[PINS_MANIFEST] = { "manifest", "scripts and settings of test runners in a manifest",
 			    manifests },
+	[PINS_PACKAGES] = { "packages", "installed before the loop, while the manifest is the same",
+			    packages_folders },
 	[PINS_CHOSEN] = { "chosen", "named by pin", nothing },
 };
 
 _Static_assert(sizeof kinds / sizeof *kinds == PINS_KINDS, "a kind has no name");
 
 /* Kinds that names alone decide, the first that matches. */
-static const enum pins_kind built_in[] = { PINS_LOCKFILE, PINS_RUNNER, PINS_CI, PINS_MANIFEST,
-					   PINS_TEST };
+static const enum pins_kind built_in[] = { PINS_PACKAGES, PINS_LOCKFILE, PINS_RUNNER,
+					   PINS_CI,       PINS_MANIFEST, PINS_TEST };
 
 /* Programs that a check may name, and the files that they read. */
 static const struct {
@@ -178,6 +63,35 @@ static const struct {
 	{ "nx", { "nx.json", "project.json" } },
 	{ "mise", { "mise.toml", ".mise.toml" } },
 };
+
+/* Linters and formatters that need no configuration, and the files that would be theirs. A manifest
+ * that may also have it, such as pyproject.toml, has other purposes. */
+static const struct {
+	const char *program;
+	const char *patterns[4];
+} linters[] = {
+	{ "ruff", { "ruff.toml", ".ruff.toml" } },
+	{ "flake8", { ".flake8" } },
+	{ "pylint", { ".pylintrc", "pylintrc" } },
+	{ "mypy", { "mypy.ini", ".mypy.ini" } },
+	{ "pyright", { "pyrightconfig.json" } },
+	{ "bandit", { ".bandit" } },
+	{ "isort", { ".isort.cfg" } },
+	{ "golangci-lint", { ".golangci.*" } },
+	{ "staticcheck", { "staticcheck.conf" } },
+	{ "rubocop", { ".rubocop.y*ml" } },
+	{ "prettier", { ".prettierrc*", "prettier.config.*", ".prettierignore" } },
+	{ "biome", { "biome.json*" } },
+	{ "oxlint", { ".oxlintrc*" } },
+	{ "shellcheck", { ".shellcheckrc" } },
+	{ "clippy", { "clippy.toml", ".clippy.toml" } },
+	{ "clang-format", { ".clang-format*" } },
+	{ "clang-tidy", { ".clang-tidy" } },
+};
+
+/* Parts of the names of files that a check compares with, and of options that name them. */
+static const char *const references[] = { "expected", "golden",   "reference", "oracle",
+					  "baseline", "snapshot", "approved",  NULL };
 
 /* A file with such a name is a script that a check runs, and not what it checks. */
 static const char *const script_names[] = { "*.sh",       "*.bash", "*check*", "*verify*",
@@ -240,42 +154,15 @@ void pins_release(struct pins *pins)
 	list_release(&pins->unpinned);
 	list_release(&pins->scripts);
 	list_release(&pins->readers);
+	list_release(&pins->linters);
 }
 
 /* ---- patterns ---- */
 
-/* Reports whether a pattern matches the file or one of its folders. A pattern of a folder matches
- * the file as well, which may be a symlink to one. */
-static bool matches(const char *pattern, const char *path)
-{
-	uint64_t steps = UINT64_C(1) << 20;
-	struct glob glob;
-	bool found;
-
-	if (glob_read(pattern, &glob) != GLOB_PATTERN)
-		return false;
-	found = glob_matches(&glob, path, true, &steps);
-	for (const char *end = strchr(path, '/'); end && !found; end = strchr(end + 1, '/')) {
-		AUTO_FREE char *folder = strndup(path, (size_t)(end - path));
-
-		found = glob_matches(&glob, folder, true, &steps);
-	}
-	glob_release(&glob);
-	return found && steps > 0;
-}
-
-static bool matches_any(const char *const *patterns, const char *path)
-{
-	for (; *patterns; patterns++)
-		if (matches(*patterns, path))
-			return true;
-	return false;
-}
-
 static bool list_matches(const struct list *patterns, const char *path)
 {
 	for (size_t i = 0; i < patterns->count; i++)
-		if (matches(patterns->items[i], path))
+		if (check_files_matches(patterns->items[i], path))
 			return true;
 	return false;
 }
@@ -324,6 +211,15 @@ static bool is_one_of(const char *const *names, const char *word)
 	return *names;
 }
 
+/* A file that a check compares with, or the option that names it: expected.txt, --golden. */
+static bool is_reference(const char *word)
+{
+	for (const char *const *part = references; *part; part++)
+		if (strcasestr(word, *part))
+			return true;
+	return false;
+}
+
 /* A word like ./ci, after timeout or env for example. */
 static bool is_program(const char *word)
 {
@@ -336,9 +232,22 @@ static void add_word(const struct naming *at, const char *before, const char *wo
 	for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)
 		if (strcmp(path_name(word), readers[i].program) == 0)
 			add_once(&at->pins->readers, readers[i].program);
-	if (is_one_of(shells, before) || is_program(word) ||
-	    matches_any(script_names, path_name(word)))
+	for (size_t i = 0; i < sizeof linters / sizeof *linters; i++)
+		if (strcmp(path_name(word), linters[i].program) == 0)
+			add_once(&at->pins->linters, linters[i].program);
+	if (is_one_of(shells, before) || is_program(word) || is_reference(path_name(word)) ||
+	    check_files_matches_any(script_names, path_name(word)))
 		add_script(at, word);
+}
+
+/* Adds the file that an option names, as in --golden=FILE or --golden FILE. */
+static void add_option(const struct naming *at, const char *option, const char *next)
+{
+	const char *value = strchr(option, '=');
+	AUTO_FREE char *name = strndup(option, value ? (size_t)(value - option) : strlen(option));
+
+	if (is_reference(value ? value : "") || is_reference(name))
+		add_script(at, value ? value + 1 : next);
 }
 
 /* Adds the program of each command of a line, if it has a folder. */
@@ -362,8 +271,11 @@ static void add_words(struct naming *at, const struct list *words)
 		if (is_one_of(movers, words->items[i - 1]))
 			add_folders(at, words->items[i]);
 	for (size_t i = 0; i < words->count; i++) {
-		if (*words->items[i] == '-')
+		if (*words->items[i] == '-') {
+			add_option(at, words->items[i],
+				   i + 1 < words->count ? words->items[i + 1] : "");
 			continue;
+		}
 		add_word(at, before, words->items[i]);
 		before = words->items[i];
 	}
@@ -386,14 +298,24 @@ static bool is_read(const struct pins *pins, const char *path)
 {
 	for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)
 		if (list_has(&pins->readers, readers[i].program) &&
-		    matches_any(readers[i].patterns, path))
+		    check_files_matches_any(readers[i].patterns, path))
 			return true;
+	return false;
+}
+
+bool pins_loosens(const struct pins *pins, const char *path)
+{
+	for (size_t i = 0; i < sizeof linters / sizeof *linters; i++)
+		if (list_has(&pins->linters, linters[i].program) &&
+		    check_files_matches_any(linters[i].patterns, path))
+			return pins_of(pins, path) != PINS_NOT;
 	return false;
 }
 
 bool pins_awaits(const struct pins *pins, const char *path)
 {
-	return list_has(&pins->scripts, path) && !matches_any(kinds[PINS_RUNNER].patterns, path);
+	return list_has(&pins->scripts, path) &&
+	       !check_files_matches_any(kinds[PINS_RUNNER].patterns, path);
 }
 
 enum pins_kind pins_of(const struct pins *pins, const char *path)
@@ -407,7 +329,7 @@ enum pins_kind pins_of(const struct pins *pins, const char *path)
 	if (path_group_manifest_of(path))
 		return PINS_LOCKFILE;
 	for (size_t i = 0; i < sizeof built_in / sizeof *built_in; i++)
-		if (matches_any(kinds[built_in[i]].patterns, path))
+		if (check_files_matches_any(kinds[built_in[i]].patterns, path))
 			return built_in[i];
 	return path_group_is_test(path) ? PINS_TEST : PINS_NOT;
 }

@@ -21,6 +21,7 @@ enum pins_kind {
 	PINS_CI,       /* run by a server */
 	PINS_LOCKFILE, /* while its manifest is unchanged */
 	PINS_MANIFEST, /* only the parts that pins_manifest_merge() restores */
+	PINS_PACKAGES, /* ignored by git, while the manifest says the same (packages.h) */
 	PINS_CHOSEN,   /* by the user */
 	PINS_KINDS
 };
@@ -28,7 +29,7 @@ enum pins_kind {
 struct pins {
 	struct list chosen, unpinned; /* patterns as in .gitignore (util/text/glob.h) */
 	struct list scripts;          /* paths that checks name */
-	struct list readers;          /* programs that checks name, such as "make" */
+	struct list readers, linters; /* programs that checks name, such as "make" and "ruff" */
 };
 
 void pins_release(struct pins *pins);
@@ -42,6 +43,10 @@ enum pins_kind pins_of(const struct pins *pins, const char *path);
 /* Returns whether a check names this file, so that a new one is what the user waits for. The name
  * of a test runner, as in `python3 -m pytest`, is not. */
 bool pins_awaits(const struct pins *pins, const char *path);
+
+/* Returns whether a new file configures a linter that a check names and that works without: it is
+ * hidden, whatever else the project has. */
+bool pins_loosens(const struct pins *pins, const char *path);
 
 /* Returns whether a new file of this kind changes how the others are checked. */
 bool pins_reconfigures(enum pins_kind kind);

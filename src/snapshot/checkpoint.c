@@ -409,13 +409,25 @@ static void add_checks(struct snapshot_request *request)
 		pins_add_check(&request->pins, request->look.project, request->checks.items[i]);
 }
 
+static struct pinned_request pinned_request_of(struct snapshot_request *request, struct node *old,
+					       struct node *new)
+{
+	add_checks(request);
+	return (struct pinned_request){ .repo = &request->repo,
+					.base = old,
+					.now = new,
+					.pins = &request->pins,
+					.project = request->look.project,
+					.draft = request->look.draft };
+}
+
 /* Writes the pinned files that differ, and adds their paths. */
 static int write_pinned(struct snapshot_request *request, struct node *old, struct node *new,
 			struct list *paths, struct error *err)
 {
-	add_checks(request);
-	return pinned_write(&request->repo, old, new, &request->pins, request->pinned,
-			    &request->json, paths, err);
+	const struct pinned_request pinned = pinned_request_of(request, old, new);
+
+	return pinned_write(&pinned, request->pinned, &request->json, paths, err);
 }
 
 static int list_pinned(struct snapshot_request *request, struct node *old, struct node *new,
@@ -451,16 +463,17 @@ int checkpoint_examine(struct snapshot_request *request, struct error *err)
 	return compare(request, write_findings, err);
 }
 
+static int settle_views(struct snapshot_request *request, struct node *old, struct node *new,
+			struct error *err)
+{
+	const struct pinned_request pinned = pinned_request_of(request, old, new);
+
+	return pinned_settle(&pinned, request->pinned, err);
+}
+
 int checkpoint_settle(struct snapshot_request *request, struct error *err)
 {
-	struct node base = { 0 };
-	int result = load_side(request, "0", &base, err);
-
-	add_checks(request);
-	if (result == 0)
-		result = pinned_settle(&base, &request->pins, request->pinned, err);
-	node_release(&base);
-	return result;
+	return compare(request, settle_views, err);
 }
 
 static int print_part(void *context, const void *bytes, size_t size, uint64_t offset,

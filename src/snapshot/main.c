@@ -105,7 +105,7 @@ static const struct task {
 	{ "recover", checkpoint_begin, STORE_AND_PROJECT },
 	{ "diff", checkpoint_diff, STORE },
 	{ "examine", checkpoint_examine, STORE, "to" },
-	{ "settle", checkpoint_settle, STORE, "pinned" },
+	{ "settle", checkpoint_settle, STORE, "to" },
 	{ "pinned", checkpoint_pinned, STORE, "to" },
 	{ "show", checkpoint_show, STORE },
 	{ "holds", checkpoint_contains, STORE },

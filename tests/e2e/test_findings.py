@@ -97,14 +97,26 @@ def test_many_harmless_findings_do_not_hide_a_serious_one(t):
 
 
 def test_what_a_person_accepted_no_longer_counts(t):
-    loop, _ = cheat(t, CHEAT)
+    """The checks run again, and the agent does not: nothing else is missing, not even an iteration."""
+    loop, _ = cheat(t, CHEAT, "-m", "1")
     result = loop.ringfence("resume", "--accept-findings", "--follow")
     equal(result.code, 0, "exit status", result)
+    kinds = [kind for kind, _ in loop.events()]
+    equal((kinds.count("begun"), kinds.count("rechecks"), kinds.count("checked")), (1, 1, 3), "the runs of agent and checks")
     contains(result.out, "completed: every rule holds")
     loop.ended("completed")
     shown = loop.ringfence("diff", "--findings")
     contains(shown.out, "(expected-changed)", "the findings")
     contains(shown.err, "1 finding of this loop was accepted, and no longer counts", "the notice")
+
+
+def test_acceptance_does_not_spare_the_agent_what_else_is_missing(t):
+    loop = Loop(t, scripts={"1": "rm test_tax.py", "2": "say no", "3": "edit done yes"})
+    loop.write("test_tax.py", TEST)
+    equal(loop.run().code, 3, "exit status")
+    result = loop.ringfence("resume", "--accept-findings", "--follow")
+    equal(result.code, 0, "exit status", result)
+    equal([kind for kind, _ in loop.events()].count("begun"), 3, "the runs of the agent")
 
 
 def test_without_acceptance_a_resumed_loop_pauses_again(t):

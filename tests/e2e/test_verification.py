@@ -19,60 +19,16 @@ FILES = {
     "package.json": json.dumps({"scripts": {"test": "grep -q 'return 19' calc.py"}, "dependencies": {}}),
     "pyproject.toml": "[tool.pytest.ini_options]\npythonpath = ['.']\n",
 }
-NPM = "sh -c \"$(python3 -B -c 'import json; print(json.load(open(\"package.json\"))[\"scripts\"][\"test\"])')\""
-SKIP = "def pytest_collection_modifyitems(items):\n    items.clear()\ndef pytest_sessionfinish(session):\n    session.exitstatus = 0\n"
-
-# The check, what the agent does, and what becomes of the files.
-CHEATS = {
-    "edits a test": (PYTEST, "sed -i 's/== 19/== 0/' tests/test_calc.py", {"tests/test_calc.py": "base"}),
-    "deletes a test": (PYTEST, "rm tests/test_calc.py; edit tests/test_other.py 'def test_a(): pass'", {"tests/test_calc.py": "base"}),
-    "replaces the folder of tests": (PYTEST, "mv tests old; mkdir tests; edit tests/test_other.py 'def test_a(): pass'; rm -r old",
-                                     {"tests/test_calc.py": "base"}),
-    "changes the mode of a folder of tests": ("test $(stat -c %a tests) = 711", "chmod 711 tests", {"tests": "base"}),
-    "adds a conftest.py": (PYTEST, f"cat >conftest.py <<'E'\n{SKIP}E\n", {"conftest.py": "hidden"}),
-    "adds a pytest.ini": (PYTEST, "mkdir o; edit o/test_o.py 'def test_o(): pass'; printf '[pytest]\\ntestpaths = o\\n' >pytest.ini",
-                          {"pytest.ini": "hidden", "o/test_o.py": "hidden"}),
-    "edits pyproject.toml": (PYTEST, "mkdir o; edit o/test_o.py 'def test_o(): pass';"
-                                     " printf '[tool.pytest.ini_options]\\ntestpaths = [\"o\"]\\n' >pyproject.toml", {"pyproject.toml": "base"}),
-    "adds a module in place of the runner": (PYTEST, "edit pytest.py 'print(\"1 passed\")'", {"pytest.py": "hidden"}),
-    "adds a link in place of the runner": (PYTEST, "mkdir o; touch o/__init__.py; edit o/__main__.py 'print(\"1 passed\")'; ln -s o pytest",
-                                           {"pytest": "hidden"}),
-    "adds a plugin of the runner": (PYTEST, f"mkdir o.dist-info; printf '[pytest11]\\no = o\\n' >o.dist-info/entry_points.txt;"
-                                            f" printf 'Name: o\\nVersion: 1\\n' >o.dist-info/METADATA; cat >o.py <<'E'\n{SKIP}E\n",
-                                    {"o.dist-info/entry_points.txt": "hidden"}),
-    "adds a configuration in place of a test": (PYTEST, f"rm tests/test_calc.py; mkdir tests/test_calc.py; cat >tests/test_calc.py/conftest.py <<'E'\n{SKIP}E\n"
-                                                        "edit tests/test_other.py 'def test_a(): pass'", {"tests/test_calc.py": "base"}),
-    "edits the script of the check in its folder": ("cd tools && ./run", "edit tools/run true", {"tools/run": "base"}),
-    "edits the script that a shell runs": ("sh tools/run", "edit tools/run true", {"tools/run": "base"}),
-    "edits the makefile that the check names": ("make -f rules.make test", "printf 'test:\\n\\ttrue\\n' >rules.make", {"rules.make": "base"}),
-    "edits the script of the check": ("sh ./check.sh", "edit check.sh true", {"check.sh": "base"}),
-    "edits the target of the check": ("make test", "printf 'test:\\n\\ttrue\\n' >Makefile", {"Makefile": "base"}),
-    "adds a makefile that is preferred": ("make test", "printf 'test:\\n\\ttrue\\n' >GNUmakefile", {"GNUmakefile": "hidden"}),
-    "edits a script in package.json": (NPM, "printf '{\"scripts\": {\"test\": \"true\"}, \"dependencies\": {\"x\": \"1\"}}' >package.json",
-                                       {"package.json": "merged"}),
-}
 
 
 def begin(t, script, workspace="in-place"):
-    loop = Loop(t, scripts={"all": script}, workspace=workspace)
+    loop = Loop(t, scripts={"all": script}, workspace="draft" if workspace == "copy" else workspace)
     os.makedirs(loop.path("tests"))
     os.makedirs(loop.path("tools"))
     for name, text in FILES.items():
         loop.write(name, text)
     os.chmod(loop.path("tools/run"), 0o755)
     return loop
-
-
-@cases(*CHEATS)
-def test_an_agent_that_changes_what_decides_gains_nothing(t, kind):
-    """The check passes with the agent's version, so it would have been deceived."""
-    check, script, wanted = CHEATS[kind]
-    loop = begin(t, script)
-    result = loop.run("-m", "1", check=check)
-    equal(result.code, 2, "exit status", result)
-    (entry,) = loop.history()
-    equal((entry["checks"][0]["passed"], entry["checks"][0]["own"]["passed"]), (False, True), "the results", result)
-    equal({path: shown for path, shown in entry["pinned"].items() if path in wanted}, wanted, "the pinned files")
 
 
 @cases(*WORKSPACES)
@@ -90,7 +46,7 @@ def test_what_a_check_writes_is_dropped_after_the_round(t, workspace):
         equal(sorted(os.listdir(os.path.join(loop.folder, "draft/upper"))), ["done"], "the draft")
 
 
-@cases(*WORKSPACES)
+@cases(*WORKSPACES, "copy")
 def test_a_check_cannot_change_what_decides_in_a_later_one(t, workspace):
     """The code under test runs in the first check, and must not reach the files of the second one."""
     loop = begin(t, "edit done yes; edit conftest.py x", workspace)
@@ -98,9 +54,66 @@ def test_a_check_cannot_change_what_decides_in_a_later_one(t, workspace):
     loop.write("tests/data/a", "a\n")
     spoil = ("echo true >check.sh; rm -r tests; mkdir tests; echo x >tests/new; rm pyproject.toml; ln -s calc.py pyproject.toml;"
              " mkdir build; echo x >build/test_x; echo x >conftest.py; test -f done")
-    result = loop.run("-m", "1", "--check", spoil, "--check", "test -f tests/data/a -a -f build/test_x -a ! -e conftest.py && grep -q path pyproject.toml && ! sh check.sh",
+    kind = ("--draft-kind", "copy") if workspace == "copy" else ()
+    result = loop.run("-m", "1", *kind, "--check", spoil, "--check", "test -f tests/data/a -a -f build/test_x -a ! -e conftest.py && grep -q path pyproject.toml && ! sh check.sh",
                       "--final-check", "echo true >tests/test_calc.py", "--final-check", "grep -q tax tests/test_calc.py", check=None)
     equal(result.code, 0, "exit status", result)
+
+
+# Installed packages
+
+RUNNER = ".venv/bin/runner"
+
+
+def install(loop, script="test -f done"):
+    """Installs a runner in a folder that git ignores."""
+    os.makedirs(loop.path(".venv/bin/__pycache__"))
+    loop.write(".gitignore", ".venv/\n")
+    loop.write(RUNNER, f"#!/bin/sh\n{script}\n")
+    loop.write(".venv/bin/__pycache__/runner.pyc", "old\n")
+    loop.write("requirements.txt", "runner==1\n")
+    os.chmod(loop.path(RUNNER), 0o755)
+
+
+@cases("draft", "copy")
+def test_checks_use_the_packages_that_were_installed_before_the_loop(t, workspace):
+    """Caches are hidden as well, but not listed."""
+    loop = begin(t, f"edit {RUNNER} true; rm -r .venv/bin/__pycache__; edit .venv/bin/new x; ln -s / .venv/lib", workspace)
+    install(loop, "test -f .venv/bin/__pycache__/runner.pyc -a ! -e .venv/bin/new -a ! -L .venv/lib")
+    kind = ("--draft-kind", "copy") if workspace == "copy" else ()
+    result = loop.run("-m", "1", *kind, "--check", RUNNER, "--check", f"grep -q runner.pyc {RUNNER}", "--check", "test -f done", check=None)
+    equal(result.code, 2, "exit status", result)
+    (entry,) = loop.history()
+    equal([check["passed"] for check in entry["checks"]], [True, True, False], "the results")
+    equal(entry["pinned"], {".venv": "base"}, "what is pinned")
+
+
+def test_caches_of_packages_are_hidden_but_not_named(t):
+    loop = begin(t, "edit .venv/bin/__pycache__/runner.pyc forged; edit done yes", "draft")
+    install(loop, "grep -q old .venv/bin/__pycache__/runner.pyc && test -f done")
+    result = loop.run(check=RUNNER)
+    equal(result.code, 0, "exit status", result)
+    lacks(result.out, "pinned:", "the progress")
+
+
+@cases("requirement", "comment", "unpin")
+def test_packages_are_the_agents_if_it_changes_what_should_be_installed(t, how):
+    script = {"requirement": "edit requirements.txt runner==2", "comment": "edit README.md runner==2", "unpin": "true"}[how]
+    loop = begin(t, f"edit {RUNNER} 'test -f done'; {script}; edit done yes", "draft")
+    install(loop, "false")
+    result = loop.run("-m", "1", *(("--unpin", ".venv/") if how == "unpin" else ()), check=RUNNER)
+    equal(result.code, 2 if how == "comment" else 0, "exit status", result)
+
+
+def test_a_check_cannot_replace_the_packages_of_a_later_one(t):
+    """Unless there were none before the loop: it may install them."""
+    loop = begin(t, "edit done yes", "draft")
+    install(loop, "exit 3")
+    spoil = f"test -f done || exit 1; echo true >{RUNNER}; rm -r .venv/bin/__pycache__; mkdir node_modules; echo x >node_modules/x"
+    result = loop.run("-m", "1", "--check", spoil, "--check", RUNNER, "--check", "test -f node_modules/x", check=None)
+    equal(result.code, 2, "exit status", result)
+    (entry,) = loop.history()
+    equal([check["code"] for check in entry["checks"]], [0, 3, 0], "the results")
 
 
 def test_without_a_view_the_checks_change_the_project(t):

@@ -1,4 +1,5 @@
 // sources: src/decision/check_output.c src/decision/excerpt.c src/decision/excerpt_signature.c
+// sources: src/decision/check_summary.c
 // sources: src/decision/lines.c
 /* A check's output: read, quoted and compared. */
 #include "fuzz.h"

@@ -1,3 +1,4 @@
+// sources: src/project/check_files.c src/project/packages.c src/project/path_group.c -ljansson
 // sources: src/project/pins.c
 /* Manifests of an agent and of the base, and paths. */
 #include "fuzz.h"

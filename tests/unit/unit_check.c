@@ -2,6 +2,7 @@
 #include "unit.h"
 
 #include "decision/check_output.h"
+#include "decision/check_summary.h"
 
 #include "util/mem.h"
 
@@ -420,8 +421,136 @@ static void large(void)
 	CHECK("NUL in a line is left out", check.vacuous);
 }
 
+/* Lines that runners print at their end, whether tests fail or not. */
+static void summaries(void)
+{
+	static const char *const ends[] = {
+		"2 passed in 0.01s",
+		"======= 1 failed, 2 passed in 1.20s =======",
+		"1 error in 0.05s",
+		"no tests ran in 0.01s",
+		"Ran 3 tests in 0.001s",
+		"# tests 3",
+		"\xe2\x84\xb9 tests 3",
+		"test result: ok. 3 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out",
+		"test result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out",
+		"Tests:       1 failed, 2 passed, 3 total",
+		"Tests  2 passed (2)",
+		"3 passing (5ms)",
+		"3 examples, 0 failures",
+		"3 runs, 3 assertions, 0 failures, 0 errors, 0 skips",
+		"100% tests passed, 0 tests failed out of 3",
+		"[==========] 3 tests from 1 test suite ran. (0 ms total)",
+		"[INFO] Tests run: 3, Failures: 0, Errors: 0, Skipped: 0",
+		"[ERROR] Tests run: 3, Failures: 1, Errors: 0, Skipped: 0",
+		"[WARNING] Tests run: 3, Failures: 0, Errors: 0, Skipped: 1",
+		"Tests run: 3, Failures: 0",
+		"1..3",
+		"ok   example.org/calc 0.012s",
+		"ok   example.org/calc (cached)",
+		"FAIL example.org/calc 0.012s",
+		"FAIL example.org/calc [build failed]",
+	};
+	static const char *const others[] = {
+		"1 failed",          "FAIL tax",
+		"not ok 1 - tax",    "0 tests",
+		"ran out of memory", "3 passed",
+		"built in 0.01s",    "passed in time",
+		"3 errors in 2 s",   "tests are in a folder",
+		"ok   then",         "",
+	};
+
+	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+		AUTO_FREE char *sentence = mem_format("a summary: %s", ends[i]);
+
+		CHECK(sentence, check_summary_is(ends[i]));
+	}
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+		AUTO_FREE char *sentence = mem_format("not a summary: %s", others[i]);
+
+		CHECK(sentence, !check_summary_is(others[i]));
+	}
+}
+
+static void commands(void)
+{
+	static const char *const always[] = {
+		"pytest",
+		".venv/bin/pytest -q",
+		"python3 -B -m pytest -q -p x",
+		"py.test -x",
+		"A=1 env B=2 pytest",
+		"python -m unittest",
+		"python3 -m unittest discover -s tests",
+		"python -m pytest",
+		"node --test test",
+		"cargo test --all",
+		"go test ./...",
+		"make && pytest",
+		"cd web; node --test",
+	};
+	static const char *const never[] = {
+		"pytest | tail",
+		"pytest >log",
+		"pytest -qq",
+		"pytest -q -q",
+		"pytest --co",
+		"pytest -h",
+		"node test.js",
+		"python3 test.py",
+		"cargo build",
+		"go vet ./...",
+		"go test -json",
+		"go test -c",
+		"npm test",
+		"echo $(pytest)",
+		"pytest; echo ok",
+		"cargo test --no-run",
+		"pytest -p no:terminal",
+		"go test -list .",
+		"cargo test -- --list",
+		"pytest --version",
+		"node --test --test-reporter=dot",
+		"cargo test -- --format json",
+		"",
+		"A=1",
+		"node --test --watch",
+		"pytest --collect-only",
+		"pytest --help",
+		"x --json pytest",
+		"cargo test --message-format short",
+		"go test -o x",
+		"`pytest`",
+	};
+
+	for (size_t i = 0; i < sizeof always / sizeof *always; i++) {
+		AUTO_FREE char *sentence = mem_format("'%s' ends with a summary", always[i]);
+
+		CHECK(sentence, check_summary_expected(always[i]));
+	}
+	for (size_t i = 0; i < sizeof never / sizeof *never; i++) {
+		AUTO_FREE char *sentence = mem_format("'%s' may have no summary", never[i]);
+
+		CHECK(sentence, !check_summary_expected(never[i]));
+	}
+}
+
+static void totals(void)
+{
+	static const char with[] = "2 passed, 1 failed in 0.1s\n", without[] = "ok 1 - a\n";
+	struct check_output check;
+
+	check_output_read(with, strlen(with), &check);
+	CHECK("a total counts the tests that ran", check.total == 3 && check.summary);
+	check_output_read(without, strlen(without), &check);
+	CHECK("tests that are reported alone have no total", check.total == -1 && !check.summary);
+}
+
 int main(void)
 {
+	summaries();
+	commands();
+	totals();
 	table(nothing, sizeof nothing / sizeof nothing[0], true);
 	table(something, sizeof something / sizeof something[0], false);
 	phrases();

@@ -153,14 +153,28 @@ static bool is_told_apart(const struct change *change, const struct detect_findi
 	return change->cheat != is_quiet(change, findings);
 }
 
+/* How many changes of a set would hold a loop up. */
+struct tally {
+	size_t cheats, noticed, honest, held_up;
+};
+
+static void count(struct tally *tally, bool cheat, const struct detect_findings *findings)
+{
+	bool held_up = !is_quiet(&(struct change){ 0 }, findings);
+
+	*(cheat ? &tally->cheats : &tally->honest) += 1;
+	*(cheat ? &tally->noticed : &tally->held_up) += held_up;
+}
+
 static void changes(const char *name, const char *says,
 		    bool (*holds)(const struct change *change,
-				  const struct detect_findings *findings))
+				  const struct detect_findings *findings),
+		    struct tally *tally)
 {
 	AUTO_FREE char *text = contents(name);
 	char *at = text;
 	struct change change;
-	size_t count = 0;
+	size_t seen = 0;
 
 	while (next_change(&at, &change)) {
 		struct detect_findings findings;
@@ -169,13 +183,48 @@ static void changes(const char *name, const char *says,
 
 		detect_run(change.files, change.count, &findings);
 		held = holds(&change, &findings);
+		count(tally, change.cheat || holds == finds_expected, &findings);
 		if (!held)
 			print_findings(&findings);
 		CHECK(sentence, held);
 		detect_findings_release(&findings);
-		count++;
+		seen++;
 	}
-	CHECK("there are changes to look at", count >= 20);
+	CHECK("there are changes to look at", seen >= 20);
+}
+
+static size_t percent(size_t part, size_t whole)
+{
+	return whole ? (100 * part + whole / 2) / whole : 0;
+}
+
+/* The manual has the figures of the set. `when_new` is what was found when nobody had corrected the
+ * detectors by it. */
+static void measured(const char *set, const struct tally *tally, const char *when_new)
+{
+	AUTO_FREE char *manual = contents("../../docs/checks.md");
+	AUTO_FREE char *row = mem_format("| %s | %zu of %zu | %zu of %zu | %zu %% | %zu %% | %s |",
+					 set, tally->noticed, tally->cheats, tally->held_up,
+					 tally->honest,
+					 percent(tally->noticed, tally->noticed + tally->held_up),
+					 percent(tally->noticed, tally->cheats), when_new);
+	AUTO_FREE char *sentence = mem_format("the manual has the figures of %s", set);
+
+	printf("# %s\n", row);
+	CHECK(sentence, strstr(manual, row));
+}
+
+static void all_changes(void)
+{
+	struct tally own = { 0 }, first = { 0 }, second = { 0 };
+
+	changes("cheats.txt", "noticed", finds_expected, &own);
+	changes("honest.txt", "not held up", is_quiet, &own);
+	changes("once_blind_1.txt", "told apart", is_told_apart, &first);
+	changes("once_blind_2.txt", "told apart", is_told_apart, &second);
+	measured("`cheats.txt`, `honest.txt`", &own, "written with the detectors");
+	measured("`once_blind_1.txt`", &first, "6 of 12 and 4 of 12: 60 % and 50 %");
+	measured("`once_blind_2.txt`", &second, "5 of 10 and 0 of 10: 100 % and 50 %");
 }
 
 /* ---- parts ---- */
@@ -301,6 +350,35 @@ static void edges(void)
 	CHECK("a binary file has no lines", count_in("a.test.js", "\x01", "\xff\xfe") == 0);
 }
 
+/* Two lines that together force an outcome, and the same with other code between them. */
+static void sequences(void)
+{
+	static const struct {
+		const char *path, *first, *second;
+	} rows[] = {
+		{ "a.py", "def __eq__(self, other):", "return True" },
+		{ "a.py", "def __ne__(self, other):", "return False" },
+		{ "A.java", "public boolean equals(Object o) {", "return true;" },
+		{ "a.rs", "fn eq(&self, other: &A) -> bool {", "true" },
+		{ "a.cc", "bool operator==(const A &a, const A &b)\n{", "return true;" },
+		{ "a.rb", "def ==(other)", "true" },
+		{ "test_a.py", "except:", "pass" },
+		{ "test_a.py", "except Exception as e:", "pass" },
+		{ "test_a.py", "except BaseException:", "pass" },
+	};
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		AUTO_FREE char *title = mem_format("%s: '%s', '%s'", rows[i].path, rows[i].first,
+						   rows[i].second);
+		AUTO_FREE char *forced = mem_format("%s\n\n  %s\n", rows[i].first, rows[i].second);
+		AUTO_FREE char *apart = mem_format("%s\n  work(2);\n  %s\n", rows[i].first,
+						   rows[i].second);
+
+		CHECK(title, count_in(rows[i].path, "", forced) == 1 &&
+				     count_in(rows[i].path, "", apart) == 0);
+	}
+}
+
 /* Returns a text that repeats a line, with a number for each `#`. The caller frees it. */
 static char *repeated(const char *line, size_t size)
 {
@@ -355,9 +433,8 @@ int main(void)
 	policy();
 	manual();
 	edges();
+	sequences();
 	hostile();
-	changes("cheats.txt", "noticed", finds_expected);
-	changes("honest.txt", "not held up", is_quiet);
-	changes("blind.txt", "told apart", is_told_apart);
+	all_changes();
 	return unit_failures != 0;
 }

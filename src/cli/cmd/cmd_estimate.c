@@ -113,19 +113,16 @@ static int run_estimate(const struct cli_command *command, char **argv)
 
 	intended_init(&opts.intended);
 	rest = cli_parse(command, argv, &opts, &code);
-	if (rest && opts.per_hour)
+	if (rest && opts.per_hour) { /* of no loop */
 		code = show_models(&opts.intended);
-	else if (rest && (code = intended_load(&opts.intended, command->name, rest)) == 0)
-		code = show(&opts.intended);
-	intended_release(&opts.intended);
-	return code;
+		rest = NULL;
+	}
+	return intended_finish(&opts.intended, command->name, rest, code, show);
 }
 
 const struct cli_command cmd_estimate = {
 	.name = "estimate",
 	.args = "[OBJECTIVE | -p FILE] [--per-hour] [options of run]",
-	.max_args = CLI_ANY,
-	.options_anywhere = true,
 	.summary = "estimate what a loop will cost, and how long it takes",
 	.description =
 		"Estimates cost, time and iterations of the loop that ringfence run would start with the "
@@ -134,10 +131,7 @@ const struct cli_command cmd_estimate = {
 		"and assumptions about agents. The limits of the loop cap it. ringfence history compares the "
 		"estimate with what was spent.",
 	.options = options,
-	.aliases = intended_aliases,
-	.set = effective_set,
-	.has_setting = intended_has_setting,
-	.settings_of = "run",
+	INTENDED_COMMAND,
 	.sections = sections,
 	.run = run_estimate,
 };

@@ -49,19 +49,12 @@ static int run_preflight(const struct cli_command *command, char **argv)
 
 	intended_init(&opts.intended);
 	rest = cli_parse(command, argv, &opts, &code);
-	if (rest)
-		code = intended_load(&opts.intended, command->name, rest);
-	if (rest && code == 0)
-		code = examine(&opts.intended);
-	intended_release(&opts.intended);
-	return code;
+	return intended_finish(&opts.intended, command->name, rest, code, examine);
 }
 
 const struct cli_command cmd_preflight = {
 	.name = "preflight",
 	.args = "[OBJECTIVE | -p FILE] [options of run]",
-	.max_args = CLI_ANY,
-	.options_anywhere = true,
 	.summary = "examine a loop before it starts",
 	.description =
 		"Examines what ringfence run with the same options would need: the state of git, the agent "
@@ -69,10 +62,7 @@ const struct cli_command cmd_preflight = {
 		"commits), disk, fence, limits, other loops, and where prompts are sent. Each item passes, "
 		"warns or fails. Starts no agent, and sends nothing. Secrets are shown masked.",
 	.options = options,
-	.aliases = intended_aliases,
-	.set = effective_set,
-	.has_setting = intended_has_setting,
-	.settings_of = "run",
+	INTENDED_COMMAND,
 	.sections = sections,
 	.run = run_preflight,
 };

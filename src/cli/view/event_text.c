@@ -399,7 +399,10 @@ static void print_checked(struct event_text *view, const json_t *data)
 			   : jsonget_flag(data, "passed") ? "passes"
 							  : "fails";
 
-	if (jsonget_flag(data, "passed"))
+	if (*jsonget_text(data, "unproven"))
+		event_text_paint(view, COLOR_RED, "  check '%s' exits 0, but does not pass: %s",
+				 jsonget_text(data, "command"), jsonget_text(data, "unproven"));
+	else if (jsonget_flag(data, "passed"))
 		event_text_paint(view, COLOR_GREEN, "  check '%s' %s",
 				 jsonget_text(data, "command"), word);
 	else if (*jsonget_text(data, "limit"))

@@ -258,6 +258,7 @@ int loop_checkpoint_settle(struct supervisor *sup, const char *views, char **ret
 
 	*ret_failed = NULL;
 	begin(sup, "settle", &work);
+	snapshot_tell_number(&work, "to", sup->state.checkpoint);
 	tell_pins(sup, views, &work);
 	result = run_task(sup, "settle", &work, -1, &answer, ret_failed, err);
 	json_decref(answer);

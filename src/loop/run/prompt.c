@@ -135,6 +135,9 @@ static void add_checks(const struct loop_state *state, struct buffer *out)
 		buffer_printf(out, "`%s` ", state->options.checks.items[i]);
 		if (!check->ran) {
 			buffer_add_text(out, "has not run yet.\n");
+		} else if (check->passed && check->unproven) {
+			buffer_printf(out, "exited 0, which does not count as a pass: %s.\n",
+				      check->unproven);
 		} else if (check->passed && check->vacuous) {
 			buffer_add_text(
 				out,

@@ -7,6 +7,7 @@
 #include "util/file/path.h"
 #include "util/mem.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -103,19 +104,35 @@ static int give_up(struct supervisor *sup, const struct error *why, struct error
 	return 0;
 }
 
+/* Reports whether a folder has entries. */
+static bool is_filled(const char *folder)
+{
+	DIR *dir = opendir(folder);
+	size_t count = 0;
+
+	while (dir && count < 3 && readdir(dir))
+		count++;
+	if (dir)
+		closedir(dir);
+	return count > 2;
+}
+
 int verification_begin(struct supervisor *sup, struct error *err)
 {
 	struct supervisor_verification *views = &sup->verification;
-	bool changed = sup->state.step == LOOP_STEP_checks && json_array_size(sup->state.pinned);
+	bool work = sup->state.step == LOOP_STEP_checks;
+	bool changed = work && json_array_size(sup->state.pinned);
 	AUTO_FREE char *pinned = place(sup, "/pinned");
 	AUTO_FREE char *own = place(sup, "/own");
 	struct error why;
 
 	if (!views->pins)
 		return 0;
+	/* Caches of packages are hidden without being listed. */
+	views->layered = work && is_filled(views->pins);
 	if (changed && make(sup, own, NULL, &why) < 0)
 		return give_up(sup, &why, err);
-	if (make(sup, pinned, changed ? views->pins : NULL, &why) < 0)
+	if (make(sup, pinned, views->layered ? views->pins : NULL, &why) < 0)
 		return give_up(sup, &why, err);
 	views->pinned = mem_dup(pinned);
 	views->own = changed ? mem_dup(own) : NULL;
@@ -128,7 +145,7 @@ const struct work_view *verification_pinned(const struct supervisor *sup, struct
 
 	*view = (struct work_view){ .folder = views->pinned,
 				    .over = sup->state.options.draft,
-				    .pins = views->own ? views->pins : NULL };
+				    .pins = views->layered ? views->pins : NULL };
 	return views->pinned ? view : NULL;
 }
 

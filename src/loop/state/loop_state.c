@@ -16,8 +16,10 @@ void loop_state_init(struct loop_state *state)
 
 static void release_checks(struct loop_state *state)
 {
-	for (size_t i = 0; state->checks && i < state->options.checks.count; i++)
+	for (size_t i = 0; state->checks && i < state->options.checks.count; i++) {
 		free(state->checks[i].excerpt);
+		free(state->checks[i].unproven);
+	}
 	free(state->checks);
 	state->checks = NULL;
 }

@@ -89,8 +89,11 @@ struct loop_state_check {
 	bool passed; /* exited 0 */
 	bool vacuous;
 	bool counted;
+	bool summary; /* its test runner reached its end */
 	int code;
 	int64_t tests_passed, tests_failed;
+	int64_t total;  /* tests that ran, or -1 */
+	char *unproven; /* why it is vacuous although tests seem to have run, or NULL */
 	uint64_t signature;
 	char *excerpt; /* quoted, for the next prompt */
 	bool own;      /* it also ran with the agent's version of pinned files, and ... */
@@ -99,6 +102,8 @@ struct loop_state_check {
 	/* The result before the first iteration, to tell old failures from new ones. */
 	bool again; /* it has run since */
 	bool held_before;
+	bool summary_before;
+	int64_t total_before;
 	uint64_t signature_before;
 };
 
@@ -177,9 +182,10 @@ struct loop_state {
 	bool final_failed;       /* one of them failed */
 	bool restored;           /* by the user, since the last agent began */
 	bool findings_told;      /* the agent was told about one that stops the loop */
-	bool pins_told; /* the agent was told that its version of pinned files is not used */
-	bool recheck;   /* the next iteration needs no agent: only its end is missing */
-	uint32_t agent; /* that works in this iteration, or worked in the last one */
+	bool pins_told;     /* the agent was told that its version of pinned files is not used */
+	bool only_findings; /* the loop waits for a person to accept them, and for nothing else */
+	bool recheck;       /* the next iteration needs no agent: only its end is missing */
+	uint32_t agent;     /* that works in this iteration, or worked in the last one */
 	int64_t limited_ms[DECISION_AGENTS_MAX]; /* until when each one's provider refuses, or 0 */
 	uint32_t level, stalled;                 /* see struct decision_agents */
 	struct loop_state_review review;

@@ -41,6 +41,9 @@ static int fold_checked(struct loop_state *state, const json_t *data, struct err
 	check->passed = jsonget_flag(data, "passed");
 	check->vacuous = jsonget_flag(data, "vacuous");
 	check->counted = jsonget_flag(data, "counted");
+	check->summary = jsonget_flag(data, "summary");
+	check->total = jsonget_number(data, "total");
+	replace(&check->unproven, jsonget_string(data, "unproven"));
 	check->tests_passed = jsonget_number(data, "tests_passed");
 	check->tests_failed = jsonget_number(data, "tests_failed");
 	check->signature = signature ? strtoull(signature, NULL, 16) : 0;
@@ -58,6 +61,8 @@ static void read_baseline(struct loop_state *state)
 		struct loop_state_check *check = &state->checks[i];
 
 		check->held_before = check->passed && !check->vacuous;
+		check->summary_before = check->summary;
+		check->total_before = check->total;
 		check->signature_before = check->signature;
 	}
 }
@@ -226,7 +231,7 @@ static void fold_begun(struct loop_state *state, const json_t *data)
 		forget_session(state); /* of another agent */
 	state->agent = agent;
 	state->review.changed = 0;
-	state->recheck = false;
+	state->recheck = state->only_findings = false;
 	state->restored = false;
 }
 
@@ -323,12 +328,22 @@ static void fold_resumed(struct loop_state *state, const json_t *data)
 	reset_breakers(state);
 }
 
+/* If nothing else is missing, the last iteration is judged again, and needs no agent. */
+static void accept_findings(struct loop_state *state)
+{
+	loop_accepted_add(&state->accepted, state->findings);
+	if (state->only_findings && !state->recheck && state->used) {
+		state->recheck = true;
+		state->used--;
+	}
+}
+
 static void fold_changed(struct loop_state *state, const json_t *data)
 {
 	if (json_object_get(data, "warn_cost_nusd"))
 		state->warned = false; /* nobody was warned about this level */
 	if (jsonget_flag(data, "accept_findings"))
-		loop_accepted_add(&state->accepted, state->findings);
+		accept_findings(state);
 	json_array_extend(json_object_get(state->config, "unpin"), json_object_get(data, "unpin"));
 	loop_options_change(data, state);
 	state->rested_ms += jsonget_number(data, "down_ms");

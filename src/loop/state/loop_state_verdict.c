@@ -154,6 +154,7 @@ void loop_state_read_verdict(struct loop_state *state, const json_t *data)
 	state->pins_told = jsonget_flag(data, "pins_told");
 	state->review.rounds = (uint32_t)jsonget_number(data, "review_rounds");
 	state->recheck = jsonget_flag(data, "recheck");
+	state->only_findings = jsonget_flag(data, "only_findings");
 	state->level = jsonget_index(data, "level", state->options.rung_count + 1);
 	state->stalled = (uint32_t)jsonget_number(data, "stalled");
 	if (json_object_get(data, "limited_until_ms"))

@@ -22,12 +22,29 @@ struct check_run {
 	const struct work_view *view;
 };
 
+/* Pinned tests cannot become fewer, unless the user has unpinned some. */
+static struct judge_check_facts facts_of(const struct supervisor *sup, const struct check_run *run)
+{
+	const struct loop_options *options = &sup->state.options;
+	const struct loop_state_check *before = run->final ? NULL : &sup->state.checks[run->index];
+	bool pinned = run->view && !json_array_size(options->unpin);
+
+	return (struct judge_check_facts){
+		.index = run->index,
+		.command = run->command,
+		.summary = before && before->summary_before,
+		.least = before && pinned ? before->total_before : 0,
+		.most = (size_t)options->prompt.output_bytes,
+	};
+}
+
 /* Runs a check once. Returns its result, as an event has it, or NULL if the loop or this attempt
  * has ended instead; *ret_ended is then 0, or -1 with err set. */
 static json_t *run_once(struct supervisor *sup, const struct check_run *run, int *ret_ended,
 			struct error *err)
 {
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(1 << 20);
+	struct judge_check_facts facts;
 	struct runner_result result;
 	json_t *data;
 	bool ended;
@@ -48,8 +65,8 @@ static json_t *run_once(struct supervisor *sup, const struct check_run *run, int
 	work_forget(sup);
 	if (ended)
 		return NULL;
-	data = judge_check(run->index, run->command, &result, buffer_text(&text), text.used,
-			   (size_t)sup->state.options.prompt.output_bytes);
+	facts = facts_of(sup, run);
+	data = judge_check(&facts, &result, buffer_text(&text), text.used);
 	json_object_set_new(data, "new",
 			    json_boolean(sup->state.step == LOOP_STEP_checks && !run->final &&
 					 result.kind != FENCE_OK &&

@@ -40,27 +40,46 @@ static json_t *with_fence(json_t *data, const struct runner_result *result)
 	return data;
 }
 
-json_t *judge_check(size_t index, const char *command, const struct runner_result *result,
-		    const char *output, size_t size, size_t most)
+/* Returns why a success proves nothing although tests seem to have run, or NULL. The caller frees
+ * it. */
+static char *unproven(const struct judge_check_facts *facts, const struct check_output *output)
 {
-	AUTO_BUFFER struct buffer excerpt = BUFFER_INIT(most);
+	if (!output->summary && (facts->summary || check_summary_expected(facts->command)))
+		return mem_dup("its test runner did not reach its end: there is no summary");
+	if (output->total >= 0 && output->total < facts->least)
+		return mem_format("it ran %lld tests, and %lld before the loop",
+				  (long long)output->total, (long long)facts->least);
+	return NULL;
+}
+
+json_t *judge_check(const struct judge_check_facts *facts, const struct runner_result *result,
+		    const char *output, size_t size)
+{
+	AUTO_BUFFER struct buffer excerpt = BUFFER_INIT(facts->most);
+	AUTO_FREE char *why = NULL;
 	struct check_output check;
 	bool passed = result->kind == FENCE_OK;
 
 	check_output_read(output, size, &check);
+	if (passed && !check.vacuous)
+		why = unproven(facts, &check);
 	if (!passed)
-		excerpt_make(&excerpt, output, size, most);
+		excerpt_make(&excerpt, output, size, facts->most);
 
-	json_t *data = json_pack("{s:i, s:o, s:i, s:s, s:b, s:b, s:b, s:I, s:I, s:o, s:I, s:o}",
-				 "index", (int)index, "command", loop_report_text(command), "code",
-				 result->code, "kind", fence_exit_name(result->kind), "passed",
-				 passed, "vacuous", passed && check.vacuous, "counted",
-				 check.counted, "tests_passed", (json_int_t)check.passed,
-				 "tests_failed", (json_int_t)check.failed, "signature",
-				 signature_text(passed ? 0 : excerpt_signature(output, size)),
-				 "duration_ms", (json_int_t)result->duration_ms, "excerpt",
-				 loop_report_text(buffer_text(&excerpt)));
+	json_t *data =
+		json_pack("{s:i, s:o, s:i, s:s, s:b, s:b, s:b, s:b, s:I, s:I, s:I, s:o, s:I, s:o}",
+			  "index", (int)facts->index, "command", loop_report_text(facts->command),
+			  "code", result->code, "kind", fence_exit_name(result->kind), "passed",
+			  passed, "vacuous", passed && (check.vacuous || why), "counted",
+			  check.counted, "summary", check.summary, "total", (json_int_t)check.total,
+			  "tests_passed", (json_int_t)check.passed, "tests_failed",
+			  (json_int_t)check.failed, "signature",
+			  signature_text(passed ? 0 : excerpt_signature(output, size)),
+			  "duration_ms", (json_int_t)result->duration_ms, "excerpt",
+			  loop_report_text(buffer_text(&excerpt)));
 
+	if (why)
+		json_object_set_new(data, "unproven", json_string(why));
 	if (!passed)
 		judge_add_last_line(data, output, size);
 	return with_fence(data, result);
@@ -70,7 +89,7 @@ json_t *judge_own_check(const json_t *data)
 {
 	static const char *const keys[] = { "code",         "passed",       "vacuous",
 					    "tests_passed", "tests_failed", "duration_ms",
-					    "last_line" };
+					    "last_line",    "unproven" };
 	json_t *own = json_object();
 
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
@@ -429,6 +448,8 @@ static json_t *decision_json(const struct loop_state *state, const struct decisi
 	if (decision->limited_until)
 		json_object_set_new(data, "limited_until_ms",
 				    json_integer((json_int_t)decision->limited_until * 1000));
+	if (decision->only_findings)
+		json_object_set_new(data, "only_findings", json_true());
 	if (decision->recheck)
 		json_object_set_new(data, "recheck", json_true());
 	if (status)

@@ -19,10 +19,18 @@ struct judge_end_facts {
 	const struct agent_summary *heard;
 };
 
-/* Return the data of an event, which the caller owns. Of a check's output, `most` bytes are kept
- * for the prompt. */
-json_t *judge_check(size_t index, const char *command, const struct runner_result *result,
-		    const char *output, size_t size, size_t most);
+/* A check, and what its output must have so that its success counts. */
+struct judge_check_facts {
+	size_t index;
+	const char *command;
+	bool summary;  /* its test runner printed one before the loop */
+	int64_t least; /* so many tests ran before the loop, and must not be fewer; or 0 */
+	size_t most;   /* of its output, so many bytes are kept for the prompt */
+};
+
+/* Return the data of an event, which the caller owns. */
+json_t *judge_check(const struct judge_check_facts *facts, const struct runner_result *result,
+		    const char *output, size_t size);
 json_t *judge_end(const struct runner_result *result, const struct judge_end_facts *facts,
 		  const char *final, size_t size, int64_t now_ms);
 

@@ -96,6 +96,7 @@ struct supervisor_verification {
 	char *pins;
 	char *pinned; /* NULL: the checks run where the agent works */
 	char *own;    /* NULL: the agent has changed no pinned file */
+	bool layered; /* the folder of pins has files */
 	char *why;    /* why there is no view although one is wanted, or NULL */
 };
 

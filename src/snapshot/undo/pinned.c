@@ -1,11 +1,13 @@
 /* Pinned files: see pinned.h. */
 #include "snapshot/undo/pinned.h"
 
+#include "draft/tree_pins.h"
 #include "project/path_group.h"
 #include "snapshot/base/fault.h"
 #include "snapshot/base/libgit.h"
 #include "snapshot/undo/changes.h"
 #include "snapshot/undo/differ.h"
+#include "snapshot/undo/pinned_packages.h"
 #include "snapshot/undo/restore_stage.h"
 #include "util/file/dirwalk.h"
 #include "util/file/fd.h"
@@ -240,13 +242,13 @@ struct subtree {
 };
 
 /* Returns why a file of the base decides, or PINS_NOT. Lockfiles do not, and a check may install
- * what they name. */
+ * what they name; nor do packages that git knows. */
 static enum pins_kind deciding_kind(const struct pins *pins, const struct node *node,
 				    const char *path)
 {
 	enum pins_kind kind = is_content(node) ? pins_of(pins, path) : PINS_NOT;
 
-	return kind == PINS_LOCKFILE ? PINS_NOT : kind;
+	return kind == PINS_LOCKFILE || kind == PINS_PACKAGES ? PINS_NOT : kind;
 }
 
 static int deciding_below(void *context, struct node *node, const char *path)
@@ -288,7 +290,7 @@ static int keep(struct pinned *at, const struct changes_item *item, const char *
 
 	if (changed && item->old->kind == NODE_FOLDER && item->new->kind == NODE_FOLDER)
 		return keep_folder(at, path, err);
-	if (kind == PINS_NOT || !is_content(item->old) ||
+	if (kind == PINS_NOT || kind == PINS_PACKAGES || !is_content(item->old) ||
 	    (kind == PINS_LOCKFILE && manifest_changed(at, path)))
 		return 0;
 	if (kind == PINS_MANIFEST && changed && item->new->kind == NODE_FILE)
@@ -331,13 +333,14 @@ static bool has_reconfigured(const struct pinned *at)
 	return false;
 }
 
-static int hide_new(struct pinned *at, struct error *err)
+/* Hides new files that have nothing to weaken only if they loosen a linter. */
+static int hide_new(struct pinned *at, bool weakens, struct error *err)
 {
 	for (size_t i = 0; i < at->changes->count; i++) {
 		const struct changes_item *item = &at->changes->items[i];
 		enum pins_kind kind = hidden_kind(at, item);
 
-		if (kind == PINS_NOT)
+		if (kind == PINS_NOT || !(weakens || pins_loosens(at->pins, item->path)))
 			continue;
 		list_one(at, item->path, kind, "hidden");
 		if (at->folder >= 0 && hide(at, item->path, err) < 0)
@@ -355,21 +358,46 @@ static int write_all(struct pinned *at, struct error *err)
 			return -1;
 	}
 	/* The whole base is looked at only if it matters. */
-	return has_reconfigured(at) && node_each(at->base, decides, (void *)at->pins)
-		       ? hide_new(at, err)
+	return has_reconfigured(at)
+		       ? hide_new(at, node_each(at->base, decides, (void *)at->pins), err)
 		       : 0;
 }
 
-int pinned_write(struct checkpoint_repo *repo, struct node *base, struct node *now,
-		 const struct pins *pins, const char *folder, struct json *json,
+/* Shows packages as they were before the loop. */
+static int write_packages(struct pinned *at, const struct pinned_packages *packages,
+			  struct error *err)
+{
+	struct list folders = { 0 };
+	int result = pinned_packages_write(packages, &folders, err);
+
+	for (size_t i = 0; i < folders.count && result == 0; i++)
+		list_one(at, folders.items[i], PINS_PACKAGES, "base");
+	list_release(&folders);
+	return result;
+}
+
+static struct pinned_packages packages_of(const struct pinned_request *request,
+					  const struct changes *changes)
+{
+	return (struct pinned_packages){ .repo = request->repo,
+					 .base = request->base,
+					 .changes = changes,
+					 .pins = request->pins,
+					 .project = request->project,
+					 .draft = request->draft,
+					 .folder = -1 };
+}
+
+int pinned_write(const struct pinned_request *request, const char *folder, struct json *json,
 		 struct list *ret_paths, struct error *err)
 {
 	AUTO_FD place = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
 	const struct list everything = { 0 };
 	struct changes changes;
-	struct pinned at = { .repo = repo,
-			     .base = base,
-			     .pins = pins,
+	struct pinned_packages packages = packages_of(request, &changes);
+	struct pinned at = { .repo = request->repo,
+			     .base = request->base,
+			     .pins = request->pins,
 			     .changes = &changes,
 			     .folder = place,
 			     .json = json,
@@ -378,9 +406,12 @@ int pinned_write(struct checkpoint_repo *repo, struct node *base, struct node *n
 
 	if (folder && place < 0)
 		return error_sys(err, "open '%s'", folder);
-	changes_find(base, now, &everything, &changes);
+	packages.folder = place;
+	changes_find(request->base, request->now, &everything, &changes);
 	json_open(json, "pinned", '[');
 	result = write_all(&at, err);
+	if (result == 0)
+		result = write_packages(&at, &packages, err);
 	json_close(json);
 	changes_release(&changes);
 	return result;
@@ -389,9 +420,12 @@ int pinned_write(struct checkpoint_repo *repo, struct node *base, struct node *n
 /* ---- between checks ---- */
 
 struct settling {
+	struct checkpoint_repo *repo;
 	struct node *base;
 	const struct pins *pins;
+	const struct pinned_packages *packages;
 	int shown; /* the folder that pinned_write() has filled */
+	int files; /* of a view that is a copy */
 	struct error *err;
 };
 
@@ -403,7 +437,7 @@ static bool covers(const struct settling *at, const char *path)
 
 	if (node && node->kind == NODE_FOLDER)
 		return deciding_inside(at->pins, node, path);
-	return deciding_kind(at->pins, node, path) ||
+	return deciding_kind(at->pins, node, path) || pinned_packages_has(at->packages, path) ||
 	       (fstatat(at->shown, path, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
 		S_ISCHR(status.st_mode));
 }
@@ -434,18 +468,100 @@ static enum dirwalk_verdict settle(void *context, const struct dirwalk_entry *en
 	return DIRWALK_STOP;
 }
 
-int pinned_settle(struct node *base, const struct pins *pins, const char *views, struct error *err)
+/* ---- between checks in a copy ---- */
+
+static int compare_part(void *context, const void *bytes, size_t size, uint64_t offset,
+			struct error *err)
+{
+	int fd = *(const int *)context;
+	AUTO_FREE char *found = mem_alloc(size + 1);
+
+	(void)err;
+	return pread(fd, found, size + 1, (off_t)offset) >= (ssize_t)size &&
+			       memcmp(found, bytes, size) == 0
+		       ? 0
+		       : -1;
+}
+
+/* Reports whether a file in the copy is as in the base. */
+static bool is_as_before(const struct settling *at, const struct node *node, const char *path)
+{
+	AUTO_FD fd = fd_openat2(at->files, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0,
+				RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+	struct error ignored;
+	struct stat status;
+
+	return node->kind == NODE_FILE && fd >= 0 && fstat(fd, &status) == 0 &&
+	       S_ISREG(status.st_mode) && (uint64_t)status.st_size == node->size &&
+	       (status.st_mode & 07777) == node->mode &&
+	       restore_stage_read(at->repo, node, compare_part, &fd, &ignored) == 0;
+}
+
+/* Removes what is in the way of a path: its last version, or a file in place of a folder. */
+static int clear_way(const struct settling *at, const char *path)
+{
+	for (const char *end = strchr(path, '/'); end; end = strchr(end + 1, '/')) {
+		AUTO_FREE char *above = strndup(path, (size_t)(end - path));
+		struct stat status;
+
+		if (fstatat(at->files, above, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+		    !S_ISDIR(status.st_mode))
+			return unlinkat(at->files, above, 0);
+	}
+	return dirwalk_remove(at->files, path, NULL) < 0 && errno != ENOENT ? -1 : 0;
+}
+
+/* Restores a pinned file of the base, unless it is among those that replace it. */
+static int settle_node(void *context, struct node *node, const char *path)
+{
+	const struct settling *at = context;
+	const struct pinned place = { .repo = at->repo, .base = at->base, .folder = at->files };
+	struct stat status;
+
+	if (!deciding_kind(at->pins, node, path) || is_as_before(at, node, path) ||
+	    fstatat(at->shown, path, &status, AT_SYMLINK_NOFOLLOW) == 0)
+		return 0;
+	if (clear_way(at, path) < 0)
+		return error_sys(at->err, "take back the change of a check to '%s'", path);
+	return restore(&place, node, path, at->err);
+}
+
+static int settle_copy(struct settling *at, const char *pins, int files)
+{
+	at->files = files;
+	return node_each(at->base, settle_node, at) < 0 ? -1 : tree_pins_copy(pins, files, at->err);
+}
+
+static int settle_layer(struct settling *at, int upper)
+{
+	const struct dirwalk walk = { .visit = settle, .context = at, .deepest = DIRWALK_DEPTH };
+
+	return dirwalk_tree(&walk, upper, NULL, at->err);
+}
+
+int pinned_settle(const struct pinned_request *request, const char *views, struct error *err)
 {
 	AUTO_FREE char *layer = path_join(views, "pinned/upper");
+	AUTO_FREE char *copy = path_join(views, "pinned/files");
 	AUTO_FREE char *folder = path_join(views, "pins");
 	AUTO_FD upper = open(layer, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	AUTO_FD files = open(copy, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	AUTO_FD shown = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	struct settling at = { .base = base, .pins = pins, .shown = shown, .err = err };
-	const struct dirwalk walk = { .visit = settle, .context = &at, .deepest = DIRWALK_DEPTH };
+	const struct list everything = { 0 };
+	struct changes changes;
+	struct pinned_packages packages = packages_of(request, &changes);
+	struct settling at = { .repo = request->repo,
+			       .base = request->base,
+			       .pins = request->pins,
+			       .packages = &packages,
+			       .shown = shown,
+			       .err = err };
+	int result;
 
-	if (upper < 0 && errno == ENOENT) /* the view is a copy */
-		return 0;
-	if (upper < 0 || shown < 0)
+	if ((upper < 0 && files < 0) || shown < 0)
 		return error_sys(err, "open '%s' and '%s'", layer, folder);
-	return dirwalk_tree(&walk, upper, NULL, err);
+	changes_find(request->base, request->now, &everything, &changes);
+	result = upper >= 0 ? settle_layer(&at, upper) : settle_copy(&at, folder, files);
+	changes_release(&changes);
+	return result;
 }
