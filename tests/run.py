@@ -237,6 +237,7 @@ def main():
         signal.signal(number, interrupt)
     rundir.remove_stale()
     temp = rundir.make()
+    rundir.mount_disk(temp)
     verdict = Verdict()
     try:
         run_tests(options, rest, temp, verdict)

@@ -5,6 +5,7 @@ import os
 
 from harness import cases, contains, equal, expect, lacks, snapshot, user_only
 from harness.loop import LoopInPlace as Loop
+from harness.patience import in_time
 
 RESULT = ('{"type":"result","subtype":"success","is_error":false,"result":"It is done.","session_id":"s-1",'
           '"total_cost_usd":0.25,"modelUsage":{"m":{"inputTokens":10,"outputTokens":5}}}')
@@ -51,7 +52,12 @@ def test_claude_is_started_with_its_options_and_its_stream_is_read(t):
 def test_an_agent_that_hangs_after_its_result_has_finished(t):
     loop = Loop(t)
     loop.write("agent", f"cat >/dev/null; echo '{RESULT}'; sleep 600")
-    run(loop, "--agent-command", "sh agent", "--agent-format", "claude", "--idle-timeout", "1s")
+
+    def attempt(seconds):
+        result = run(loop, "--agent-command", "sh agent", "--agent-format", "claude", "--idle-timeout", f"{seconds}s")
+        equal(result.code, 2, "exit status", result)
+        return loop.transcript()
+    contains(in_time(attempt, lambda said: RESULT in said), RESULT, "what the agent prints")
     equal(loop.history()[0]["failure"], "check failed", "the class: no hang", loop.history()[0])
 
 

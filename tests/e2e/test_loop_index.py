@@ -10,7 +10,7 @@ import sqlite3
 import struct
 import subprocess
 
-from harness import cases, contains, equal, expect, lacks, timeout, user_only
+from harness import cases, contains, each_identity, equal, expect, lacks, timeout, user_only
 from harness.case import Failure
 from harness.loop import LoopInPlace as Loop
 from harness.loop import until
@@ -75,6 +75,7 @@ class Opened:
         os.close(self.fd)
 
 
+@each_identity
 def test_loops_are_in_the_order_of_their_age_whatever_their_ids_say(t):
     loop = Loop(t)
     loop.write("done")
@@ -294,6 +295,7 @@ def test_a_folder_that_cannot_be_written_gives_the_same_answers(t):
     os.chmod(os.path.join(t.state, "loops"), 0o700)
 
 
+@each_identity
 def test_commands_at_the_same_time_leave_a_good_index(t):
     loop = many_loops(t)
     wanted = answer(loop, ("cost", "--json"))

@@ -4,7 +4,7 @@ import json
 import os
 import signal
 
-from harness import cases, contains, equal, expect
+from harness import cases, contains, each_identity, equal, expect
 from harness.loop import LoopInPlace as Loop
 from harness.loop import until
 
@@ -19,6 +19,7 @@ def lines_of(result):
     return [json.loads(line) for line in result.out.splitlines()]
 
 
+@each_identity
 def test_run_streams_events_and_ends_with_the_result(t):
     loop = Loop(t, scripts=STEPS)
     result = loop.run("--json")

@@ -120,7 +120,7 @@ def test_resume_refuses_where_a_limit_is_still_reached(t, part, value, script):
     contains(result.err, part, "the reason")
     equal(loop.status()["status"], "limit", "the status")
     loop.write("more")
-    equal(loop.ringfence("resume", "--follow", part, "9").code, 0, "exit status with more")
+    equal(loop.ringfence("resume", "--follow", part, "900").code, 0, "exit status with more")
 
 
 def test_resume_refuses_without_the_variables_of_the_loop(t):

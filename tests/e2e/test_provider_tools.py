@@ -2,7 +2,7 @@
 
 import json
 
-from harness import cases, contains, equal, expect
+from harness import cases, contains, each_identity, equal, expect
 from harness.provider import Models, message, respond
 
 ANY_IDENTITY = "The gateway judges requests by their content."
@@ -395,6 +395,7 @@ def test_the_gateway_names_what_a_project_may_not_set(t):
     contains(models.process.stderr.readline().decode(), "widens the fence (provider-tools), which is inactive", "the notice")
 
 
+@each_identity
 def test_headers_that_no_provider_needs_stay_here(t):
     """Servers between us and a provider take orders from headers, such as another address to send everything to."""
     models = Models(t, lambda request, _: message(), tls=False)

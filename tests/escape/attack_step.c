@@ -201,13 +201,14 @@ static int follow(struct steps *steps, pid_t child)
 	}
 }
 
-/* Ends with the command's status. The two names are as before, if nobody else exchanged them. */
+/* Ends with the command's status. SECOND may be `never`: then nothing is followed after the first
+ * exchange. The two names are as before, if nobody else exchanged them. */
 static int act_swap_at(int n, char **args)
 {
 	struct steps steps = { .names = args,
 			       .act = exchange,
 			       .at = { strtoul(args[2], NULL, 10), strtoul(args[3], NULL, 10) },
-			       .planned = 2 };
+			       .planned = strcmp(args[3], "never") == 0 ? 1 : MOST };
 	int status;
 
 	(void)n;

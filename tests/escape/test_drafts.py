@@ -208,7 +208,7 @@ def test_the_layers_cannot_be_reached_from_inside(t, kind):
     contains(result.out, "ran\n", "what the command prints")
     lacks(result.out, f"{part}\n", "what the command lists")
     # The mount of a copy names its source, as those of other folders do, but nothing leads there.
-    equal([line.split()[4] for line in result.out.splitlines() if layers in line], [t.project] if kind == "copy" else [],
+    equal([line.split()[4] for line in result.out.splitlines() if f"/drafts/{draft_of(t)}/layers" in line], [t.project] if kind == "copy" else [],
           "the mounts that name the layers")
     equal(sorted(os.listdir(os.path.join(layers, part))), before, "the layer")
 

@@ -9,6 +9,7 @@ from harness import (Skip, cases, contains, equal, expect, refused_before_start,
                      user_only)
 from harness import kernel
 from harness.loop import until
+from harness.patience import in_time
 
 
 def test_a_report_does_not_follow_a_symlink_that_an_earlier_run_planted(t):
@@ -227,11 +228,17 @@ def test_a_full_stderr_does_not_stop_the_clock(t):
             "os.set_blocking(2, True)\n"
             "for i in range(30):\n    try: open(f'/etc/x{i}', 'w')\n    except OSError: pass\n"
             "import time; time.sleep(600)")
-    process = t.fence_start("/usr/bin/python3", "-c", fill, opts=("--timeout", "1s"))
-    until("the command ends, though nobody reads",
-          lambda: not any("python3" in command for _, command in kernel.descendants_of(process.pid)))
-    _, err = t.communicate(process)
-    contains(err.decode(errors="replace"), "denied create /etc/x0", "what is told when it is over")
+
+    def attempt(seconds):
+        process = t.fence_start("/usr/bin/python3", "-c", fill, opts=("--timeout", f"{seconds}s"))
+
+        def runs():
+            return any(command.startswith("/usr/bin/python3") for _, command in kernel.descendants_of(process.pid))
+        until("the command runs", runs)
+        until("the command ends, though nobody reads", lambda: not runs())
+        _, err = t.communicate(process)
+        return err.decode(errors="replace")
+    contains(in_time(attempt, lambda err: "denied" in err), "denied create /etc/x0", "what is told when it is over")
 
 
 def test_patterns_that_take_too_long_are_named(t):

@@ -39,7 +39,7 @@ def swapped_starts(t, a, b, argv):
     results = []
     for number in range(STARTS):
         first = number * steps // STARTS
-        second = first + (steps // 12 if number % 2 else NEVER)
+        second = first + steps // 12 if number % 2 else "never"
         results.append(stepped(t, a, b, first, second, argv)[0])
         yield results[-1]
     ran = [result for result in results if result.out.startswith("ran\n")]

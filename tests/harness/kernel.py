@@ -14,6 +14,7 @@ from .patience import crowding
 
 NEWNS, NEWUSER, NEWNET = 0x20000, 0x10000000, 0x40000000
 MS_RDONLY, MS_REMOUNT, MS_BIND, MS_MOVE, MS_REC, MS_PRIVATE = 1, 32, 4096, 8192, 16384, 1 << 18
+MNT_DETACH = 2
 IFF_UP, SIOCSIFFLAGS = 1, 0x8914
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP = 1, 4, 22
 PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 36, 38
@@ -39,6 +40,11 @@ def unshare(flags):
 def mount(source, target, fstype=None, flags=0, data=None):
     _check(_libc.mount(_bytes(source), _bytes(target), _bytes(fstype), ctypes.c_ulong(flags),
                        _bytes(data)), f"mount {target}")
+
+
+def unmount(target):
+    """At once for everyone, and for good when the last user has left."""
+    _check(_libc.umount2(_bytes(target), MNT_DETACH), f"unmount {target}")
 
 
 def become_subreaper():

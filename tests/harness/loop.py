@@ -110,13 +110,15 @@ class Loop:
         with open(self.made(name), encoding="utf-8") as file:
             return file.read()
 
+    def transcript(self):
+        """Returns what the agent has printed in the first iteration, as far as it has been written down."""
+        with contextlib.suppress(FileNotFoundError), open(os.path.join(self.folder, "iterations/1/stdout.log"), encoding="utf-8") as file:
+            return file.read()
+        return ""
+
     def heard(self, text):
         """Waits until the transcript of the first iteration has a text, which is written some time after it was said."""
-        def look():
-            with contextlib.suppress(FileNotFoundError), open(os.path.join(self.folder, "iterations/1/stdout.log"), encoding="utf-8") as file:
-                return text in file.read()
-            return False
-        return until(f"'{text}' in the transcript", look)
+        return until(f"'{text}' in the transcript", lambda: text in self.transcript())
 
     def ended(self, *wanted):
         """Waits until the loop has ended or paused and its supervisor is gone; returns its status."""

@@ -24,3 +24,13 @@ class Patience:
         self.seconds -= (now - self.last) / crowding()
         self.last = now
         return self.seconds
+
+
+def in_time(attempt, enough):
+    """Attempts something with a time limit of 2, 8, 32 and 128 s, until the limit was enough for what must come before its
+    end, which takes longer on a busy machine. attempt: called with the seconds; returns its last result."""
+    for seconds in (2, 8, 32, 128):
+        result = attempt(seconds)
+        if enough(result):
+            break
+    return result

@@ -5,6 +5,7 @@ them, the long ones first, each in a process of its own (harness/isolated.py). U
 checks are programs, and items as well (harness/programs.py).
 """
 
+import gc
 import json
 import os
 import resource
@@ -104,6 +105,9 @@ class Collection:
             wanted = set(self.run["again"])
             config.hook.pytest_deselected(items=[i for i in items if i.nodeid not in wanted])
             items[:] = [i for i in items if i.nodeid in wanted]
+        # A collection of garbage would touch all of this in each test's process, and so copy it.
+        gc.collect()
+        gc.freeze()
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_call(self, item):

@@ -99,15 +99,18 @@ static int flush(struct model_request *request)
 	return size > 0 ? connection_side_send(&request->connection->client, out->data, size) : 0;
 }
 
+/* Keeps the last piece until end_answer() or the end of the read, see there. */
 static int send_piece(struct model_request *request, const char *bytes, size_t size)
 {
 	struct buffer *out = &request->engine->out;
 
+	if (out->used > FLUSH_BYTES && flush(request) < 0)
+		return -1;
 	if (request->frames)
 		http_chunk_write(bytes, size, out);
 	else
 		buffer_add(out, bytes, size);
-	return out->used > FLUSH_BYTES ? flush(request) : 0;
+	return 0;
 }
 
 /* Handles the end of an event, whose last bytes are the first `at` of the current piece. */
@@ -200,6 +203,7 @@ static void end_answer(struct model_request *request)
 		result = send_piece(request, request->event.data, request->event.used);
 	if (result == 0 && request->frames)
 		buffer_add_text(&request->engine->out, "0\r\n\r\n");
+	reel_record_end(request); /* a client that has its whole answer finds it on the tape */
 	if (result < 0 || flush(request) < 0)
 		connection_reset(connection);
 	else

@@ -27,8 +27,9 @@
 #include <unistd.h>
 
 enum {
-	READY_MS = 5000,    /* until the gateway is confined and ready */
-	END_MS = 1000,      /* until it exits on its own */
+	READY_MS =
+		30000,  /* until the gateway is confined and ready: for hangs, not busy machines */
+	END_MS = 10000, /* until it has reported its last costs and exits on its own */
 	MESSAGES_MAX = 4096 /* that one call of gateway_take() may skip */
 };
 
