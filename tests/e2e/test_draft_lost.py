@@ -1,7 +1,9 @@
 """Drafts whose parts are gone: each command says what is lost, and what to do next; nothing is guessed."""
 
+import json
 import os
 import shutil
+import time
 
 from harness import cases, contains, equal, expect, lacks, needs, root_only
 from harness.edits import difference, listing
@@ -163,3 +165,37 @@ def test_too_many_files_with_names_of_secrets_end_the_loop_which_goes_on_after_a
     loop.write("script/1", "edit done yes")
     equal(loop.ringfence("resume").code, 0, "exit status of resume")
     loop.ended("completed")
+
+
+# Old checkpoints
+
+def numbers(loop, ident):
+    return [entry["number"] for entry in json.loads(loop.ringfence("checkpoints", "--json", ident).out)["checkpoints"]]
+
+
+@cases("age", "size")
+def test_old_checkpoints_of_a_draft_go_but_it_can_still_be_applied_and_undone(t, limit):
+    loop, ident = begin(t, "--workspace", "draft")
+    loop.write("both", "before\n")
+    before = listing(loop.project)
+    equal(loop.ringfence("apply", ident).code, 0, "exit status of apply")
+    equal(loop.ringfence("resume", "-m", "3").code, 0, "exit status of resume")
+    loop.ended("completed")
+    all_of_them = numbers(loop, ident)
+    entries = json.loads(loop.ringfence("checkpoints", "--json", ident).out)["checkpoints"]
+    applied = next(entry["number"] for entry in entries if entry["kind"] == "apply")
+    kept = sorted({0, applied - 1, applied, all_of_them[-1]})
+    expect(len(all_of_them) > len(kept), "there is something to remove", all_of_them)
+    (store,) = os.listdir(os.path.join(t.state, "snapshots"))
+    words = ("--checkpoint-size", "1")
+    if limit == "age":
+        old = time.time() - 31 * 24 * 3600
+        os.utime(os.path.join(t.state, "snapshots", store, "refs/ringfence", ident), (old, old))
+        words = ()
+    equal(loop.run("--workspace", "draft", "-m", "2", *words, check="false").code, 2, "exit status of another loop")
+    equal(numbers(loop, ident), kept, "what is left")
+    equal(loop.ringfence("apply", ident).code, 0, "exit status of the second apply")
+    expect(os.path.exists(loop.path("step-3")), "it is applied")
+    for _ in range(2):
+        equal(loop.ringfence("apply", "--undo", ident).code, 0, "exit status of apply --undo")
+    equal(difference(before, listing(loop.project)), "", "what is left in the project")

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* How often half of the candidates are removed to get below the limit. */
@@ -28,7 +29,6 @@ struct pruning {
 	struct candidate *candidates;
 	size_t count;
 	int64_t last; /* the loop's highest number */
-	int64_t newest_ms;
 };
 
 static int list_loops(const struct checkpoint_repo *repo, struct list *ret_loops)
@@ -44,6 +44,23 @@ static int list_loops(const struct checkpoint_repo *repo, struct list *ret_loops
 	return 0;
 }
 
+/* An apply of a draft, and its undo, save the project before and after as two consecutive
+ * checkpoints. Both are needed to undo it, and to apply the draft again. */
+static bool is_crossing(const char *kind)
+{
+	return strcmp(kind, "apply") == 0 || strcmp(kind, "unapply") == 0;
+}
+
+static void keep_previous(struct pruning *at, int64_t number)
+{
+	struct candidate *previous = at->count ? &at->candidates[at->count - 1] : NULL;
+
+	if (!previous || previous->number != number - 1 || strcmp(previous->loop, at->loop) != 0)
+		return;
+	free(previous->loop);
+	at->count--;
+}
+
 static int add_candidate(void *context, const struct checkpoint_repo_item *checkpoint,
 			 struct error *err)
 {
@@ -53,8 +70,10 @@ static int add_candidate(void *context, const struct checkpoint_repo_item *check
 							     : 2;
 
 	(void)err;
-	at->newest_ms = checkpoint->at_ms > at->newest_ms ? checkpoint->at_ms : at->newest_ms;
-	if (checkpoint->number == 0 || checkpoint->number == at->last)
+	if (is_crossing(checkpoint->kind))
+		keep_previous(at, checkpoint->number);
+	if (checkpoint->number == 0 || checkpoint->number == at->last ||
+	    is_crossing(checkpoint->kind))
 		return 0;
 	at->candidates = mem_resize(at->candidates, at->count + 1, sizeof *at->candidates);
 	at->candidates[at->count++] = (struct candidate){ .loop = mem_dup(at->loop),
@@ -102,14 +121,26 @@ static uint64_t remove_loop(struct checkpoint_repo *repo, const char *loop)
 	return at.count;
 }
 
-/* Reports whether checkpoints are those of a draft, beside the folder of all repositories
- * (draft/draft_record.h), or in the folder of its loop. It cannot be applied without them. */
+/* Reports whether checkpoints are those of a draft of a command, beside the folder of all
+ * repositories (draft/draft_record.h). It cannot be applied without them. */
 static bool has_draft(const struct checkpoint_repo *repo, const char *id)
 {
 	AUTO_FREE char *draft = mem_format("%s/../../drafts/%s", repo->path, id);
-	AUTO_FREE char *of_loop = mem_format("%s/../../loops/%s/draft", repo->path, id);
 
-	return access(draft, F_OK) == 0 || access(of_loop, F_OK) == 0;
+	return access(draft, F_OK) == 0;
+}
+
+/* Does the same for the draft of a loop, in the loop's folder. */
+static bool has_loop_draft(const struct checkpoint_repo *repo, const char *id)
+{
+	AUTO_FREE char *draft = mem_format("%s/../../loops/%s/draft", repo->path, id);
+
+	return access(draft, F_OK) == 0;
+}
+
+static bool can_age(const struct prune_options *options, const char *loop)
+{
+	return options->oldest_ms && (!options->present || strcmp(options->present, loop) != 0);
 }
 
 static bool is_old(struct checkpoint_repo *repo, const struct prune_options *options,
@@ -119,12 +150,25 @@ static bool is_old(struct checkpoint_repo *repo, const struct prune_options *opt
 	struct error ignored;
 	int64_t last;
 
-	if (!options->oldest_ms || (options->present && strcmp(options->present, loop) == 0) ||
-	    has_draft(repo, loop))
+	if (!can_age(options, loop) || has_draft(repo, loop) || has_loop_draft(repo, loop))
 		return false;
 	last = checkpoint_repo_last(repo, loop);
 	return last >= 0 && checkpoint_repo_read(repo, loop, last, &newest, &ignored) == 0 &&
 	       newest.at_ms < options->oldest_ms;
+}
+
+/* Reports whether a loop on a draft is old. Its first and its latest checkpoint are needed to apply
+ * it, and the others go. Its folder tells when that was looked at, or a checkpoint was taken. */
+static bool is_old_draft(const struct checkpoint_repo *repo, const struct prune_options *options,
+			 const char *loop)
+{
+	AUTO_FREE char *refs = mem_format("refs/ringfence/%s", loop);
+	struct stat status;
+
+	return can_age(options, loop) &&
+	       fstatat(repo->folder, refs, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       (int64_t)status.st_mtim.tv_sec * 1000 < options->oldest_ms &&
+	       has_loop_draft(repo, loop);
 }
 
 bool prune_needed(struct checkpoint_repo *repo, const struct prune_options *options)
@@ -135,6 +179,7 @@ bool prune_needed(struct checkpoint_repo *repo, const struct prune_options *opti
 	list_loops(repo, &loops);
 	for (size_t i = 0; i < loops.count && !needed; i++)
 		needed = list_has(&options->loops, loops.items[i]) ||
+			 is_old_draft(repo, options, loops.items[i]) ||
 			 is_old(repo, options, loops.items[i]);
 	list_release(&loops);
 	return needed;
@@ -215,27 +260,55 @@ static int by_rank(const void *a, const void *b)
 	return left->at_ms < right->at_ms ? -1 : left->at_ms > right->at_ms;
 }
 
+/* Adds the checkpoints of a loop that may be removed. */
+static void add_candidates(struct pruning *at, const char *loop, struct error *err)
+{
+	if (has_draft(at->repo, loop))
+		return;
+	at->loop = loop;
+	at->last = checkpoint_repo_last(at->repo, loop);
+	checkpoint_repo_each(at->repo, loop, add_candidate, at, err);
+}
+
+static uint64_t remove_candidates(struct pruning *at, size_t count)
+{
+	uint64_t removed = 0;
+
+	for (size_t i = 0; i < at->count; i++) {
+		const struct candidate *candidate = &at->candidates[i];
+
+		if (i < count)
+			removed += remove_ref(at->repo, candidate->loop, candidate->number) == 0;
+		free(candidate->loop);
+	}
+	free(at->candidates);
+	return removed;
+}
+
 static uint64_t remove_half(struct checkpoint_repo *repo, struct error *err)
 {
 	struct pruning at = { .repo = repo };
 	struct list loops = { 0 };
-	uint64_t removed = 0;
+	uint64_t removed;
 
 	list_loops(repo, &loops);
-	for (size_t i = 0; i < loops.count; i++) {
-		at.loop = loops.items[i];
-		at.last = checkpoint_repo_last(repo, at.loop);
-		checkpoint_repo_each(repo, at.loop, add_candidate, &at, err);
-	}
+	for (size_t i = 0; i < loops.count; i++)
+		add_candidates(&at, loops.items[i], err);
 	if (at.count)
 		qsort(at.candidates, at.count, sizeof *at.candidates, by_rank);
-	for (size_t i = 0; i < (at.count + 1) / 2; i++)
-		removed += remove_ref(repo, at.candidates[i].loop, at.candidates[i].number) == 0;
-	for (size_t i = 0; i < at.count; i++)
-		free(at.candidates[i].loop);
-	free(at.candidates);
+	removed = remove_candidates(&at, (at.count + 1) / 2);
 	list_release(&loops);
 	return removed;
+}
+
+static uint64_t thin_out(struct checkpoint_repo *repo, const char *loop, struct error *err)
+{
+	AUTO_FREE char *refs = mem_format("refs/ringfence/%s", loop);
+	struct pruning at = { .repo = repo };
+
+	add_candidates(&at, loop, err);
+	utimensat(repo->folder, refs, NULL, AT_SYMLINK_NOFOLLOW);
+	return remove_candidates(&at, at.count);
 }
 
 int prune_store(struct checkpoint_repo *repo, const struct prune_options *options,
@@ -249,6 +322,8 @@ int prune_store(struct checkpoint_repo *repo, const struct prune_options *option
 		if (list_has(&options->loops, loops.items[i]) ||
 		    is_old(repo, options, loops.items[i]))
 			result.removed += remove_loop(repo, loops.items[i]);
+		else if (is_old_draft(repo, options, loops.items[i]))
+			result.removed += thin_out(repo, loops.items[i], err);
 	list_release(&loops);
 	if (repack(repo, err) < 0)
 		return -1;

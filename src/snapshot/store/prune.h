@@ -1,6 +1,6 @@
 /*
- * Frees space: removes the checkpoints of deleted loops and, above a size limit, the oldest of the
- * least important checkpoints. The remaining ones are rewritten into one pack.
+ * Frees space: removes the checkpoints of deleted and old loops and, above a size limit, the oldest
+ * of the least important checkpoints. The remaining ones are rewritten into one pack.
  */
 #ifndef SNAPSHOT_STORE_PRUNE_H
 #define SNAPSHOT_STORE_PRUNE_H
@@ -10,7 +10,7 @@
 
 struct prune_options {
 	struct list loops;   /* loops whose checkpoints are removed */
-	int64_t oldest_ms;   /* remove loops without a newer checkpoint or draft; 0: no limit */
+	int64_t oldest_ms;   /* remove loops without a newer checkpoint; 0: no limit */
 	const char *present; /* a loop that is always kept, or NULL */
 	uint64_t most_bytes; /* 0: no limit */
 };
@@ -22,7 +22,8 @@ struct prune_result {
 
 /*
  * The caller holds the lock. Checkpoint 0 and the latest checkpoint of a loop are kept, whatever
- * their size. Returns 0, or -1 with err set.
+ * their size; and of a draft, also if it is old, all that is needed to apply it or to undo that.
+ * Returns 0, or -1 with err set.
  */
 int prune_store(struct checkpoint_repo *repo, const struct prune_options *options,
 		struct prune_result *ret_result, struct error *err);
