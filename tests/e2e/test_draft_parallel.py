@@ -77,3 +77,20 @@ def test_three_loops_are_applied_one_after_another_and_every_edit_is_there_or_na
     equal(t.read(loop.path("shared")), text(), "the file after all are undone")
     expect(not any(os.path.exists(loop.path(name)) for name in ("first", "second", "third", "same", "done", "place")), "nothing is left")
     equal([t.read(loop.path(name)) for name in ("fight", "gone")], ["before\n"] * 2, "the files that two have changed")
+
+
+def test_a_loop_that_another_one_completes_says_so(t):
+    """The check passes by a file that the user applied from another loop meanwhile; status and history name it."""
+    loop = Loop(t, scripts={"1": "edit one 1"})
+    equal(loop.run("--workspace", "draft", "-m", "1").code, 2, "exit status of the first loop")
+    first = loop.status()["id"]
+    loop.write("script/1", "edit done yes")
+    equal(loop.run("--workspace", "draft").code, 0, "exit status of the second loop")
+    equal(loop.ringfence("apply", loop.status()["id"]).code, 0, "exit status of apply")
+    loop.write("script/2", "edit two 2")
+    equal(loop.ringfence("resume", first, "-m", "2").code, 0, "exit status of resume")
+    loop.ident = first
+    loop.ended("completed")
+    for words in (("status", first), ("history", first)):
+        result = loop.ringfence(*words)
+        contains(result.out, "you changed in the project meanwhile: done, script/1, script/2; checks may have seen that, and the draft does not have it", words[0])

@@ -1,5 +1,6 @@
 /* ringfence history: list the iterations of a loop with verdict and reason. */
 #include "cli/loops.h"
+#include "cli/view/edited_text.h"
 #include "cli/view/estimate_text.h"
 #include "cli/view/page.h"
 #include "util/mem.h"
@@ -391,11 +392,14 @@ static int show(struct loops_options *opts, struct error *err)
 				      (json_int_t)estimate_text_worked_ms(&opts->loop)));
 	} else {
 		AUTO_FREE char *draft = loops_draft_text(opts->place.state, &opts->loop);
+		AUTO_FREE char *edited = edited_text_sentence(opts->loop.state.edited);
 
 		print_table(history.list);
 		print_comparison(&opts->loop);
 		if (draft)
 			printf("\n%s\n", draft);
+		if (edited)
+			printf("%s\n", edited);
 		json_decref(history.list);
 	}
 	return cli_flush();

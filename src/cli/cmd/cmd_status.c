@@ -1,6 +1,7 @@
 /* ringfence status: show loop status. */
 #include "cli/loops.h"
 #include "cli/view/cost_text.h"
+#include "cli/view/edited_text.h"
 #include "cli/view/page.h"
 #include "util/mem.h"
 #include "util/text/text.h"
@@ -162,6 +163,7 @@ static void print_loop(const char *place, const struct client_loop *loop, bool w
 								     : "");
 	AUTO_FREE char *age = text_age((int64_t)time(NULL) * 1000 - state->created_ms);
 	AUTO_FREE char *draft = loops_draft_text(place, loop);
+	AUTO_FREE char *edited = edited_text_sentence(state->edited);
 	AUTO_FREE char *most = state->options.limits.iterations
 				       ? mem_format(" of %u", state->options.limits.iterations)
 				       : mem_dup("");
@@ -189,6 +191,8 @@ static void print_loop(const char *place, const struct client_loop *loop, bool w
 		line("work tree %s, branch ringfence/%s", state->options.work_tree, loop->id);
 	if (draft)
 		line("%s", draft);
+	if (edited)
+		line("%s", edited);
 	print_agent(state);
 	print_review(state);
 	print_tape(state);

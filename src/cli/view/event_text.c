@@ -3,6 +3,7 @@
 
 #include "cli/loops.h"
 #include "cli/view/cost_text.h"
+#include "cli/view/edited_text.h"
 #include "cli/view/page.h"
 #include "failure/failure.h"
 #include "settings/effective_models.h"
@@ -246,30 +247,18 @@ static void print_ended(struct event_text *view, const json_t *data)
 	print_found(view, data);
 }
 
-/* Prints only problems and notices: checkpoints are routine. */
 static void print_edited(struct event_text *view, const json_t *paths, json_int_t count)
 {
-	enum { SHOWN = 5 };
-	AUTO_BUFFER struct buffer text = BUFFER_INIT(1 << 16);
-	size_t index;
-	json_t *path;
+	AUTO_FREE char *shown = edited_text_paths(paths, (size_t)count);
 
-	json_array_foreach(paths, index, path)
-	{
-		AUTO_FREE char *shown = text_escaped(json_string_value(path));
-
-		if (index < SHOWN)
-			buffer_printf(&text, "%s%s", index ? ", " : "", shown);
-	}
-	if (count > SHOWN)
-		buffer_printf(&text, " and %lld more", (long long)count - SHOWN);
 	event_text_print(
 		view,
 		"  you changed in the project, beside the draft: %s; ringfence apply keeps "
 		"your changes, or names conflicts",
-		buffer_text(&text));
+		shown);
 }
 
+/* Prints only problems and notices: checkpoints are routine. */
 static void print_checkpointed(struct event_text *view, const json_t *data)
 {
 	const json_t *left = json_object_get(data, "not_kept");
