@@ -21,6 +21,7 @@ def begin(t, scripts=None):
 def run(loop, *words, code=0):
     result = loop.run("--workspace", "draft", *words)
     equal(result.code, code, "exit status of run", result)
+    loop.told = result.out
     return loop.status()["id"]
 
 
@@ -189,6 +190,7 @@ def test_the_branch_follows_a_rollback_of_a_loop_that_has_ended(t):
     ident = run(loop)
     last = loop.status()["checkpoint"]
     equal(changed(repo, ident), ["A\tdone", "A\tleft", "A\tone", "A\ttwo"], "the branch")
+    equal([line.split(":")[0] for line in loop.told.splitlines() if "committed" in line], ["  committed", "  committed what the agent left"], "the progress")
     result = ringfence(loop, "rollback", "1", "--yes")
     contains(result.out, f"the branch ringfence/{ident} follows: its last commit is {repo.git('rev-parse', '--short=10', 'ringfence/' + ident)}\n", "the output")
     equal(changed(repo, ident), ["A\tleft", "A\tone"], "the branch after a rollback")

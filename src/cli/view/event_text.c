@@ -374,7 +374,8 @@ static void print_imported(struct event_text *view, const json_t *data)
 		event_text_print(view, "  could not import the commits: %s",
 				 jsonget_text(data, "error"));
 	if ((int)jsonget_number(data, "refs") > 0 && *ref)
-		event_text_print(view, "  committed: %s is %.10s", branch ? branch : ref,
+		event_text_print(view, "  committed%s: %s is %.10s",
+				 view->closes ? " what the agent left" : "", branch ? branch : ref,
 				 jsonget_text(data, "commit"));
 	loop_state_git_trouble(data, &trouble);
 	for (size_t i = 0; i < trouble.count; i++)
@@ -488,6 +489,7 @@ static void print_finished(struct event_text *view, const json_t *data)
 
 static void print_data(struct event_text *view, int kind, const json_t *data, int64_t at_ms)
 {
+	view->closes = kind == LOOP_EVENT_closing || (view->closes && kind != LOOP_EVENT_resumed);
 	if (kind == LOOP_EVENT_closing) /* LOOP_EVENT_finished repeats it */
 		return;
 	if (loops_failure_text(data))

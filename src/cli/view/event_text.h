@@ -18,6 +18,7 @@ struct event_text {
 	bool json;
 	time_t at;                       /* of the last line printed */
 	bool stops;                      /* a pause or an abort was requested */
+	bool closes;                     /* the loop is over: leftovers are committed */
 	bool hinted_checks, hinted_logs; /* the command that shows the full output was printed */
 	struct agent_text agent;
 };
