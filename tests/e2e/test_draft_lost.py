@@ -138,10 +138,9 @@ def test_a_state_folder_that_cannot_be_written_is_named(t, how):
     before = listing(loop.project)
     for words in (("apply", ident), ("exec", "--in", ident, "--", "sh", "-c", "echo x >x"), ("resume", ident, "-m", "3")):
         result = loop.ringfence(*words)
-        expect(result.code != 0 or words[0] == "resume", f"{' '.join(words)} fails", result)
-        if result.code:
-            contains(result.err.replace("No space left on device", "full"), word, f"the message of {words[0]}")
-            contains(result.err, t.state, f"the place in the message of {words[0]}")
+        equal(result.code, 125, f"exit status of {' '.join(words)}", result)
+        contains(result.err.replace("No space left on device", "full"), word, f"the message of {words[0]}")
+        contains(result.err, t.state, f"the place in the message of {words[0]}")
     equal(difference(before, listing(loop.project)), "", "changes in the project")
     equal(loop.ringfence("status").code, 0, "exit status of status")
     if how == "full":

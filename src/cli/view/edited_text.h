@@ -1,4 +1,4 @@
-/* The paths that the user changed in a project while a loop worked on a draft of it, in words. */
+/* Paths that the user changed in a project while a loop worked on a draft, in words. */
 #ifndef CLI_VIEW_EDITED_TEXT_H
 #define CLI_VIEW_EDITED_TEXT_H
 
