@@ -1,5 +1,6 @@
 """Checkpoints: a loop's changes can be shown and undone, down to the byte and the mode."""
 
+import glob
 import json
 import os
 import shutil
@@ -8,7 +9,7 @@ import stat
 import subprocess
 import time
 
-from harness import cases, contains, each_identity, equal, expect, lacks, needs, root_only, timeout
+from harness import Skip, cases, contains, each_identity, equal, expect, lacks, needs, root_only, timeout, unsanitized
 from harness.edits import Editor, difference, listing
 from harness.loop import LoopInPlace as Loop
 from harness.loop import until
@@ -598,3 +599,12 @@ def test_a_lost_store_is_not_mistaken_for_the_first_checkpoints(t):
     equal(result.code, 125, "exit status of rollback", result)
     contains(result.err, "there is no checkpoint 0", "what is said")
     expect(os.path.exists(loop.path("three")), "the work is still there")
+
+
+@unsanitized("such programs load the libraries of the sanitizers")
+def test_the_program_loads_nothing_but_the_c_library(t):
+    """Loading libgit2 and what it needs takes longer than a small checkpoint."""
+    if not glob.glob("/usr/lib/*/libgit2.a"):
+        raise Skip("there is no libgit2 as an archive")
+    listed = t.run(["readelf", "-d", os.path.join(t.build, "ringfence-snapshot")]).out
+    equal([line.split()[-1] for line in listed.splitlines() if "(NEEDED)" in line], ["[libc.so.6]"], "what it loads")
