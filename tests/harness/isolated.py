@@ -37,7 +37,7 @@ def _where(error):
 
 
 def _perform(case, world, told):
-    """told: what ran is told of a test that passes, too."""
+    """told: what ran is also told of a test that passes."""
     try:
         case.function(world, *case.args)
         return "passed", "\n".join(world.account("")) if told else ""

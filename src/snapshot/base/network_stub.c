@@ -10,8 +10,8 @@
 		return result; \
 	}
 
-extern void *GSS_C_NT_HOSTBASED_SERVICE;
-void *GSS_C_NT_HOSTBASED_SERVICE;
+extern void *const GSS_C_NT_HOSTBASED_SERVICE;
+void *const GSS_C_NT_HOSTBASED_SERVICE = 0;
 
 enum { GSS_FAILURE = 13 << 16, SSH_FAILURE = -1 };
 
