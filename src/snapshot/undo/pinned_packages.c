@@ -14,6 +14,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -161,18 +162,60 @@ static int show_inner(struct showing *show, const struct level *above, const cha
 	return result;
 }
 
+static bool same_target(const struct level *level, const char *name)
+{
+	char one[PATH_MAX], other[PATH_MAX];
+	ssize_t size = readlinkat(level->draft, name, one, sizeof one);
+
+	return size >= 0 && readlinkat(level->project, name, other, sizeof other) == size &&
+	       memcmp(one, other, (size_t)size) == 0;
+}
+
+static bool same_content(const struct level *level, const char *name)
+{
+	const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+	AUTO_FD draft = openat(level->draft, name, flags);
+	AUTO_FD project = openat(level->project, name, flags);
+	char one[1 << 14], other[1 << 14];
+	ssize_t size;
+
+	if (draft < 0 || project < 0)
+		return false;
+	do {
+		size = read(draft, one, sizeof one);
+		if (size < 0 || read(project, other, sizeof other) != size ||
+		    memcmp(one, other, (size_t)size) != 0)
+			return false;
+	} while (size > 0);
+	return true;
+}
+
+/* Reports whether an entry was only written again: packages that were installed once more. */
+static bool is_same(const struct level *level, const char *name, const struct stat *now,
+		    const struct stat *was)
+{
+	if (now->st_mode != was->st_mode || now->st_size != was->st_size)
+		return false;
+	return S_ISREG(was->st_mode) ? same_content(level, name)
+				     : S_ISLNK(was->st_mode) && same_target(level, name);
+}
+
 /* Shows the project's version of an entry that is the draft's own. */
 static int show_own(struct showing *show, struct level *level, const char *name)
 {
 	AUTO_FREE char *path = path_join(level->path, name);
 	struct stat now, was;
-	bool is_folder = exists(level->draft, name, &now) && S_ISDIR(now.st_mode);
+	bool is_there = exists(level->draft, name, &now);
+	bool was_there = exists(level->project, name, &was);
+	bool are_folders = is_there && was_there && S_ISDIR(now.st_mode) && S_ISDIR(was.st_mode);
 	AUTO_FD inner = -1;
 
-	show->changed = show->changed || !packages_is_cache(path);
-	if (!exists(level->project, name, &was))
+	if (is_there && was_there && is_same(level, name, &now, &was))
+		return 0;
+	show->changed = show->changed || (!are_folders && !packages_is_cache(path));
+	if (!was_there)
 		return hide(show, level, name);
-	if (!S_ISDIR(was.st_mode) || !is_folder)
+	if (!are_folders)
 		return copy(show, level, name);
 	inner = openat(level->draft, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	return show_inner(show, level, name, NULL, inner);
