@@ -94,7 +94,7 @@ struct level {
 	const struct draft_layer *layer; /* NULL: everything in it is the draft's own */
 	int draft;                       /* the folder in the draft, or -1 */
 	int project;
-	char *path;
+	const char *path;
 };
 
 static bool exists(int folder, const char *name, struct stat *ret_status)
@@ -146,20 +146,18 @@ static int show_level(struct showing *show, struct level *level);
 static int show_inner(struct showing *show, const struct level *above, const char *name,
 		      const struct draft_layer *layer, int draft)
 {
+	AUTO_FREE char *path = path_join(above->path, name);
+	AUTO_FD project = openat(above->project, name,
+				 O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct level level = { .above = above,
 			       .name = name,
 			       .layer = layer,
 			       .draft = draft,
-			       .project = openat(above->project, name,
-						 O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC),
-			       .path = path_join(above->path, name) };
-	int result = level.project < 0
-			     ? error_sys(show->err, "open '%s' in the project", level.path)
-			     : show_level(show, &level);
+			       .project = project,
+			       .path = path };
 
-	fd_close(&level.project);
-	free(level.path);
-	return result;
+	return project < 0 ? error_sys(show->err, "open '%s' in the project", path)
+			   : show_level(show, &level);
 }
 
 static bool same_target(const struct level *level, const char *name)
@@ -291,7 +289,7 @@ static int look_level(struct showing *show, struct level *level);
 
 /* Looks at a folder of the project in which something changed. */
 static int look_inside(struct showing *show, const struct level *level, const char *name,
-		       char *path)
+		       const char *path)
 {
 	struct draft_layer inner;
 	struct level below = { .above = level, .name = name, .layer = &inner, .path = path };
@@ -355,7 +353,7 @@ int pinned_packages_write(const struct pinned_packages *at, struct list *ret_fol
 		struct level top = { .layer = &layers.top,
 				     .draft = layers.top.folder,
 				     .project = project,
-				     .path = (char *)"" };
+				     .path = "" };
 
 		result = look_level(&show, &top);
 	}
