@@ -3,7 +3,8 @@
 import json
 import os
 
-from harness import cases, contains, equal, expect, lacks, needs
+from harness import cases, contains, equal, expect, lacks, needs, user_only
+from harness.drafts import on_overlay
 from harness.gitrepo import Repository
 from harness.loop import WORKSPACES, Loop, kill
 
@@ -46,18 +47,45 @@ def test_what_a_check_writes_is_dropped_after_the_round(t, workspace):
         equal(sorted(os.listdir(os.path.join(loop.folder, "draft/upper"))), ["done"], "the draft")
 
 
-@cases(*WORKSPACES, "copy")
-def test_a_check_cannot_change_what_decides_in_a_later_one(t, workspace):
+def change_what_decides(t, workspace, env=None):
     """The code under test runs in the first check, and must not reach the files of the second one."""
     loop = begin(t, "edit done yes; edit conftest.py x", workspace)
     os.makedirs(loop.path("tests/data"))
     loop.write("tests/data/a", "a\n")
     spoil = ("echo true >check.sh; rm -r tests; mkdir tests; echo x >tests/new; rm pyproject.toml; ln -s calc.py pyproject.toml;"
              " mkdir build; echo x >build/test_x; echo x >conftest.py; test -f done")
-    kind = ("--draft-kind", "copy") if workspace == "copy" else ()
-    result = loop.run("-m", "1", *kind, "--check", spoil, "--check", "test -f tests/data/a -a -f build/test_x -a ! -e conftest.py && grep -q path pyproject.toml && ! sh check.sh",
-                      "--final-check", "echo true >tests/test_calc.py", "--final-check", "grep -q tax tests/test_calc.py", check=None)
+    result = loop.run("-m", "1", "--check", spoil, "--check", "test -f tests/data/a -a -f build/test_x -a ! -e conftest.py && grep -q path pyproject.toml && ! sh check.sh",
+                      "--final-check", "echo true >tests/test_calc.py", "--final-check", "grep -q tax tests/test_calc.py", check=None, env=env)
     equal(result.code, 0, "exit status", result)
+    return result
+
+
+@cases(*WORKSPACES)
+def test_a_check_cannot_change_what_decides_in_a_later_one(t, workspace):
+    change_what_decides(t, workspace)
+
+
+def without_overlays(t):
+    """Returns an environment in which drafts and views are copies."""
+    t.own_mounts()
+    return t.env(RINGFENCE_STATE_DIR=on_overlay(t, os.path.join(t.outside, "state")))
+
+
+@user_only
+def test_nor_in_a_view_that_is_a_copy(t):
+    result = change_what_decides(t, "draft", without_overlays(t))
+    contains(result.err, "the draft is a copy of the project", "the notices")
+
+
+@user_only
+def test_in_a_view_that_is_a_copy_the_checks_keep_their_folder_and_use_the_packages_from_before(t):
+    loop = begin(t, f"edit {RUNNER} true; edit .venv/new x; seq 9 >>out/rounds", "draft")
+    install(loop, f"test ! -e .venv/new && {ROUNDS} && ! grep -x true $0")
+    os.makedirs(loop.path("out"))
+    result = loop.run("--check-cache", "out", check=RUNNER, env=without_overlays(t))
+    equal(result.code, 0, "exit status", result)
+    contains(result.out, "iteration 2", "the rounds")
+    contains(result.err, "the draft is a copy of the project", "the notices")
 
 
 # Installed packages

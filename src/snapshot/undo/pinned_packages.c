@@ -3,6 +3,7 @@
 
 #include "draft/draft_layer.h"
 #include "draft/tree_copy.h"
+#include "draft/tree_pins.h"
 #include "project/packages.h"
 #include "snapshot/base/fault.h"
 #include "snapshot/base/libgit.h"
@@ -18,7 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 /* ---- manifests ---- */
@@ -126,7 +126,7 @@ static int hide(const struct showing *show, const struct level *level, const cha
 {
 	AUTO_FD folder = open_shown(show, level);
 
-	if (folder >= 0 && (mknodat(folder, name, S_IFCHR, makedev(0, 0)) == 0 || errno == EEXIST))
+	if (folder >= 0 && tree_pins_hide(folder, name) == 0)
 		return 0;
 	return error_sys(show->err, "hide '%s/%s' in the view of the checks", level->path, name);
 }
