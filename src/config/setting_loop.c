@@ -62,6 +62,19 @@ const struct setting setting_loop_rows[] = {
 		.example = "false",
 		.widens = "the checks change the project, with check-view",
 	},
+	[ROW(SETTING_CHECK_CACHE)] = {
+		.id = SETTING_CHECK_CACHE,
+		.key = "check-cache",
+		.loop_only = true,
+		.type = SETTING_WORDS,
+		.trust = SETTING_TRUSTED,
+		.value = "FOLDER",
+		.help = "keep this folder from round to round, for the checks alone",
+		.more = "A folder of build output in the project, such as `target`: see "
+		        "[checks.md](checks.md#where-checks-run).",
+		.example = "[target]",
+		.widens = "the checks do not see the project's version of these folders:",
+	},
 	[ROW(SETTING_PIN)] = {
 		.id = SETTING_PIN,
 		.key = "pin",

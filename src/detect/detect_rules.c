@@ -326,7 +326,8 @@ static void look_at_added(struct detect_pairs *pairs, const struct detect_pair *
 static size_t code_before(const struct detect_pair *pair, size_t line)
 {
 	while (line-- > 0)
-		if (*pair->after.items[line].shape && strcmp(pair->after.items[line].shape, "{"))
+		if (*pair->after.items[line].shape &&
+		    strcmp(pair->after.items[line].shape, "{") != 0)
 			return line;
 	return SIZE_MAX;
 }

@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 struct copying {
@@ -26,12 +27,23 @@ static bool is_folder(int tree, const char *path)
 	return fstatat(tree, path, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(status.st_mode);
 }
 
+/* Overlayfs's own mark. On an overlay it cannot be made, but there all views are copies, and any
+ * other kind of file will do that is never pinned. */
+int tree_pins_hide(int folder, const char *name)
+{
+	int result = mknodat(folder, name, S_IFCHR, makedev(0, 0));
+
+	if (result < 0 && errno == EPERM)
+		result = mkfifoat(folder, name, 0600);
+	return result < 0 && errno == EEXIST ? 0 : result;
+}
+
 static bool is_mark(const struct dirwalk_entry *entry)
 {
 	struct stat status;
 
 	return fstatat(entry->folder, entry->name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-	       S_ISCHR(status.st_mode) && status.st_rdev == 0;
+	       (S_ISFIFO(status.st_mode) || (S_ISCHR(status.st_mode) && status.st_rdev == 0));
 }
 
 static int copy_mode(const struct copying *copying, const struct dirwalk_entry *entry, int folder)

@@ -133,6 +133,7 @@ static int make_config(const struct op_start_request *request, struct op_start_r
 	json_object_set(config, "findings", goal->findings);
 	json_object_set(config, "final_checks", goal->final_checks);
 	set_text(config, "hold_out", goal->hold_out);
+	json_object_set(config, "check_cache", goal->check_cache);
 	json_object_set(config, "pin", goal->pin);
 	json_object_set(config, "unpin", goal->unpin);
 	set_text(config, "draft", result->draft.folder);

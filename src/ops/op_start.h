@@ -40,6 +40,7 @@ struct op_start_goal {
 	json_t *findings;     /* actions on findings: KIND=ACTION */
 	json_t *final_checks; /* command lines that the agent never sees */
 	const char *hold_out; /* a folder for these alone, or NULL */
+	json_t *check_cache;  /* folders in the project that only the checks see */
 	json_t *pin, *unpin;  /* patterns of pinned files (project/pins.h) */
 	const char *promise, *tasks;
 };

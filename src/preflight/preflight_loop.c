@@ -3,6 +3,7 @@
 
 #include "doctor/probe.h"
 #include "loop/client.h"
+#include "preflight/preflight_check.h"
 #include "preflight/preflight_files.h"
 #include "preflight/preflight_git.h"
 #include "settings/effective_models.h"
@@ -107,36 +108,24 @@ static void examine_agent(const struct preflight_loop *loop, struct preflight_it
 			    NULL);
 }
 
-/* Commands that exit 0 whatever the work is like. */
-static bool is_vacuous(const char *line)
-{
-	static const char *const always[] = { "true", ":", "exit", "echo", "printf" };
-	AUTO_FREE char *first = mem_format("%.*s", (int)strcspn(line, " \t;&|"), line);
-
-	if (strpbrk(line, ";&|") && strcmp(first, ":") != 0)
-		return strstr(line, "|| true") || strstr(line, "|| :");
-	for (size_t i = 0; i < sizeof always / sizeof *always; i++)
-		if (strcmp(first, always[i]) == 0)
-			return strcmp(first, "exit") != 0 || !strpbrk(line, "123456789");
-	return false;
-}
-
 static void examine_check(const struct preflight_loop *loop, const char *line,
 			  struct preflight_items *items)
 {
 	AUTO_FREE char *quoted = shell_quoted(line);
 	AUTO_FREE char *fix = NULL;
+	AUTO_FREE char *trouble = NULL;
+	const char *advice;
 	char *why = missing_program(loop, line);
 
 	why = why ? why : hidden_program(loop, line, &fix);
+	trouble = preflight_check_trouble(loop->effective->place.project, line, &advice);
 	if (why) {
 		preflight_items_add(items, "check", PREFLIGHT_FAIL,
 				    mem_format("'%.200s': %s", line, why), fix);
 		free(why);
-	} else if (is_vacuous(line)) {
+	} else if (trouble) {
 		preflight_items_add(items, "check", PREFLIGHT_WARN,
-				    mem_format("'%.200s' can never fail", line),
-				    "--check COMMAND that fails while the work is not done");
+				    mem_format("'%.200s': %s", line, trouble), advice);
 	} else {
 		AUTO_FREE char *try =
 			mem_format("to see how it does now: ringfence exec -- sh -c %s", quoted);

@@ -101,6 +101,27 @@ static int place_held_out(const struct effective *effective, struct goal *goal, 
 	return 0;
 }
 
+/* Folders of the checks must be inside the project, and not the project or its repository. */
+static int check_caches(const json_t *folders, struct error *err)
+{
+	size_t index;
+	const json_t *folder;
+
+	json_array_foreach(folders, index, folder)
+	{
+		const char *path = json_string_value(folder);
+		AUTO_FREE char *whole = path_absolute(path, "/p");
+		AUTO_FREE char *plain = mem_format("/p/%s", path);
+
+		if (strcmp(whole, plain) != 0 || path_within(whole, "/p/.git"))
+			return error_set(err,
+					 "--check-cache '%s': use the path of a folder in the "
+					 "project, such as target or web/dist",
+					 path);
+	}
+	return 0;
+}
+
 int goal_decide(const struct effective *effective, struct goal *ret_goal, struct error *err)
 {
 	const struct config *config = &effective->config;
@@ -114,7 +135,9 @@ int goal_decide(const struct effective *effective, struct goal *ret_goal, struct
 	goal.pin = words_of(config, SETTING_PIN);
 	goal.final_checks = words_of(config, SETTING_FINAL_CHECK);
 	goal.unpin = words_of(config, SETTING_UNPIN);
-	if (check_findings(goal.findings, err) < 0 || place_held_out(effective, &goal, err) < 0) {
+	goal.check_cache = words_of(config, SETTING_CHECK_CACHE);
+	if (check_findings(goal.findings, err) < 0 || check_caches(goal.check_cache, err) < 0 ||
+	    place_held_out(effective, &goal, err) < 0) {
 		goal_release(&goal);
 		return -1;
 	}
@@ -139,5 +162,6 @@ void goal_release(struct goal *goal)
 	json_decref(goal->final_checks);
 	free(goal->hold_out);
 	json_decref(goal->unpin);
+	json_decref(goal->check_cache);
 	*goal = (struct goal){ 0 };
 }

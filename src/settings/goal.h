@@ -17,6 +17,7 @@ struct goal {
 	json_t *findings;     /* actions on findings: KIND=ACTION */
 	json_t *final_checks; /* command lines */
 	char *hold_out;       /* a folder for these alone, or NULL */
+	json_t *check_cache;  /* folders in the project that only the checks see */
 	json_t *pin, *unpin;  /* patterns of pinned files (project/pins.h) */
 	bool found;           /* the check was found in the project: no rule is configured */
 };

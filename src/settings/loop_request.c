@@ -82,6 +82,7 @@ static void fill(struct loop_request *request, const char *objective)
 					      .findings = goal->findings,
 					      .final_checks = goal->final_checks,
 					      .hold_out = goal->hold_out,
+					      .check_cache = goal->check_cache,
 					      .pin = goal->pin,
 					      .unpin = goal->unpin,
 					      .promise = goal->promise,

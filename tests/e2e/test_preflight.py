@@ -3,7 +3,7 @@
 import json
 import os
 
-from harness import contains, equal, expect, lacks
+from harness import cases, contains, equal, expect, lacks
 from harness.gitrepo import Repository
 from harness.loop import Loop
 
@@ -96,6 +96,32 @@ def test_what_could_only_fail_is_a_failure(t):
     contains(items["check"]["detail"], "can never fail", "a vacuous check")
     equal(items["limits"]["state"], "warn", "no limits")
     equal(loop.ringfence("preflight", "--chekc", "x").code, 125, "exit status of a wrong option")
+
+
+# Checks, and what is wrong with them.
+CHECKS = {
+    "npm test": "has no script 'test'", "npm run lint": "can never fail", "pnpm -s run placeholder": "always fails", "npm run unit": "", "npm": "", "npm run": "",
+    "bun test": "", "npm ci && npm test": "", "make check": "has no target 'check'", "make -s test": "", "make both": "", "make -C lib check": "", "make done": "",
+    "make": "",
+}
+
+
+@cases(*CHECKS)
+def test_what_a_check_runs_is_followed_one_step(t, command):
+    """Scripts and targets are pinned, so an agent cannot add the one that is missing."""
+    trouble = CHECKS[command]
+    loop = Loop(t, done="")
+    loop.write("package.json", '{"scripts": {"lint": "echo ok", "unit": "node --test", "placeholder": "echo Error: no test specified && exit 1"}}')
+    loop.write("Makefile", "one both: done\n\ttrue\n\ntest:\n\ttrue\n")
+    # A package manager need not be installed.
+    env = t.env(PATH=loop.path("bin") + ":" + t.env()["PATH"])
+    os.makedirs(loop.path("bin"))
+    for name in ("npm", "pnpm", "bun"):
+        loop.write(f"bin/{name}", "#!/bin/sh\n")
+        os.chmod(loop.path(f"bin/{name}"), 0o755)
+    items, _ = examined(loop, *agent("--check", command), env=env)
+    equal(items["check"]["state"], "warn" if trouble else "pass", "the state", items)
+    contains(items["check"]["detail"], trouble or "to see how it does now", "what is said")
 
 
 def test_it_tells_where_prompts_are_sent(t):

@@ -3,7 +3,8 @@
 import json
 import os
 
-from harness import cases, contains, equal, expect, lacks, needs
+from harness import cases, contains, equal, expect, lacks, needs, user_only
+from harness.drafts import on_overlay
 from harness.gitrepo import Repository
 from harness.loop import WORKSPACES, Loop, kill
 
@@ -46,18 +47,45 @@ def test_what_a_check_writes_is_dropped_after_the_round(t, workspace):
         equal(sorted(os.listdir(os.path.join(loop.folder, "draft/upper"))), ["done"], "the draft")
 
 
-@cases(*WORKSPACES, "copy")
-def test_a_check_cannot_change_what_decides_in_a_later_one(t, workspace):
+def change_what_decides(t, workspace, env=None):
     """The code under test runs in the first check, and must not reach the files of the second one."""
     loop = begin(t, "edit done yes; edit conftest.py x", workspace)
     os.makedirs(loop.path("tests/data"))
     loop.write("tests/data/a", "a\n")
     spoil = ("echo true >check.sh; rm -r tests; mkdir tests; echo x >tests/new; rm pyproject.toml; ln -s calc.py pyproject.toml;"
              " mkdir build; echo x >build/test_x; echo x >conftest.py; test -f done")
-    kind = ("--draft-kind", "copy") if workspace == "copy" else ()
-    result = loop.run("-m", "1", *kind, "--check", spoil, "--check", "test -f tests/data/a -a -f build/test_x -a ! -e conftest.py && grep -q path pyproject.toml && ! sh check.sh",
-                      "--final-check", "echo true >tests/test_calc.py", "--final-check", "grep -q tax tests/test_calc.py", check=None)
+    result = loop.run("-m", "1", "--check", spoil, "--check", "test -f tests/data/a -a -f build/test_x -a ! -e conftest.py && grep -q path pyproject.toml && ! sh check.sh",
+                      "--final-check", "echo true >tests/test_calc.py", "--final-check", "grep -q tax tests/test_calc.py", check=None, env=env)
     equal(result.code, 0, "exit status", result)
+    return result
+
+
+@cases(*WORKSPACES)
+def test_a_check_cannot_change_what_decides_in_a_later_one(t, workspace):
+    change_what_decides(t, workspace)
+
+
+def without_overlays(t):
+    """Returns an environment in which drafts and views are copies."""
+    t.own_mounts()
+    return t.env(RINGFENCE_STATE_DIR=on_overlay(t, os.path.join(t.outside, "state")))
+
+
+@user_only
+def test_nor_in_a_view_that_is_a_copy(t):
+    result = change_what_decides(t, "draft", without_overlays(t))
+    contains(result.err, "the draft is a copy of the project", "the notices")
+
+
+@user_only
+def test_in_a_view_that_is_a_copy_the_checks_keep_their_folder_and_use_the_packages_from_before(t):
+    loop = begin(t, f"edit {RUNNER} true; edit .venv/new x; seq 9 >>out/rounds", "draft")
+    install(loop, f"test ! -e .venv/new && {ROUNDS} && ! grep -x true $0")
+    os.makedirs(loop.path("out"))
+    result = loop.run("--check-cache", "out", check=RUNNER, env=without_overlays(t))
+    equal(result.code, 0, "exit status", result)
+    contains(result.out, "iteration 2", "the rounds")
+    contains(result.err, "the draft is a copy of the project", "the notices")
 
 
 # Installed packages
@@ -96,6 +124,14 @@ def test_caches_of_packages_are_hidden_but_not_named(t):
     lacks(result.out, "pinned:", "the progress")
 
 
+def test_packages_that_are_installed_again_are_the_same(t):
+    loop = begin(t, "cp -a .venv n; rm -r .venv; mv n .venv; touch .venv/bin/*; edit done yes", "draft")
+    install(loop)
+    result = loop.run(check=RUNNER)
+    equal(result.code, 0, "exit status", result)
+    lacks(result.out, "pinned:", "the progress")
+
+
 @cases("requirement", "comment", "unpin")
 def test_packages_are_the_agents_if_it_changes_what_should_be_installed(t, how):
     script = {"requirement": "edit requirements.txt runner==2", "comment": "edit README.md runner==2", "unpin": "true"}[how]
@@ -114,6 +150,44 @@ def test_a_check_cannot_replace_the_packages_of_a_later_one(t):
     equal(result.code, 2, "exit status", result)
     (entry,) = loop.history()
     equal([check["code"] for check in entry["checks"]], [0, 3, 0], "the results")
+
+
+# Folders that the checks keep
+
+ROUNDS = "mkdir -p out && echo round >>out/rounds && test $(wc -l <out/rounds) = 3"
+
+
+@cases(*WORKSPACES, "copy")
+def test_the_checks_keep_a_folder_that_the_agent_never_sees(t, workspace):
+    """It is empty at first, whatever the project has, and the agent's own is not shown."""
+    loop = begin(t, "cat web/out/rounds; mkdir -p web/out; touch web/out/agent; seq 9 >>web/out/rounds", workspace)
+    os.makedirs(loop.path("web/out"), mode=0o750)
+    loop.write("web/out/rounds", "mine\n")
+    kind = ("--draft-kind", "copy") if workspace == "copy" else ()
+    result = loop.run("--check-cache", "web/out", *kind, check=f"cd web && {ROUNDS} && test ! -e out/agent")
+    equal(result.code, 0, "exit status", result)
+    equal([entry["verdict"] for entry in loop.history()], ["go on", "done"], "the verdicts")
+    with open(os.path.join(loop.folder, "iterations/2/stdout.log"), encoding="utf-8") as file:
+        equal(file.read(), "mine\n" + "".join(f"{i}\n" for i in range(1, 10)), "what the agent sees")
+
+
+def test_without_a_kept_folder_each_round_begins_cold(t):
+    loop = begin(t, "edit done yes")
+    equal(loop.run("-m", "2", check=ROUNDS).code, 2, "exit status")
+
+
+def test_a_kept_folder_that_a_check_replaced_is_dropped(t):
+    loop = begin(t, "edit done yes", "draft")
+    result = loop.run("-m", "1", "--check-cache", "out", check="rmdir out && ln -s / out && test -f done")
+    equal(result.code, 0, "exit status", result)
+    equal(os.listdir(os.path.join(loop.folder, "check-cache")), [], "what is kept")
+
+
+@cases("/tmp", "..", ".", "a/../b", "a/", ".git/x", "")
+def test_a_folder_that_cannot_be_kept_is_refused(t, folder):
+    result = begin(t, "true").run("--check-cache", folder)
+    equal(result.code, 125, "exit status", result)
+    contains(result.err, "--check-cache", "the reason")
 
 
 def test_without_a_view_the_checks_change_the_project(t):

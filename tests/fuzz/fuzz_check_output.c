@@ -5,6 +5,7 @@
 #include "fuzz.h"
 
 #include "decision/check_output.h"
+#include "decision/check_summary.h"
 #include "decision/excerpt.h"
 #include "util/mem.h"
 
@@ -37,6 +38,16 @@ static void check_line(const char *line, size_t used, size_t room)
 			abort();
 }
 
+/* A command whose output may go elsewhere has no summary, whatever else it says. */
+static void check_command(const char *text, size_t size)
+{
+	AUTO_FREE char *command = mem_zero(size + 1);
+
+	memcpy(command, text, size);
+	if (check_summary_expected(command) && strpbrk(command, "|<>`$"))
+		abort();
+}
+
 void fuzz_check_output(const uint8_t *data, size_t size)
 {
 	const char *text = (const char *)data;
@@ -50,6 +61,9 @@ void fuzz_check_output(const uint8_t *data, size_t size)
 	if (check.passed < 0 || check.failed < 0 ||
 	    (check.vacuous && check.passed + check.failed > 0))
 		abort();
+	if (check.total < -1 || (check.total > 0 && !check.counted))
+		abort();
+	check_command(text, size);
 	excerpt_make(&out, text, size, max);
 	if (out.used > max)
 		abort();

@@ -3,6 +3,7 @@
 /* Manifests of an agent and of the base, and paths. */
 #include "fuzz.h"
 
+#include "project/packages.h"
 #include "project/pins.h"
 #include "util/mem.h"
 
@@ -33,6 +34,12 @@ void fuzz_pins(const uint8_t *data, size_t size)
 	memcpy(text, data, size);
 	text[size] = '\0';
 	merge(text, size);
+	/* A manifest asks for the same as itself, or is invalid. */
+	if (!packages_are_same("package.json", text, size, text, size))
+		abort();
+	if (packages_folder_of(text) > strlen(text) ||
+	    (packages_is_folder(text) && packages_folder_of(text)))
+		abort();
 	pins_add_check(&pins, "/p", text);
 	list_add(&pins.unpinned, text);
 	if (pins_of(&pins, "src/main.c") >= PINS_KINDS || pins_of(&pins, text) >= PINS_KINDS)

@@ -2,6 +2,7 @@
 #include "loop/run/verification.h"
 
 #include "fenced/fenced.h"
+#include "loop/run/check_cache.h"
 #include "loop/run/loop_checkpoint.h"
 #include "util/file/dirwalk.h"
 #include "util/file/path.h"
@@ -69,7 +70,7 @@ const char *verification_pins(const struct supervisor *sup)
 	return sup->verification.pins;
 }
 
-/* Makes a view, unless it exists. */
+/* Makes a view, unless it exists. Returns whether it was made, or -1 with err set. */
 static int make(const struct supervisor *sup, const char *folder, const char *pins,
 		struct error *err)
 {
@@ -87,7 +88,16 @@ static int make(const struct supervisor *sup, const char *folder, const char *pi
 	if (draft_kind_name(folder, &ignored))
 		return 0;
 	dirwalk_remove(AT_FDCWD, folder, NULL); /* incomplete */
-	return fenced_make_draft(options->project, &request, &made, err);
+	return fenced_make_draft(options->project, &request, &made, err) < 0 ? -1 : 1;
+}
+
+/* Makes the view that decides. */
+static int make_pinned(const struct supervisor *sup, const char *folder, const char *pins,
+		       struct error *err)
+{
+	int made = make(sup, folder, pins, err);
+
+	return made > 0 ? check_cache_bring(sup, folder, err) : made;
 }
 
 /* Without a view, nothing is pinned: a loop on a draft can do without one, and does not. */
@@ -132,7 +142,7 @@ int verification_begin(struct supervisor *sup, struct error *err)
 	views->layered = work && is_filled(views->pins);
 	if (changed && make(sup, own, NULL, &why) < 0)
 		return give_up(sup, &why, err);
-	if (make(sup, pinned, views->layered ? views->pins : NULL, &why) < 0)
+	if (make_pinned(sup, pinned, views->layered ? views->pins : NULL, &why) < 0)
 		return give_up(sup, &why, err);
 	views->pinned = mem_dup(pinned);
 	views->own = changed ? mem_dup(own) : NULL;
@@ -169,6 +179,8 @@ int verification_settle(struct supervisor *sup, char **ret_failed, struct error 
 
 void verification_end(struct supervisor *sup)
 {
+	if (sup->verification.pinned)
+		check_cache_keep(sup, sup->verification.pinned);
 	if (sup->verification.pins)
 		remove_all(sup);
 	forget(&sup->verification);
@@ -176,6 +188,7 @@ void verification_end(struct supervisor *sup)
 
 void verification_recover(const struct supervisor *sup)
 {
+	check_cache_drop(sup);
 	if (!goes_on(sup))
 		remove_all(sup);
 }

@@ -38,7 +38,7 @@ int verification_settle(struct supervisor *sup, char **ret_failed, struct error 
 /* Ends the round, and removes its views. */
 void verification_end(struct supervisor *sup);
 
-/* Removes what a killed supervisor left behind. */
+/* Removes what an earlier supervisor left behind. */
 void verification_recover(const struct supervisor *sup);
 
 #endif

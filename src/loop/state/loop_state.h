@@ -81,6 +81,7 @@ struct loop_options {
 	const json_t *findings;     /* actions on findings; NULL: nothing is examined */
 	const json_t *final_checks; /* commands that the agent never sees */
 	const char *hold_out;       /* a folder for these alone, or NULL */
+	const json_t *check_cache;  /* folders in the project that only the checks see */
 	const json_t *pin, *unpin;  /* patterns of pinned files (project/pins.h) */
 };
 

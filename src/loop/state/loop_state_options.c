@@ -156,6 +156,7 @@ int loop_options_read(json_t *config, struct loop_state *state, struct error *er
 	options->findings = json_object_get(config, "findings");
 	options->final_checks = json_object_get(config, "final_checks");
 	options->hold_out = jsonget_string(config, "hold_out");
+	options->check_cache = json_object_get(config, "check_cache");
 	options->pin = json_object_get(config, "pin");
 	options->unpin = json_object_get(config, "unpin");
 	options->checkpoints_off = true; /* for journals from before checkpoints */

@@ -20,7 +20,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -135,7 +134,6 @@ static bool is_below_file(const struct pinned *at, const char *path)
 	return false;
 }
 
-/* A mark that hides a file; nobody needs a privilege to make one. */
 static int hide(const struct pinned *at, const char *path, struct error *err)
 {
 	AUTO_FD folder = -1;
@@ -145,7 +143,7 @@ static int hide(const struct pinned *at, const char *path, struct error *err)
 	folder = open_folder(at, path, err);
 	if (folder < 0)
 		return -1;
-	return mknodat(folder, path_name(path), S_IFCHR, makedev(0, 0)) < 0 && errno != EEXIST
+	return tree_pins_hide(folder, path_name(path)) < 0
 		       ? error_sys(err, "hide '%s' in the view of the checks", path)
 		       : 0;
 }

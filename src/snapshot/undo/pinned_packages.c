@@ -3,6 +3,7 @@
 
 #include "draft/draft_layer.h"
 #include "draft/tree_copy.h"
+#include "draft/tree_pins.h"
 #include "project/packages.h"
 #include "snapshot/base/fault.h"
 #include "snapshot/base/libgit.h"
@@ -14,10 +15,10 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 /* ---- manifests ---- */
@@ -93,7 +94,7 @@ struct level {
 	const struct draft_layer *layer; /* NULL: everything in it is the draft's own */
 	int draft;                       /* the folder in the draft, or -1 */
 	int project;
-	char *path;
+	const char *path;
 };
 
 static bool exists(int folder, const char *name, struct stat *ret_status)
@@ -125,7 +126,7 @@ static int hide(const struct showing *show, const struct level *level, const cha
 {
 	AUTO_FD folder = open_shown(show, level);
 
-	if (folder >= 0 && (mknodat(folder, name, S_IFCHR, makedev(0, 0)) == 0 || errno == EEXIST))
+	if (folder >= 0 && tree_pins_hide(folder, name) == 0)
 		return 0;
 	return error_sys(show->err, "hide '%s/%s' in the view of the checks", level->path, name);
 }
@@ -145,20 +146,56 @@ static int show_level(struct showing *show, struct level *level);
 static int show_inner(struct showing *show, const struct level *above, const char *name,
 		      const struct draft_layer *layer, int draft)
 {
+	AUTO_FREE char *path = path_join(above->path, name);
+	AUTO_FD project = openat(above->project, name,
+				 O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct level level = { .above = above,
 			       .name = name,
 			       .layer = layer,
 			       .draft = draft,
-			       .project = openat(above->project, name,
-						 O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC),
-			       .path = path_join(above->path, name) };
-	int result = level.project < 0
-			     ? error_sys(show->err, "open '%s' in the project", level.path)
-			     : show_level(show, &level);
+			       .project = project,
+			       .path = path };
 
-	fd_close(&level.project);
-	free(level.path);
-	return result;
+	return project < 0 ? error_sys(show->err, "open '%s' in the project", path)
+			   : show_level(show, &level);
+}
+
+static bool same_target(const struct level *level, const char *name)
+{
+	char one[PATH_MAX], other[PATH_MAX];
+	ssize_t size = readlinkat(level->draft, name, one, sizeof one);
+
+	return size >= 0 && readlinkat(level->project, name, other, sizeof other) == size &&
+	       memcmp(one, other, (size_t)size) == 0;
+}
+
+static bool same_content(const struct level *level, const char *name)
+{
+	const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+	AUTO_FD draft = openat(level->draft, name, flags);
+	AUTO_FD project = openat(level->project, name, flags);
+	char one[1 << 14], other[1 << 14];
+	ssize_t size;
+
+	if (draft < 0 || project < 0)
+		return false;
+	do {
+		size = read(draft, one, sizeof one);
+		if (size < 0 || read(project, other, sizeof other) != size ||
+		    memcmp(one, other, (size_t)size) != 0)
+			return false;
+	} while (size > 0);
+	return true;
+}
+
+/* Reports whether an entry was only written again: packages that were installed once more. */
+static bool is_same(const struct level *level, const char *name, const struct stat *now,
+		    const struct stat *was)
+{
+	if (now->st_mode != was->st_mode || now->st_size != was->st_size)
+		return false;
+	return S_ISREG(was->st_mode) ? same_content(level, name)
+				     : S_ISLNK(was->st_mode) && same_target(level, name);
 }
 
 /* Shows the project's version of an entry that is the draft's own. */
@@ -166,13 +203,17 @@ static int show_own(struct showing *show, struct level *level, const char *name)
 {
 	AUTO_FREE char *path = path_join(level->path, name);
 	struct stat now, was;
-	bool is_folder = exists(level->draft, name, &now) && S_ISDIR(now.st_mode);
+	bool is_there = exists(level->draft, name, &now);
+	bool was_there = exists(level->project, name, &was);
+	bool are_folders = is_there && was_there && S_ISDIR(now.st_mode) && S_ISDIR(was.st_mode);
 	AUTO_FD inner = -1;
 
-	show->changed = show->changed || !packages_is_cache(path);
-	if (!exists(level->project, name, &was))
+	if (is_there && was_there && is_same(level, name, &now, &was))
+		return 0;
+	show->changed = show->changed || (!are_folders && !packages_is_cache(path));
+	if (!was_there)
 		return hide(show, level, name);
-	if (!S_ISDIR(was.st_mode) || !is_folder)
+	if (!are_folders)
 		return copy(show, level, name);
 	inner = openat(level->draft, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	return show_inner(show, level, name, NULL, inner);
@@ -248,7 +289,7 @@ static int look_level(struct showing *show, struct level *level);
 
 /* Looks at a folder of the project in which something changed. */
 static int look_inside(struct showing *show, const struct level *level, const char *name,
-		       char *path)
+		       const char *path)
 {
 	struct draft_layer inner;
 	struct level below = { .above = level, .name = name, .layer = &inner, .path = path };
@@ -312,7 +353,7 @@ int pinned_packages_write(const struct pinned_packages *at, struct list *ret_fol
 		struct level top = { .layer = &layers.top,
 				     .draft = layers.top.folder,
 				     .project = project,
-				     .path = (char *)"" };
+				     .path = "" };
 
 		result = look_level(&show, &top);
 	}
