@@ -4,6 +4,7 @@
 #include "snapshot/look/tally.h"
 #include "snapshot/store/boot.h"
 #include "snapshot/store/pack.h"
+#include "snapshot/store/tree_reader.h"
 #include "snapshot/undo/changes.h"
 #include "snapshot/undo/findings.h"
 #include "snapshot/undo/pinned.h"
@@ -266,7 +267,7 @@ static int find_edited(struct snapshot_request *request, struct error *err)
 			 ? -1
 			 : 0;
 	if (result == 0 && !git_oid_equal(&first.tree, &look.tree))
-		result = checkpoint_repo_load(repo, &first.tree, &base, err);
+		result = tree_reader_load(repo, &first.tree, &base, err);
 	if (result == 0) {
 		if (!git_oid_equal(&first.tree, &look.tree))
 			changes_find(&base, &look.walk.root, &everything, &changes);
@@ -348,7 +349,7 @@ static int load_side(struct snapshot_request *request, const char *number, struc
 		return checkpoint_repo_read(repo, request->look.loop, strtoll(number, NULL, 10),
 					    &checkpoint, err) < 0
 			       ? -1
-			       : checkpoint_repo_load(repo, &checkpoint.tree, ret_root, err);
+			       : tree_reader_load(repo, &checkpoint.tree, ret_root, err);
 	if (checkpoint_begin(request, err) == 0 &&
 	    look_scan(repo, &request->look, &look, err) == 0 &&
 	    look_finish(repo, &look, err) == 0) {

@@ -9,6 +9,7 @@
 #include "snapshot/look/tree_ignored.h"
 #include "snapshot/look/tree_layer.h"
 #include "snapshot/snapshot.h"
+#include "snapshot/store/tree_reader.h"
 #include "snapshot/undo/changes.h"
 #include "snapshot/undo/hunks.h"
 #include "snapshot/undo/restore.h"
@@ -55,7 +56,7 @@ static int load(struct crossing *at, const char *number, struct node *ret_root, 
 				 strtoll(number ? number : "0", NULL, 10), &checkpoint, err) < 0)
 		return -1;
 	*ret_tree = checkpoint.tree;
-	return checkpoint_repo_load(&request->repo, &checkpoint.tree, ret_root, err);
+	return tree_reader_load(&request->repo, &checkpoint.tree, ret_root, err);
 }
 
 /* Loads both ends of the changes that cross, and scans the project with the ignored files in them.
@@ -94,8 +95,8 @@ static int add_past(void *context, const struct checkpoint_repo_item *checkpoint
 	*added = (struct tree_applied){ 0 };
 	return checkpoint_repo_read(repo, at->request->look.loop, checkpoint->number - 1, &before,
 				    err) < 0 ||
-			       checkpoint_repo_load(repo, &before.tree, &added->before, err) < 0 ||
-			       checkpoint_repo_load(repo, &checkpoint->tree, &added->after, err) < 0
+			       tree_reader_load(repo, &before.tree, &added->before, err) < 0 ||
+			       tree_reader_load(repo, &checkpoint->tree, &added->after, err) < 0
 		       ? -1
 		       : 0;
 }

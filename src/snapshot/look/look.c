@@ -4,7 +4,6 @@
 #include "gitconfig/gitdir.h"
 #include "snapshot/base/gituser.h"
 #include "snapshot/look/tree_layer.h"
-#include "snapshot/store/manifest.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
 #include "util/mem.h"
@@ -143,7 +142,7 @@ static int write_root(struct look *look, struct error *err)
 	AUTO_BUFFER struct buffer tree = BUFFER_INIT(256);
 	unsigned char id[NODE_ID];
 
-	manifest_write(&look->walk.root, &manifest);
+	manifest_write(&look->walk.root, NULL, &manifest);
 	if (pack_add(look->pack, GIT_OBJECT_BLOB, manifest.data, manifest.used, id, err) < 0)
 		return -1;
 	add_entry(&tree, "40000", "files", look->walk.root.id);
@@ -269,7 +268,7 @@ static int scan_draft(struct checkpoint_repo *repo, const struct look_options *o
 
 	*look = (struct look){ 0 };
 	if (checkpoint_repo_read(repo, options->loop, 0, &first, err) < 0 ||
-	    checkpoint_repo_load(repo, &first.tree, &base, err) < 0)
+	    tree_reader_load(repo, &first.tree, &base, err) < 0)
 		return -1;
 	node_each(&base, read_size, repo->odb);
 	result = look_scan_layer(repo, options, &layers, look, err);

@@ -8,7 +8,7 @@
 #include "snapshot/look/ahead.h"
 #include "snapshot/look/look_walk.h"
 #include "snapshot/store/cache.h"
-#include "snapshot/store/checkpoint_repo.h"
+#include "snapshot/store/tree_reader.h"
 
 struct look_options {
 	const char *project;

@@ -47,6 +47,7 @@ struct node {
 	enum node_kind kind;
 	mode_t mode;    /* the twelve permission bits */
 	bool chunked;   /* a large file: the object is a tree of chunks */
+	bool closed;    /* a folder whose entries were not read (tree_reader.h) */
 	bool opaque;    /* a folder of a layer: hides the one below (look/tree_layer.h) */
 	bool unsure;    /* may change without a visible change of its stat */
 	char seen;      /* stat'ed ahead (look/ahead.h), and unchanged */
