@@ -92,25 +92,25 @@ static int prune_if_needed(struct snapshot_request *request, struct error *err)
 }
 
 /* Facts for the loop. Skipped while an agent is working: it would invalidate them at once. */
-static void write_tally(struct snapshot_request *request, const struct look *look)
+static void write_tally(struct snapshot_request *request, struct look *look)
 {
 	const char *since = request->save.since;
 	struct checkpoint_repo_item from;
 	struct error unknown; /* `since` may have been pruned */
-	struct tally tally;
+	char hash[SHA256_HEX];
 	uint64_t changed;
 
 	if (request->look.live)
 		return;
-	tally_count(&look->walk.root, &tally);
+	tally_hash(&look->walk.root, hash);
 	json_open(&request->json, "tally", '{');
-	json_number(&request->json, "files", tally.files);
-	json_number(&request->json, "bytes", tally.bytes);
-	json_text(&request->json, "tree", tally.tree);
+	json_number(&request->json, "files", look->walk.files);
+	json_number(&request->json, "bytes", look->walk.bytes);
+	json_text(&request->json, "tree", hash);
 	if (since &&
 	    checkpoint_repo_read(&request->repo, request->look.loop, strtoll(since, NULL, 10),
 				 &from, &unknown) == 0 &&
-	    tally_changed(&request->repo, &from, &look->walk.root, &changed, &unknown) == 0)
+	    tally_changed(&look->reader, &from, &look->walk.root, &changed, &unknown) == 0)
 		json_number(&request->json, "changed", changed);
 	json_close(&request->json);
 }
@@ -178,19 +178,22 @@ int checkpoint_sync(struct snapshot_request *request, struct error *err)
 static int scan(struct snapshot_request *request, struct look *look, struct error *err)
 {
 	struct checkpoint_repo *repo = &request->repo;
+	struct look_options options = request->look;
 	struct list repaired = { 0 };
-	int result = look_scan(repo, &request->look, look, err);
+	int result;
 
+	options.sparse = options.live || !repo->rebooted;
+	result = look_scan(repo, &options, look, err);
 	if (result < 0 || request->look.live)
 		return result;
 	if (!repo->rebooted)
 		return repo->draft && !boot_is_recorded(repo) ? boot_record(repo, err) : 0;
-	result = repair_project(repo, &request->look, look, &repaired, err);
+	result = repair_project(repo, &options, look, &repaired, err);
 	repo->rebooted = false;
 	if (result == 0 && repaired.count) {
 		json_list(&request->json, "repaired", &repaired);
 		look_release(look);
-		result = look_scan(repo, &request->look, look, err);
+		result = look_scan(repo, &options, look, err);
 	}
 	list_release(&repaired);
 	return result < 0 ? -1 : boot_record(repo, err);
@@ -216,19 +219,20 @@ static int save(struct snapshot_request *request, struct look *look,
 		struct checkpoint_repo_item *ret_made, bool *ret_same, struct error *err)
 {
 	struct checkpoint_repo *repo = &request->repo;
+	bool live = request->look.live;
 	struct syncing syncing;
 	int result;
 
 	if (checkpoint_begin(request, err) < 0 || check_base(request, err) < 0)
 		return -1;
-	if (!request->look.live)
+	if (!live)
 		start_sync(&syncing, request);
 	result = scan(request, look, err) < 0 ||
 				 save_checkpoint(repo, &request->look, look, &request->save,
 						 ret_made, ret_same, err) < 0
 			 ? -1
 			 : 0;
-	if (!request->look.live && finish_sync(&syncing, err) < 0)
+	if (!live && finish_sync(&syncing, err) < 0)
 		result = -1;
 	return result;
 }
@@ -296,6 +300,7 @@ int checkpoint_save(struct snapshot_request *request, struct error *err)
 		json_flag(&request->json, "same", same);
 		json_number(&request->json, "read_files", look.walk.content.files);
 		json_number(&request->json, "read_bytes", look.walk.content.read);
+		json_number(&request->json, "read_folders", look.reader.trees);
 		json_number(&request->json, "torn", look.walk.content.torn);
 		json_flag(&request->json, "ignored_changed", look.walk.ignored_changed);
 		json_number(&request->json, "stored_bytes", pack_bytes(look.pack));

@@ -129,7 +129,7 @@ static int load_layers(struct crossing *at, struct error *err)
 }
 
 /* Makes both ends of the changes, with the ignored files that the draft changes. */
-static void add_ignored(struct crossing *at)
+static int add_ignored(struct crossing *at, struct error *err)
 {
 	const struct tree_ignored_facts facts = { .rules = at->present.rules,
 						  .began_ms = at->began_ms,
@@ -139,7 +139,7 @@ static void add_ignored(struct crossing *at)
 		tree_ignored(&at->first, &at->present.walk.root, &facts, &at->base);
 	else
 		node_copy(&at->first, &at->base);
-	tree_layer(&at->base, &at->layer.walk.root, &at->layers.top, &at->draft);
+	return tree_layer(NULL, &at->base, &at->layer.walk.root, &at->layers.top, &at->draft, err);
 }
 
 /* Saves the project as it is, so that it can be brought back, and its contents can be merged. */
@@ -484,8 +484,8 @@ static int run(struct crossing *at, struct error *err)
 	    (request->gate.layers ? load_layers(at, err) : load_both(at, err)) < 0 ||
 	    save_present(at, err) < 0)
 		return -1;
-	if (request->gate.layers)
-		add_ignored(at);
+	if (request->gate.layers && add_ignored(at, err) < 0)
+		return -1;
 	if (!is_shown(at))
 		return error_with(err, ERROR_BUSY,
 				  "the project changed in the meantime (try again)");

@@ -400,6 +400,20 @@ def test_checkpoints_of_drafts_read_no_file_that_an_earlier_one_has_read(t):
     expect(snapshots.save(kind="after", draft=draft, edited=1)["edited_read"] > 0, "files are read after a reboot")
 
 
+def test_a_checkpoint_of_a_draft_reads_only_folders_that_the_draft_changed(t):
+    """So it costs what the change costs, not what the project costs."""
+    for folder in range(40):
+        t.write(f"d{folder}/inner/file", f"{folder}\n")
+    snapshots, draft, files = drafted(t, "overlay")
+    t.write(os.path.join(files, "d7/inner/file"), "changed\n")
+    t.write(os.path.join(files, "new/file"), "new\n")
+    saved = snapshots.save(kind="after", draft=draft, since=0)
+    equal(saved["read_folders"], 3, "folders read: the project, d7 and d7/inner")
+    equal(saved["tally"]["changed"], 2, "changed files")
+    first = snapshots.ask("list")[1]["checkpoints"][0]
+    equal((saved["files"] - first["files"], saved["bytes"] - first["bytes"]), (1, 10), "more files and bytes in the checkpoint")
+
+
 def changed(snapshots, draft):
     """The paths that a draft changes."""
     equal(snapshots.ask("diff", from_=0, style="json", draft=draft)[0], 0, "exit status of diff")

@@ -2,6 +2,7 @@
 #include "unit_repository.h"
 
 #include "snapshot/checkpoint.h"
+#include "snapshot/store/pack.h"
 #include "snapshot/store/tree_reader.h"
 #include "snapshot/undo/changes.h"
 
@@ -182,6 +183,50 @@ static void opens_with_other_modes(void)
 	checkpoint_repo_close(&repo);
 }
 
+/* Writes a tree with the files of a checkpoint, and a manifest of version 1. */
+static void write_old(const git_oid *tree, git_oid *ret_old)
+{
+	static const char manifest[] = "ringfence 1\0modes 644 755 755";
+	AUTO_BUFFER struct buffer bytes = BUFFER_INIT(256);
+	struct pack *pack = pack_new(&repo, false, NULL);
+	unsigned char id[NODE_ID];
+	git_tree *files = NULL;
+
+	if (checkpoint_repo_parts(&repo, tree, &files, NULL, &err) < 0 ||
+	    pack_add(pack, GIT_OBJECT_BLOB, manifest, sizeof manifest, id, &err) < 0)
+		abort();
+	buffer_add(&bytes, "40000 files", strlen("40000 files") + 1);
+	buffer_add(&bytes, git_tree_id(files)->id, NODE_ID);
+	buffer_add(&bytes, "100644 manifest", strlen("100644 manifest") + 1);
+	buffer_add(&bytes, id, NODE_ID);
+	if (pack_add(pack, GIT_OBJECT_TREE, bytes.data, bytes.used, ret_old->id, &err) < 0 ||
+	    pack_finish(pack, &err) < 0)
+		abort();
+	pack_free(pack);
+	git_tree_free(files);
+}
+
+static void opens_old(void)
+{
+	struct checkpoint_repo_item item;
+	struct tree_reader reader;
+	struct node root;
+	git_oid old;
+
+	fresh();
+	put("project/a/b/build/file", "1");
+	save();
+	open_store();
+	if (checkpoint_repo_read(&repo, "loop", 0, &item, &err) < 0)
+		abort();
+	write_old(&item.tree, &old);
+	CHECK("a tree whose manifest does not tell what is generated is read as a whole",
+	      tree_reader_start(&reader, &repo, &old, &root, &err) == 0 && reader.trees == 4 &&
+		      node_at(&root, "a/b/build/file"));
+	node_release(&root);
+	checkpoint_repo_close(&repo);
+}
+
 static void broken(void)
 {
 	struct node root = { .kind = NODE_FOLDER, .closed = true, .id = { 1 } };
@@ -206,6 +251,7 @@ int main(void)
 	opens_recorded();
 	opens_differing();
 	opens_with_other_modes();
+	opens_old();
 	broken();
 	return unit_end();
 }

@@ -202,23 +202,16 @@ static int open_nodes(const struct pair *at, struct node *old, struct node *new,
 
 static int open_folders(const struct pair *at, struct node *old, struct node *new, size_t depth)
 {
-	size_t i = 0, j = 0;
+	struct node_pair next = { 0 };
 
 	if (at->same_modes && old->closed && new->closed &&memcmp(old->id, new->id, NODE_ID) == 0)
 		return 0;
 	if (check_depth(depth, at->err) < 0 || tree_reader_open(at->old_reader, old, at->err) < 0 ||
 	    tree_reader_open(at->new_reader, new, at->err) < 0)
 		return -1;
-	while (i < old->count || j < new->count) {
-		struct node *a = i < old->count ? &old->inner[i] : NULL;
-		struct node *b = j < new->count ? &new->inner[j] : NULL;
-		int order = !a ? 1 : !b ? -1 : strcmp(a->name, b->name);
-
-		i += order <= 0;
-		j += order >= 0;
-		if (open_nodes(at, order <= 0 ? a : NULL, order >= 0 ? b : NULL, depth) < 0)
+	while (node_next_pair(old, new, &next))
+		if (open_nodes(at, next.a, next.b, depth) < 0)
 			return -1;
-	}
 	return 0;
 }
 
