@@ -9,6 +9,7 @@
 #include "snapshot/look/tree_ignored.h"
 #include "snapshot/look/tree_layer.h"
 #include "snapshot/snapshot.h"
+#include "snapshot/store/tree_reader.h"
 #include "snapshot/undo/changes.h"
 #include "snapshot/undo/hunks.h"
 #include "snapshot/undo/restore.h"
@@ -55,7 +56,7 @@ static int load(struct crossing *at, const char *number, struct node *ret_root, 
 				 strtoll(number ? number : "0", NULL, 10), &checkpoint, err) < 0)
 		return -1;
 	*ret_tree = checkpoint.tree;
-	return checkpoint_repo_load(&request->repo, &checkpoint.tree, ret_root, err);
+	return tree_reader_load(&request->repo, &checkpoint.tree, ret_root, err);
 }
 
 /* Loads both ends of the changes that cross, and scans the project with the ignored files in them.
@@ -94,8 +95,8 @@ static int add_past(void *context, const struct checkpoint_repo_item *checkpoint
 	*added = (struct tree_applied){ 0 };
 	return checkpoint_repo_read(repo, at->request->look.loop, checkpoint->number - 1, &before,
 				    err) < 0 ||
-			       checkpoint_repo_load(repo, &before.tree, &added->before, err) < 0 ||
-			       checkpoint_repo_load(repo, &checkpoint->tree, &added->after, err) < 0
+			       tree_reader_load(repo, &before.tree, &added->before, err) < 0 ||
+			       tree_reader_load(repo, &checkpoint->tree, &added->after, err) < 0
 		       ? -1
 		       : 0;
 }
@@ -128,7 +129,7 @@ static int load_layers(struct crossing *at, struct error *err)
 }
 
 /* Makes both ends of the changes, with the ignored files that the draft changes. */
-static void add_ignored(struct crossing *at)
+static int add_ignored(struct crossing *at, struct error *err)
 {
 	const struct tree_ignored_facts facts = { .rules = at->present.rules,
 						  .began_ms = at->began_ms,
@@ -138,7 +139,7 @@ static void add_ignored(struct crossing *at)
 		tree_ignored(&at->first, &at->present.walk.root, &facts, &at->base);
 	else
 		node_copy(&at->first, &at->base);
-	tree_layer(&at->base, &at->layer.walk.root, &at->layers.top, &at->draft);
+	return tree_layer(NULL, &at->base, &at->layer.walk.root, &at->layers.top, &at->draft, err);
 }
 
 /* Saves the project as it is, so that it can be brought back, and its contents can be merged. */
@@ -483,8 +484,8 @@ static int run(struct crossing *at, struct error *err)
 	    (request->gate.layers ? load_layers(at, err) : load_both(at, err)) < 0 ||
 	    save_present(at, err) < 0)
 		return -1;
-	if (request->gate.layers)
-		add_ignored(at);
+	if (request->gate.layers && add_ignored(at, err) < 0)
+		return -1;
 	if (!is_shown(at))
 		return error_with(err, ERROR_BUSY,
 				  "the project changed in the meantime (try again)");

@@ -1,4 +1,4 @@
-// sources: src/snapshot/store/manifest.c src/snapshot/store/node.c
+// sources: src/snapshot/generated.c src/snapshot/store/manifest.c src/snapshot/store/node.c
 /* Checkpoint manifests, read onto a tree. */
 #include "fuzz.h"
 
@@ -23,6 +23,15 @@ static void make_tree(struct node *root)
 	*node_add(&root->inner[1]) = (struct node){ .name = "b", .kind = NODE_FILE, .mode = 0644 };
 }
 
+static int find(void *context, const char *path, struct node **ret_folder, struct error *err)
+{
+	struct node *node = node_at(context, path);
+
+	(void)err;
+	*ret_folder = node && node->kind == NODE_FOLDER ? node : NULL;
+	return 0;
+}
+
 void fuzz_manifest(const uint8_t *data, size_t size)
 {
 	AUTO_BUFFER struct buffer out = BUFFER_INIT(1 << 24);
@@ -30,10 +39,10 @@ void fuzz_manifest(const uint8_t *data, size_t size)
 	struct error err;
 
 	make_tree(&root);
-	if (manifest_read((const char *)data, size, &root, &err) == 0) {
+	if (manifest_read((const char *)data, size, &root, find, &root, &err) == 0) {
 		if (root.count < 4 || root.inner[0].mode > 07777)
 			abort();
-		manifest_write(&root, &out);
+		manifest_write(&root, NULL, &out);
 		if (buffer_overflowed(&out) || out.data[out.used - 1])
 			abort();
 	}

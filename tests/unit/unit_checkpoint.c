@@ -689,7 +689,7 @@ static void broken_stores(void)
 	run_says(checkpoint_save, &plain, "0");
 	open_store();
 	CHECK("a missing tree cannot be loaded",
-	      checkpoint_repo_load(&repo, &nothing, &root, &err) < 0);
+	      tree_reader_load(&repo, &nothing, &root, &err) < 0);
 	CHECK("a missing commit cannot be read",
 	      checkpoint_repo_read_commit(&repo, &nothing, &item, &err) < 0);
 	CHECK("the last number is found, and is -1 for an unknown loop",

@@ -97,8 +97,78 @@ static void make_tree(struct node *root, mode_t mode)
 	node_group(root);
 }
 
+static int find_folder(void *context, const char *path, struct node **ret_folder, struct error *err)
+{
+	struct node *node = node_at(context, path);
+
+	(void)err;
+	*ret_folder = node && node->kind == NODE_FOLDER ? node : NULL;
+	return 0;
+}
+
+static int read_manifest(const char *bytes, size_t size, struct node *root, struct error *err)
+{
+	return manifest_read(bytes, size, root, find_folder, root, err);
+}
+
+static bool refuses(const char *bytes, size_t size)
+{
+	struct error err;
+	struct node root;
+	bool refused;
+
+	make_tree(&root, 0644);
+	refused = read_manifest(bytes, size, &root, &err) < 0;
+	node_release(&root);
+	return refused;
+}
+
+static void manifest_heads(void)
+{
+	static const char old[] = "ringfence 1\0modes 600 700 750";
+	static const char newer[] = "ringfence 3\0modes 600 700 750";
+	struct manifest_head head = { 0 };
+	struct error err;
+	struct node root;
+
+	CHECK("an older manifest can be read",
+	      manifest_read_head(old, sizeof old, &head, &err) == 0 && head.version == 1 &&
+		      head.size == sizeof old);
+	make_tree(&root, 0644);
+	manifest_set_modes(&head, &root);
+	CHECK("its usual modes are those of entries",
+	      node_find(&root, "a")->mode == 0600 && node_find(&root, "run")->mode == 0700 &&
+		      node_find(&root, "d")->mode == 0750);
+	node_release(&root);
+	CHECK("a newer one, one without modes, and nothing are refused",
+	      manifest_read_head(newer, sizeof newer, &head, &err) < 0 &&
+		      manifest_read_head(old, 12, &head, &err) < 0 &&
+		      manifest_read_head(old, 0, &head, &err) < 0);
+}
+
+/* dist/, dist/build/, src/, src/build, src/target */
+static void manifest_generated(void)
+{
+	static const char text[] = "ringfence 2\0modes 644 755 755\0g dist\0g src/build\0"
+				   "s a socket: src/target";
+	AUTO_BUFFER struct buffer out = BUFFER_INIT(4096);
+	struct node root = { .name = "build", .kind = NODE_FOLDER, .mode = 0755 };
+
+	add(&root, "dist", NODE_FOLDER, 0755);
+	add(node_find(&root, "dist"), "build", NODE_FOLDER, 0755);
+	add(&root, "src", NODE_FOLDER, 0755);
+	add(node_find(&root, "src"), "build", NODE_LINK, 0777);
+	add(node_find(&root, "src"), "target", NODE_SKIPPED, 0)->why = NODE_WHY_SOCKET;
+	manifest_write(&root, NULL, &out);
+	CHECK("a manifest names generated entries that are in no other one, and are saved",
+	      out.used == sizeof text && memcmp(out.data, text, sizeof text) == 0);
+	node_release(&root);
+}
+
 static void manifests(void)
 {
+	static const char no_file[] = "ringfence 1\0modes 644 755 755\0m 600 none";
+	static const char no_folder[] = "ringfence 2\0modes 644 755 755\0g none";
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(4096);
 	AUTO_BUFFER struct buffer again = BUFFER_INIT(4096);
 	struct node full, bare;
@@ -107,21 +177,24 @@ static void manifests(void)
 	make_tree(&full, 0600);
 	add(&full, "pipe", NODE_FIFO, 0622);
 	add(&full, "sock", NODE_SKIPPED, 0)->why = NODE_WHY_SOCKET;
-	manifest_write(&full, &text);
+	manifest_write(&full, &(struct manifest_head){ .usual = { 0644, 0755, 0755 } }, &text);
 	make_tree(&bare, 0644);
 	CHECK("a manifest completes a git tree",
-	      manifest_read(text.data, text.used, &bare, &err) == 0 && bare.mode == 0750 &&
+	      read_manifest(text.data, text.used, &bare, &err) == 0 && bare.mode == 0750 &&
 		      node_find(&bare, "a")->mode == 0600 &&
 		      node_at(&bare, "d/b")->group == node_find(&bare, "a")->group &&
 		      node_find(&bare, "pipe")->mode == 0622 &&
 		      strcmp(node_why_text(node_find(&bare, "sock")->why), "a socket") == 0);
-	manifest_write(&bare, &again);
+	manifest_write(&bare, &(struct manifest_head){ .usual = { 0644, 0755, 0755 } }, &again);
 	CHECK("writing it again gives the same bytes",
 	      text.used == again.used && memcmp(text.data, again.data, text.used) == 0);
-	CHECK("a truncated manifest is refused",
-	      manifest_read(text.data, text.used - 3, &bare, &err) < 0);
+	again.used = 0;
+	manifest_write(&full, NULL, &again);
+	CHECK("otherwise the usual modes are the most common ones",
+	      strcmp(again.data + strlen(again.data) + 1, "modes 600 755 755") == 0);
+	CHECK("a truncated manifest is refused", refuses(text.data, text.used - 3));
 	CHECK("a manifest that names a missing file is refused",
-	      manifest_read("ringfence 1\0modes 644 755 755\0m 600 none\0", 41, &bare, &err) < 0);
+	      refuses(no_file, sizeof no_file) && refuses(no_folder, sizeof no_folder));
 	node_release(&full);
 	node_release(&bare);
 }
@@ -256,6 +329,8 @@ int main(void)
 	names();
 	sums();
 	manifests();
+	manifest_heads();
+	manifest_generated();
 	ignore_rules();
 	comparing();
 	indexes();

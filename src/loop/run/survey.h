@@ -1,7 +1,8 @@
 /*
  * A survey of the project before and after an iteration: its size, the changed files, and a hash of
  * the whole tree that identifies a state seen before. A checkpoint provides the same facts
- * (loop_checkpoint.h); the walk here is for loops without checkpoints, and for failed ones.
+ * (loop_checkpoint.h), except that its size includes generated files that it saves; the walk here
+ * is for loops without checkpoints, and for failed ones.
  *
  * The files are the agent's: they are read as data, without following symlinks or blocking.
  * Generated files (build folders, caches, installed packages) and .git are skipped.

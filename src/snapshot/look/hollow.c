@@ -2,6 +2,7 @@
 #include "snapshot/look/hollow.h"
 
 #include "draft/draft_layer.h"
+#include "snapshot/store/tree_reader.h"
 #include "util/mem.h"
 
 #include <stdlib.h>
@@ -72,7 +73,7 @@ static int mark_all(struct checkpoint_repo *repo, const char *loop, struct marki
 	git_oid nothing;
 
 	if (checkpoint_repo_read(repo, loop, 0, &first, err) < 0 ||
-	    checkpoint_repo_load(repo, &first.tree, &base, err) < 0)
+	    tree_reader_load(repo, &first.tree, &base, err) < 0)
 		return -1;
 	git_odb_hash(&nothing, "", 0, GIT_OBJECT_BLOB);
 	add_id(&at->visible, nothing.id); /* whatever is empty can be restored */

@@ -4,7 +4,7 @@
 #include "gitconfig/gitdir.h"
 #include "snapshot/base/gituser.h"
 #include "snapshot/look/tree_layer.h"
-#include "snapshot/store/manifest.h"
+#include "snapshot/look/tree_totals.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
 #include "util/mem.h"
@@ -137,13 +137,14 @@ static void add_entry(struct buffer *tree, const char *mode, const char *name,
 	buffer_add(tree, id, NODE_ID);
 }
 
-static int write_root(struct look *look, struct error *err)
+/* like: of the tree's usual modes (manifest_write()), or NULL. */
+static int write_root(struct look *look, const struct manifest_head *like, struct error *err)
 {
 	AUTO_BUFFER struct buffer manifest = BUFFER_INIT((size_t)1 << 31);
 	AUTO_BUFFER struct buffer tree = BUFFER_INIT(256);
 	unsigned char id[NODE_ID];
 
-	manifest_write(&look->walk.root, &manifest);
+	manifest_write(&look->walk.root, like, &manifest);
 	if (pack_add(look->pack, GIT_OBJECT_BLOB, manifest.data, manifest.used, id, err) < 0)
 		return -1;
 	add_entry(&tree, "40000", "files", look->walk.root.id);
@@ -158,7 +159,7 @@ static int scan_project(struct checkpoint_repo *repo, const struct look_options 
 	bool first;
 	int result;
 
-	*look = (struct look){ .rules_hash = "-" };
+	*look = (struct look){ .rules_hash = "-", .reader.repo = repo };
 	if (project < 0)
 		return error_sys(err, "open the project '%s'", options->project);
 	if (read_rules(repo, options, look, err) < 0)
@@ -176,7 +177,7 @@ static int scan_project(struct checkpoint_repo *repo, const struct look_options 
 	}
 	result = look_walk_scan(&look->walk, err);
 	ahead_stop(look->ahead);
-	if (result < 0 || write_root(look, err) < 0)
+	if (result < 0 || write_root(look, NULL, err) < 0)
 		return -1;
 	/* This cache does not tell which files the rules ignore. */
 	if (look->walk.included)
@@ -199,27 +200,26 @@ static int write_trees(struct pack *pack, struct node *folder, struct error *err
 	return look_walk_write_tree(pack, folder, err);
 }
 
-static int count_entry(void *context, struct node *node, const char *path)
-{
-	struct look_walk *walk = context;
-
-	(void)path;
-	walk->files += node->kind != NODE_FOLDER && node->kind != NODE_IGNORED;
-	walk->bytes += node->kind == NODE_FILE ? node->size : 0;
-	walk->odd += node->kind == NODE_SKIPPED || node->kind == NODE_FIFO;
-	return 0;
-}
-
-int look_set_tree(struct look *look, struct node *tree, struct error *err)
+static int set_tree(struct look *look, struct node *tree, const struct manifest_head *like,
+		    const struct tree_totals *totals, struct error *err)
 {
 	/* The same rules: the project was not scanned, so the cache stays as it is. */
 	look->walk.same_rules = true;
 	look->walk.changed = false;
-	look->walk.files = look->walk.bytes = look->walk.odd = 0;
+	look->walk.files = totals->files;
+	look->walk.bytes = totals->bytes;
+	look->walk.odd = totals->odd;
 	look->walk.root = *tree;
 	*tree = (struct node){ 0 };
-	node_each(&look->walk.root, count_entry, &look->walk);
-	return write_trees(look->pack, &look->walk.root, err) < 0 ? -1 : write_root(look, err);
+	return write_trees(look->pack, &look->walk.root, err) < 0 ? -1
+								  : write_root(look, like, err);
+}
+
+int look_set_tree(struct look *look, struct node *tree, struct error *err)
+{
+	struct tree_totals totals = tree_totals_count(tree);
+
+	return set_tree(look, tree, NULL, &totals, err);
 }
 
 /* ---- drafts ---- */
@@ -259,25 +259,55 @@ static int read_size(void *context, struct node *node, const char *path)
 	return 0;
 }
 
+/* Opens the tree that a draft began with: its first folder, or the whole tree with sizes. */
+static int open_base(struct checkpoint_repo *repo, const struct look_options *options,
+		     const struct checkpoint_repo_item *first, struct look *look, struct node *base,
+		     struct error *err)
+{
+	if (tree_reader_start(&look->reader, repo, &first->tree, base, err) < 0)
+		return -1;
+	if (options->sparse)
+		return 0;
+	if (tree_reader_open_all(&look->reader, base, err) < 0)
+		return -1;
+	node_each(base, read_size, repo->odb);
+	return 0;
+}
+
+/* Puts the layer that was scanned over the base. The usual modes are the base's, and the totals are
+ * changed from the base's: the whole tree need not be open to count them. */
+static int put_layer(struct look *look, const struct draft_layer *layer,
+		     const struct checkpoint_repo_item *first, struct node *base, struct error *err)
+{
+	struct tree_totals totals = { first->files, first->bytes, first->skipped };
+	struct node tree;
+	int result = tree_layer(&look->reader, base, &look->walk.root, layer, &tree, err);
+
+	node_release(&look->walk.root);
+	if (result == 0)
+		result = tree_totals_change(&look->reader, base, &tree, &totals, err);
+	if (result == 0)
+		result = set_tree(look, &tree, &look->reader.head, &totals, err);
+	node_release(&tree);
+	return result;
+}
+
 static int scan_draft(struct checkpoint_repo *repo, const struct look_options *options,
 		      struct look *look, struct error *err)
 {
 	struct checkpoint_repo_item first;
 	struct draft_layer_root layers;
-	struct node base, tree;
+	struct node base = { 0 };
 	int result;
 
 	*look = (struct look){ 0 };
-	if (checkpoint_repo_read(repo, options->loop, 0, &first, err) < 0 ||
-	    checkpoint_repo_load(repo, &first.tree, &base, err) < 0)
+	if (checkpoint_repo_read(repo, options->loop, 0, &first, err) < 0)
 		return -1;
-	node_each(&base, read_size, repo->odb);
-	result = look_scan_layer(repo, options, &layers, look, err);
-	if (result == 0) {
-		tree_layer(&base, &look->walk.root, &layers.top, &tree);
-		node_release(&look->walk.root);
-		result = look_set_tree(look, &tree, err);
-	}
+	result = look_scan_layer(repo, options, &layers, look, err) < 0 ||
+				 open_base(repo, options, &first, look, &base, err) < 0 ||
+				 put_layer(look, &layers.top, &first, &base, err) < 0
+			 ? -1
+			 : 0;
 	draft_layer_release(&layers);
 	node_release(&base);
 	return result;

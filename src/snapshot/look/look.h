@@ -8,7 +8,7 @@
 #include "snapshot/look/ahead.h"
 #include "snapshot/look/look_walk.h"
 #include "snapshot/store/cache.h"
-#include "snapshot/store/checkpoint_repo.h"
+#include "snapshot/store/tree_reader.h"
 
 struct look_options {
 	const char *project;
@@ -18,6 +18,9 @@ struct look_options {
 	const char *draft;
 	bool ignored; /* also save ignored files */
 	bool live;    /* an agent is working */
+	/* Of a draft: folders that it did not change stay closed (store/tree_reader.h), and files
+	 * in it that are the base's have no size. */
+	bool sparse;
 	/* Trees with ignored paths that are saved as well (look_walk.h); each may be NULL. Not for
 	 * drafts. */
 	const struct node *extra[LOOK_WALK_EXTRAS];
@@ -30,8 +33,9 @@ struct look {
 	struct ignore_rules *rules;
 	char rules_hash[SHA256_HEX];
 	struct pack *pack;
-	git_oid tree;       /* with the entries files and manifest */
-	const char *notice; /* for the user, or NULL */
+	struct tree_reader reader; /* of a draft: opens its closed folders */
+	git_oid tree;              /* with the entries files and manifest */
+	const char *notice;        /* for the user, or NULL */
 };
 
 /* Adds the ignore rules of the user's global git configuration. */

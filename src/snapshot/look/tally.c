@@ -14,10 +14,15 @@ static bool is_content(const struct node *node)
 	return node->kind == NODE_FILE || node->kind == NODE_LINK;
 }
 
-/* ---- counting ---- */
+/* Reports whether a git tree has this entry. */
+static bool is_stored(const struct node *node)
+{
+	return is_content(node) || node->kind == NODE_FOLDER;
+}
 
-static bool add_folder(const struct node *folder, struct tally *tally,
-		       unsigned char ret_id[NODE_ID]);
+/* ---- the hash ---- */
+
+static bool identify(const struct node *folder, unsigned char ret_id[NODE_ID]);
 
 static void add_text(struct buffer *text, const struct node *node, const unsigned char *id)
 {
@@ -27,41 +32,34 @@ static void add_text(struct buffer *text, const struct node *node, const unsigne
 	buffer_add(text, id, NODE_ID);
 }
 
-/* Adds an entry. Returns false if generated files below it do not count. */
-static bool add_entry(const struct node *node, struct tally *tally, struct buffer *text)
+/* Adds an entry. Returns false if it is generated, or generated files below it do not count. */
+static bool add_entry(const struct node *node, struct buffer *text)
 {
 	unsigned char id[NODE_ID];
 	bool whole = true;
 
+	if (generated_is(node->name))
+		return false;
 	memcpy(id, node->id, NODE_ID);
 	if (node->kind == NODE_FOLDER)
-		whole = add_folder(node, tally, id);
-	else if (node->kind != NODE_IGNORED)
-		tally->files++;
-	if (is_content(node))
-		tally->bytes += node->size;
-	if (is_content(node) || node->kind == NODE_FOLDER)
-		add_text(text, node, id);
+		whole = identify(node, id);
+	add_text(text, node, id);
 	return whole;
 }
 
 /*
- * Adds the entries of a folder. ret_id identifies what counts; it is the folder's own id if
- * everything does.
+ * Identifies what counts in a folder, by the folder's own id if everything does. Everything counts
+ * in a closed folder (manifest.h).
  */
-static bool add_folder(const struct node *folder, struct tally *tally,
-		       unsigned char ret_id[NODE_ID])
+static bool identify(const struct node *folder, unsigned char ret_id[NODE_ID])
 {
 	AUTO_BUFFER struct buffer text = BUFFER_INIT((size_t)1 << 31);
 	char hex[SHA256_HEX];
 	bool whole = true;
 
-	for (size_t i = 0; i < folder->count; i++) {
-		if (generated_is(folder->inner[i].name))
+	for (size_t i = 0; i < folder->count; i++)
+		if (is_stored(&folder->inner[i]) && !add_entry(&folder->inner[i], &text))
 			whole = false;
-		else if (!add_entry(&folder->inner[i], tally, &text))
-			whole = false;
-	}
 	memcpy(ret_id, folder->id, NODE_ID);
 	if (!whole) {
 		sha256_hex(buffer_text(&text), text.used, hex);
@@ -70,31 +68,36 @@ static bool add_folder(const struct node *folder, struct tally *tally,
 	return whole;
 }
 
-void tally_count(const struct node *root, struct tally *ret_tally)
+void tally_hash(const struct node *root, char ret_hash[SHA256_HEX])
 {
 	unsigned char id[NODE_ID];
 
-	*ret_tally = (struct tally){ 0 };
-	add_folder(root, ret_tally, id);
-	sha256_hex(id, sizeof id, ret_tally->tree);
+	identify(root, id);
+	sha256_hex(id, sizeof id, ret_hash);
 }
 
 /* ---- comparing ---- */
 
 struct comparing {
-	struct checkpoint_repo *repo;
+	struct tree_reader *reader;
 	uint64_t changed;
 	struct error *err;
 };
 
-static void count_content(struct comparing *at, const struct node *node)
+/* Counts the files at and below a node. */
+static int count_content(struct comparing *at, struct node *node)
 {
-	struct tally all = { 0 };
-	unsigned char id[NODE_ID];
+	int result = 0;
 
-	if (node->kind == NODE_FOLDER)
-		add_folder(node, &all, id);
-	at->changed += is_content(node) ? 1 : all.files;
+	at->changed += is_content(node);
+	if (node->kind != NODE_FOLDER)
+		return 0;
+	if (tree_reader_open(at->reader, node, at->err) < 0)
+		return -1;
+	for (size_t i = 0; i < node->count && result == 0; i++)
+		if (!generated_is(node->inner[i].name))
+			result = count_content(at, &node->inner[i]);
+	return result;
 }
 
 /* An entry of a tree in the repository. */
@@ -117,43 +120,46 @@ static bool is_same(const struct node *node, const struct entry *entry)
 	       memcmp(node->id, entry->id->id, NODE_ID) == 0;
 }
 
-static int compare(struct comparing *at, const struct node *folder, const git_oid *id, int depth);
+static int compare(struct comparing *at, struct node *folder, const git_oid *id, int depth);
 
 /* Compares an entry of the checkpoint with the current node of that name, or NULL. */
-static int compare_entry(struct comparing *at, const struct node *node, const struct entry *entry,
+static int compare_entry(struct comparing *at, struct node *node, const struct entry *entry,
 			 int depth)
 {
-	static const struct node empty = { .kind = NODE_FOLDER };
+	struct node empty = { .kind = NODE_FOLDER };
+	bool same_kind = !node || (node->kind == NODE_FOLDER) == is_folder(entry);
 
-	if (is_folder(entry)) {
-		if (node && node->kind != NODE_FOLDER)
-			count_content(at, node);
-		return compare(at, node && node->kind == NODE_FOLDER ? node : &empty, entry->id,
-			       depth + 1);
-	}
-	if (node && node->kind == NODE_FOLDER)
-		count_content(at, node);
+	if (!same_kind && count_content(at, node) < 0)
+		return -1;
+	if (is_folder(entry))
+		return compare(at, node && same_kind ? node : &empty, entry->id, depth + 1);
 	at->changed += !node || !is_same(node, entry);
 	return 0;
 }
 
 /* Counts entries that the checkpoint does not have. Its trees are sorted differently from nodes. */
-static void count_new(struct comparing *at, const struct node *folder, const bool *met)
+static int count_new(struct comparing *at, const struct node *folder, const bool *met)
 {
-	for (size_t i = 0; i < folder->count; i++)
+	int result = 0;
+
+	for (size_t i = 0; i < folder->count && result == 0; i++)
 		if (!met[i] && !generated_is(folder->inner[i].name))
-			count_content(at, &folder->inner[i]);
+			result = count_content(at, &folder->inner[i]);
+	return result;
 }
 
-static int compare(struct comparing *at, const struct node *folder, const git_oid *id, int depth)
+static int compare(struct comparing *at, struct node *folder, const git_oid *id, int depth)
 {
-	AUTO_FREE bool *met = mem_zero((folder->count + 1) * sizeof *met);
+	AUTO_FREE bool *met = NULL;
 	git_tree *tree = NULL;
 	int result = 0;
 
 	if (memcmp(folder->id, id->id, NODE_ID) == 0)
 		return 0;
-	if (depth > NODE_DEEPEST || git_tree_lookup(&tree, at->repo->repository, id) < 0)
+	if (tree_reader_open(at->reader, folder, at->err) < 0)
+		return -1;
+	met = mem_zero((folder->count + 1) * sizeof *met);
+	if (depth > NODE_DEEPEST || git_tree_lookup(&tree, at->reader->repo->repository, id) < 0)
 		return libgit_error("read a checkpoint", at->err);
 	for (size_t i = 0; i < git_tree_entrycount(tree) && result == 0; i++) {
 		const git_tree_entry *stored = git_tree_entry_byindex(tree, i);
@@ -170,21 +176,18 @@ static int compare(struct comparing *at, const struct node *folder, const git_oi
 		result = compare_entry(at, node, &entry, depth);
 	}
 	git_tree_free(tree);
-	if (result == 0)
-		count_new(at, folder, met);
-	return result;
+	return result < 0 ? -1 : count_new(at, folder, met);
 }
 
-int tally_changed(struct checkpoint_repo *repo, const struct checkpoint_repo_item *since,
-		  const struct node *root, uint64_t *ret_changed, struct error *err)
+int tally_changed(struct tree_reader *reader, const struct checkpoint_repo_item *since,
+		  struct node *root, uint64_t *ret_changed, struct error *err)
 {
-	struct comparing at = { .repo = repo, .err = err };
+	struct comparing at = { .reader = reader, .err = err };
 	git_tree *files = NULL;
 	git_blob *manifest = NULL;
 	int result;
 
-	if (checkpoint_repo_git(repo, err) < 0 ||
-	    checkpoint_repo_parts(repo, &since->tree, &files, &manifest, err) < 0)
+	if (checkpoint_repo_parts(reader->repo, &since->tree, &files, &manifest, err) < 0)
 		return -1;
 	result = compare(&at, root, git_tree_id(files), 0);
 	git_tree_free(files);

@@ -5,9 +5,15 @@
 
 #include <string.h>
 
-static const struct node nothing = { .name = "", .kind = NODE_FOLDER };
+struct putting {
+	struct tree_reader *reader;
+	struct node *base;
+	const struct draft_layer *draft;
+	struct error *err;
+};
 
-static void put_entries(const struct node *base, const struct node *layer, struct node *out);
+static int put_entries(const struct putting *at, const struct node *base, const struct node *layer,
+		       struct node *out);
 
 static void take(struct node *out, const struct node *from)
 {
@@ -28,20 +34,24 @@ static bool is_foreign(const struct node *base)
 }
 
 /* Puts a folder of the layer over an entry of the base, which may be NULL. */
-static void put_folder(const struct node *base, const struct node *layer, struct node *out)
+static int put_folder(const struct putting *at, struct node *base, const struct node *layer,
+		      struct node *out)
 {
+	static const struct node nothing = { .name = "", .kind = NODE_FOLDER };
 	bool merges = base && base->kind == NODE_FOLDER && !layer->opaque;
 	struct node *merged;
 
 	if (is_foreign(base) && !layer->opaque) {
 		take(out, base);
-		return;
+		return 0;
 	}
+	if (merges && tree_reader_open(at->reader, base, at->err) < 0)
+		return -1;
 	merged = node_add(out);
 	*merged = (struct node){
 		.name = layer->name, .kind = NODE_FOLDER, .mode = layer->mode, .inode = layer->inode
 	};
-	put_entries(merges ? base : &nothing, layer, merged);
+	return put_entries(at, merges ? base : &nothing, layer, merged);
 }
 
 static size_t names_size(const struct node *folder)
@@ -66,47 +76,43 @@ static void own_names(struct node *folder)
 	}
 }
 
-static void put_entries(const struct node *base, const struct node *layer, struct node *out)
+static int put_entries(const struct putting *at, const struct node *base, const struct node *layer,
+		       struct node *out)
 {
-	size_t i = 0, j = 0;
+	struct node_pair pair = { 0 };
+	int result = 0;
 
-	while (i < base->count || j < layer->count) {
-		const struct node *below = i < base->count ? &base->inner[i] : NULL;
-		const struct node *above = j < layer->count ? &layer->inner[j] : NULL;
-		int order = !below ? 1 : !above ? -1 : strcmp(below->name, above->name);
-
-		i += order <= 0;
-		j += order >= 0;
-		if (order < 0 || !above)
-			take(out, below);
-		else if (above->kind == NODE_FOLDER)
-			put_folder(order == 0 ? below : NULL, above, out);
+	while (result == 0 && node_next_pair(base, layer, &pair))
+		if (pair.b && pair.b->kind == NODE_FOLDER)
+			result = put_folder(at, pair.a, pair.b, out);
 		else
-			take(out, above);
-	}
+			take(out, pair.b ? pair.b : pair.a);
 	own_names(out);
+	return result;
 }
-
-struct refill {
-	const struct node *base;
-	const struct draft_layer *draft;
-};
 
 /* Gives an empty file or folder of the draft, wherever it was moved to, the content that was left
  * out. */
 static int refill(void *context, struct node *node, const char *path)
 {
-	const struct refill *at = context;
+	const struct putting *at = context;
 	bool empty = (node->kind == NODE_FILE && node->size == 0) ||
 		     (node->kind == NODE_FOLDER && node->count == 0);
 	const char *from = empty && node->inode ? draft_layer_emptied(at->draft, node->inode, path)
 						: NULL;
-	const struct node *content = from ? node_at((struct node *)at->base, from) : NULL;
 	const char *name = node->name;
 	mode_t mode = node->mode;
+	struct node *content;
 
+	if (!from)
+		return 0;
+	if (tree_reader_at(at->reader, at->base, from, &content, at->err) < 0)
+		return -1;
 	if (!content || content->kind != node->kind)
 		return 0;
+	/* Where it is now, names below it may count as generated, so nothing stays closed. */
+	if (tree_reader_open_all(at->reader, content, at->err) < 0)
+		return -1;
 	node_release(node);
 	node_copy(content, node);
 	node->name = name;
@@ -114,12 +120,15 @@ static int refill(void *context, struct node *node, const char *path)
 	return 0;
 }
 
-void tree_layer(const struct node *base, struct node *layer, const struct draft_layer *draft,
-		struct node *ret_result)
+int tree_layer(struct tree_reader *reader, struct node *base, struct node *layer,
+	       const struct draft_layer *draft, struct node *ret_result, struct error *err)
 {
+	struct putting at = { reader, base, draft, err };
+
 	node_part_groups(layer, base);
 	*ret_result = (struct node){ .name = "", .kind = NODE_FOLDER, .mode = layer->mode };
-	put_entries(base, layer, ret_result);
-	node_each(ret_result, refill, &(struct refill){ base, draft });
+	if (put_entries(&at, base, layer, ret_result) < 0 || node_each(ret_result, refill, &at) < 0)
+		return -1;
 	node_tidy_groups(ret_result);
+	return 0;
 }

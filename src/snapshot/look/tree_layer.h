@@ -9,12 +9,14 @@
 #define SNAPSHOT_LOOK_TREE_LAYER_H
 
 #include "draft/draft_layer.h"
-#include "snapshot/store/node.h"
+#include "snapshot/store/tree_reader.h"
 
 /* layer: a scan of the changes of this draft (struct look_walk, `layer`), whose groups of hard
- * links are renumbered here. Folders that the layer has get no id. The caller releases the
- * result, which owns everything that it holds. */
-void tree_layer(const struct node *base, struct node *layer, const struct draft_layer *draft,
-		struct node *ret_result);
+ * links are renumbered here. Folders that the layer has get no id. Folders of the base are opened
+ * by its reader where the layer has one; all others stay closed in the result. The reader may be
+ * NULL if all are open. Returns 0, or -1 with err set. The caller releases the result, which owns
+ * everything that it holds, in both cases. */
+int tree_layer(struct tree_reader *reader, struct node *base, struct node *layer,
+	       const struct draft_layer *draft, struct node *ret_result, struct error *err);
 
 #endif

@@ -4,8 +4,6 @@
 #include "snapshot/base/libgit.h"
 #include "snapshot/base/note.h"
 #include "snapshot/base/snapshot_confine.h"
-#include "snapshot/store/manifest.h"
-#include "snapshot/store/stored_name.h"
 #include "util/file/durable.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
@@ -355,110 +353,5 @@ int checkpoint_repo_parts(struct checkpoint_repo *repo, const git_oid *tree, git
 		*ret_files = files;
 	if (result == 0 && ret_manifest)
 		*ret_manifest = manifest;
-	return result;
-}
-
-/* Reads the size of a chunked file. */
-static int read_size(struct checkpoint_repo *repo, const git_oid *id, uint64_t *ret_size)
-{
-	git_tree *tree = NULL;
-	git_blob *blob = NULL;
-	const git_tree_entry *entry = NULL;
-	int result = -1;
-
-	if (git_tree_lookup(&tree, repo->repository, id) == 0)
-		entry = git_tree_entry_byname(tree, "size");
-	if (entry && git_blob_lookup(&blob, repo->repository, git_tree_entry_id(entry)) == 0) {
-		AUTO_FREE char *text = strndup(git_blob_rawcontent(blob),
-					       (size_t)git_blob_rawsize(blob));
-
-		*ret_size = text ? strtoull(text, NULL, 10) : 0;
-		result = 0;
-	}
-	git_blob_free(blob);
-	git_tree_free(tree);
-	return result;
-}
-
-static int load_tree(struct checkpoint_repo *repo, const git_oid *id, struct node *folder,
-		     int depth, struct error *err);
-
-static int load_entry(struct checkpoint_repo *repo, const git_tree_entry *entry, bool chunked,
-		      struct node *node, int depth, struct error *err)
-{
-	git_filemode_t mode = git_tree_entry_filemode_raw(entry);
-
-	memcpy(node->id, git_tree_entry_id(entry)->id, NODE_ID);
-	node->chunked = chunked;
-	node->kind = chunked                     ? NODE_FILE
-		     : mode == GIT_FILEMODE_TREE ? NODE_FOLDER
-		     : mode == GIT_FILEMODE_LINK ? NODE_LINK
-						 : NODE_FILE;
-	node->mode = mode == GIT_FILEMODE_BLOB_EXECUTABLE ? 0755 : 0644;
-	if (chunked && (mode != GIT_FILEMODE_TREE ||
-			read_size(repo, git_tree_entry_id(entry), &node->size) < 0))
-		return libgit_error("read a large file from a checkpoint", err);
-	return node->kind == NODE_FOLDER
-		       ? load_tree(repo, git_tree_entry_id(entry), node, depth + 1, err)
-		       : 0;
-}
-
-static int load_tree(struct checkpoint_repo *repo, const git_oid *id, struct node *folder,
-		     int depth, struct error *err)
-{
-	AUTO_BUFFER struct buffer names = BUFFER_INIT((size_t)1 << 31);
-	git_tree *tree = NULL;
-	int result = 0;
-	size_t at = 0;
-	bool chunked;
-
-	if (depth > NODE_DEEPEST)
-		return error_set(err, "a checkpoint has more than %d levels of folders",
-				 NODE_DEEPEST);
-	if (git_tree_lookup(&tree, repo->repository, id) < 0)
-		return libgit_error("read a checkpoint", err);
-	memcpy(folder->id, id->id, NODE_ID);
-	for (size_t i = 0; i < git_tree_entrycount(tree) && result == 0; i++) {
-		const git_tree_entry *entry = git_tree_entry_byindex(tree, i);
-		const char *name = stored_name_read(git_tree_entry_name(entry), &chunked);
-
-		if (!name) {
-			result = error_set(err, "a checkpoint holds an invalid file name");
-			break;
-		}
-		buffer_add(&names, name, strlen(name) + 1);
-		result = load_entry(repo, entry, chunked, node_add(folder), depth, err);
-	}
-	git_tree_free(tree);
-	folder->names = names.data;
-	names.data = NULL;
-	for (size_t i = 0; i < folder->count; i++) {
-		folder->inner[i].name = folder->names ? folder->names + at : "";
-		at += strlen(folder->inner[i].name) + 1;
-	}
-	node_sort(folder);
-	return result;
-}
-
-int checkpoint_repo_load(struct checkpoint_repo *repo, const git_oid *tree, struct node *ret_root,
-			 struct error *err)
-{
-	struct node root = { .kind = NODE_FOLDER };
-	git_blob *manifest = NULL;
-	git_tree *files = NULL;
-	int result;
-
-	if (checkpoint_repo_parts(repo, tree, &files, &manifest, err) < 0)
-		return -1;
-	result = load_tree(repo, git_tree_id(files), &root, 0, err);
-	if (result == 0)
-		result = manifest_read(git_blob_rawcontent(manifest),
-				       (size_t)git_blob_rawsize(manifest), &root, err);
-	git_blob_free(manifest);
-	git_tree_free(files);
-	if (result == 0)
-		*ret_root = root;
-	else
-		node_release(&root);
 	return result;
 }

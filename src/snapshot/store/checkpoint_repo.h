@@ -103,13 +103,7 @@ char *checkpoint_repo_file(const char *name, const char *draft);
 int checkpoint_repo_write(struct checkpoint_repo *repo, int folder, const char *name,
 			  const char *bytes, size_t size, struct error *err);
 
-/*
- * Loads the complete tree of a checkpoint. The caller releases it. Returns 0, or -1 with err set.
- */
-int checkpoint_repo_load(struct checkpoint_repo *repo, const git_oid *tree, struct node *ret_root,
-			 struct error *err);
-
-/* Looks up the two entries of a checkpoint's tree. Either output may be NULL. */
+/* Looks up the two entries of a checkpoint's tree (tree_reader.h). Either output may be NULL. */
 int checkpoint_repo_parts(struct checkpoint_repo *repo, const git_oid *tree, git_tree **ret_files,
 			  git_blob **ret_manifest, struct error *err);
 

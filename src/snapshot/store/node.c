@@ -105,6 +105,19 @@ struct node *node_at(struct node *root, const char *path)
 	return at;
 }
 
+bool node_next_pair(const struct node *a, const struct node *b, struct node_pair *pair)
+{
+	bool in_a = a && pair->next_a < a->count;
+	bool in_b = b && pair->next_b < b->count;
+	int order = !in_a ? 1 : !in_b ? -1 : 0;
+
+	if (in_a && in_b)
+		order = strcmp(a->inner[pair->next_a].name, b->inner[pair->next_b].name);
+	pair->a = in_a && order <= 0 ? &a->inner[pair->next_a++] : NULL;
+	pair->b = in_b && order >= 0 ? &b->inner[pair->next_b++] : NULL;
+	return in_a || in_b;
+}
+
 void node_copy(const struct node *from, struct node *ret_copy)
 {
 	size_t bytes = 0;

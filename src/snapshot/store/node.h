@@ -47,6 +47,7 @@ struct node {
 	enum node_kind kind;
 	mode_t mode;    /* the twelve permission bits */
 	bool chunked;   /* a large file: the object is a tree of chunks */
+	bool closed;    /* a folder whose entries were not read (tree_reader.h) */
 	bool opaque;    /* a folder of a layer: hides the one below (look/tree_layer.h) */
 	bool unsure;    /* may change without a visible change of its stat */
 	char seen;      /* stat'ed ahead (look/ahead.h), and unchanged */
@@ -82,6 +83,16 @@ struct node *node_find(const struct node *folder, const char *name);
 
 /* Returns the node at a path ("a/b", or "" for the root), or NULL. */
 struct node *node_at(struct node *root, const char *path);
+
+/* An entry of each of two folders, with the same name; NULL in a folder that does not have it. */
+struct node_pair {
+	struct node *a, *b;
+	size_t next_a, next_b;
+};
+
+/* Goes on to the next pair of entries, by name; a pair of zeros is before the first one. A folder
+ * may be NULL. Returns false after the last pair. */
+bool node_next_pair(const struct node *a, const struct node *b, struct node_pair *pair);
 
 /* Makes a deep copy that owns its names. */
 void node_copy(const struct node *from, struct node *ret_copy);

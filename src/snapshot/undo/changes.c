@@ -62,18 +62,11 @@ static void compare_pair(struct finding *at, const struct node *a, const struct 
 
 static void compare(struct finding *at, const struct node *old, const struct node *new)
 {
-	size_t i = 0, j = 0;
+	struct node_pair pair = { 0 };
 
-	while ((old && i < old->count) || (new &&j < new->count)) {
-		const struct node *a = old && i < old->count ? &old->inner[i] : NULL;
-		const struct node *b = new &&j < new->count ? &new->inner[j] : NULL;
-		int order = !a ? 1 : !b ? -1 : strcmp(a->name, b->name);
-
-		i += order <= 0;
-		j += order >= 0;
-		compare_pair(at, order <= 0 && is_compared(a) ? a : NULL,
-			     order >= 0 && is_compared(b) ? b : NULL);
-	}
+	while (node_next_pair(old, new, &pair))
+		compare_pair(at, is_compared(pair.a) ? pair.a : NULL,
+			     is_compared(pair.b) ? pair.b : NULL);
 }
 
 /* An added or removed file, for sorting by content. */

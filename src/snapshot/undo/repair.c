@@ -1,6 +1,7 @@
 /* Restores emptied files. */
 #include "snapshot/undo/repair.h"
 
+#include "snapshot/store/tree_reader.h"
 #include "snapshot/undo/restore.h"
 
 struct finding {
@@ -31,7 +32,7 @@ int repair_project(struct checkpoint_repo *repo, const struct look_options *opti
 	if (last < 0)
 		return 0;
 	if (checkpoint_repo_read(repo, options->loop, last, &from, err) < 0 ||
-	    checkpoint_repo_load(repo, &from.tree, &was, err) < 0)
+	    tree_reader_load(repo, &from.tree, &was, err) < 0)
 		return -1;
 	node_each(&was, find_emptied, &finding);
 	node_release(&was);

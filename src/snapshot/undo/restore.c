@@ -3,6 +3,7 @@
 
 #include "snapshot/base/fault.h"
 #include "snapshot/look/hollow.h"
+#include "snapshot/store/tree_reader.h"
 #include "snapshot/undo/restore_plan.h"
 #include "snapshot/undo/restore_stage.h"
 #include "util/file/dirwalk.h"
@@ -376,7 +377,7 @@ static int make_target(struct checkpoint_repo *repo, const struct node *present,
 	struct node target;
 	int result = 0;
 
-	if (checkpoint_repo_load(repo, tree, &loaded, err) < 0)
+	if (tree_reader_load(repo, tree, &loaded, err) < 0)
 		return -1;
 	if (!paths->count) {
 		*ret_target = loaded;
@@ -547,8 +548,8 @@ static int complete_record(struct checkpoint_repo *repo, const struct look_optio
 	own.extra[0] = &trees[0];
 	own.extra[1] = &trees[1];
 	result = checkpoint_repo_read(repo, note->loop, note->number - 1, &before, err) < 0 ||
-				 checkpoint_repo_load(repo, &before.tree, &trees[0], err) < 0 ||
-				 checkpoint_repo_load(repo, &note->tree, &trees[1], err) < 0
+				 tree_reader_load(repo, &before.tree, &trees[0], err) < 0 ||
+				 tree_reader_load(repo, &note->tree, &trees[1], err) < 0
 			 ? -1
 			 : scan_and_restore(repo, &own, &target, err);
 	node_release(&trees[0]);
