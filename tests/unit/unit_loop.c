@@ -135,6 +135,7 @@ static const struct {
 	{ "agent", "git", "agent" },
 	{ "checks", "git", "checks" },
 	{ "checks", "held_out", "checks" },
+	{ "checks", "probed", "checks" },
 	{ "checks", "examined", "checks" },
 	{ "agent", "imported", "agent" },
 	{ "checks", "imported", "checks" },

@@ -7,6 +7,7 @@
 #include "loop/run/project_watch.h"
 #include "loop/state/loop_folder.h"
 #include "util/file/fd.h"
+#include "util/file/path.h"
 #include "util/mem.h"
 
 #include <fcntl.h>
@@ -191,14 +192,34 @@ static void drain(struct sink *sink)
 }
 
 /* A part that only reads sees what the others see, and can change nothing. */
-static void make_read_only(struct fence_spec *spec, const struct supervisor *sup)
+static void make_read_only(struct fence_spec *spec, const struct supervisor *sup,
+			   const char *origin)
 {
 	spec->read_only = true;
-	spec->read_only_origin = "--review";
+	spec->read_only_origin = origin;
 	fence_paths_add_all(&spec->read, &sup->fence.write);
 	for (size_t i = 0; i < sup->git.covers.count; i++)
 		fence_covers_add(&spec->covers, sup->git.covers.items[i].path,
 				 sup->git.covers.items[i].source, false);
+}
+
+/* Lets a phase change only what it names, in the project. A path that is missing is made, because
+ * the fence can show only what exists. */
+static void make_narrow(struct fence_spec *spec, const struct supervisor *sup,
+			const struct loop_phase *phase)
+{
+	size_t index;
+	const json_t *path;
+
+	make_read_only(spec, sup, "phases: write");
+	json_array_foreach(phase->write, index, path)
+	{
+		AUTO_FREE char *full = path_join(sup->state.options.project,
+						 json_string_value(path));
+
+		fence_paths_add(&spec->write, full, "phases");
+		spec->write.items[spec->write.count - 1].made = true;
+	}
 }
 
 static void make_writable(struct fence_spec *spec, const struct supervisor *sup)
@@ -238,6 +259,7 @@ static int start(struct supervisor *sup, const struct work *work, struct error *
 	AUTO_FREE char *report = mem_format("%s/%sreport.json", work->folder, work->name);
 	const struct work_view agents = { .folder = sup->state.options.draft };
 	const struct work_view view = work->view ? *work->view : agents;
+	const struct loop_phase *phase = loop_state_phase(&sup->state);
 	struct fence_spec spec = sup->fence;
 	struct ledger_options ledger;
 	AUTO_FREE char *day = NULL;
@@ -260,7 +282,9 @@ static int start(struct supervisor *sup, const struct work *work, struct error *
 	hold_out(sup, work, &spec);
 	protect_git(&spec, sup);
 	if (loop_state_part(&sup->state)->review)
-		make_read_only(&spec, sup);
+		make_read_only(&spec, sup, "--review");
+	else if (work->format && phase && phase->write)
+		make_narrow(&spec, sup, phase);
 	else
 		make_writable(&spec, sup);
 	if (work->keep) {

@@ -18,6 +18,7 @@ struct check_run {
 	size_t index;
 	const char *command;
 	bool final;                /* the agent never sees it */
+	bool apart;                /* not one of the loop's checks */
 	const char *folder, *name; /* of its logs */
 	const struct work_view *view;
 };
@@ -69,7 +70,7 @@ static json_t *run_once(struct supervisor *sup, const struct check_run *run, int
 	data = judge_check(&facts, &result, buffer_text(&text), text.used);
 	json_object_set_new(data, "new",
 			    json_boolean(sup->state.step == LOOP_STEP_checks && !run->final &&
-					 result.kind != FENCE_OK &&
+					 !run->apart && result.kind != FENCE_OK &&
 					 sup->state.checks[run->index].held_before));
 	if (runner_out_of_time(&result)) {
 		AUTO_BUFFER struct buffer limit = BUFFER_INIT(LIMIT_BYTES);
@@ -169,6 +170,41 @@ static int run_final(struct supervisor *sup, size_t index, const char *folder, s
 	return data ? supervisor_append(sup, LOOP_EVENT_held_out, data, err) : ended;
 }
 
+/* Runs a command that ends the phase, and records its result. */
+static int run_probe(struct supervisor *sup, const char *folder, struct error *err)
+{
+	size_t index = sup->state.phase.checks_done;
+	AUTO_FREE char *name = mem_format("phase-%zu.", index + 1);
+	struct work_view pinned;
+	const struct check_run run = {
+		.index = index,
+		.command = loop_phase_check(loop_state_phase(&sup->state), index),
+		.apart = true,
+		.folder = folder,
+		.name = name,
+		.view = verification_pinned(sup, &pinned),
+	};
+	json_t *data;
+	int ended;
+
+	if (!settle(sup, &ended, err))
+		return ended;
+	data = run_once(sup, &run, &ended, err);
+	return data ? supervisor_append(sup, LOOP_EVENT_probed, data, err) : ended;
+}
+
+/* Runs the commands that end the phase. */
+static int run_probes(struct supervisor *sup, const char *folder, struct error *err)
+{
+	const struct loop_phase *phase = loop_state_phase(&sup->state);
+	int result = 0;
+
+	while (result == 0 && phase && sup->state.step == LOOP_STEP_checks && !sup->leaving &&
+	       sup->state.phase.checks_done < loop_phase_checks(phase))
+		result = run_probe(sup, folder, err);
+	return result;
+}
+
 /* Runs the final checks if everything else holds. */
 static int run_finals(struct supervisor *sup, const char *folder, struct error *err)
 {
@@ -200,6 +236,8 @@ int check_round_run(struct supervisor *sup, const char *folder, struct error *er
 	while (result == 0 && sup->state.step == step && !sup->leaving &&
 	       sup->state.checks_done < sup->state.options.checks.count)
 		result = run_check(sup, sup->state.checks_done, folder, err);
+	if (result == 0)
+		result = run_probes(sup, folder, err);
 	if (result == 0)
 		result = run_finals(sup, folder, err);
 	verification_end(sup);
