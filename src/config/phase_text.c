@@ -9,7 +9,7 @@
 #include <jansson.h>
 #include <string.h>
 
-/* What a key of a phase holds. */
+/* The kinds of values. */
 enum kind { NAME, TEXT, FILE_PATH, LIST, PATHS, UNTIL, CHOICE, LIKE_SETTING };
 
 struct key {

@@ -15,7 +15,7 @@
 
 enum { PHASE_TEXT_MOST = 16, PHASE_TEXT_NAME_BYTES = 40, PHASE_TEXT_CONDITIONS = 8 };
 
-/* What ends a phase. */
+/* The conditions that end a phase. */
 enum phase_text_until {
 	PHASE_TEXT_DONE,       /* the rules of the loop hold */
 	PHASE_TEXT_PROMISE,    /* the agent ended with the promise */

@@ -279,6 +279,8 @@ static bool stops_early(const struct decision_input *in, struct decision *d)
 		add_to_reason(d, "the promise was not given");
 	if (only_unpromised(in))
 		add_to_reason(d, choose_check(in).text);
+	if (in->phase.name && !in->phase.held)
+		add_to_reason(d, "the last phase is not over");
 	return true;
 }
 
@@ -670,7 +672,7 @@ static void choose_level(const struct decision_input *in, struct decision *d)
 	}
 }
 
-/* Makes way for the next phase, which begins anew. */
+/* Makes way for the next phase, which starts afresh. */
 static void leave_phase(struct decision *d)
 {
 	d->next_phase = true;
@@ -732,7 +734,8 @@ static const char *unfinished(const struct decision_input *in)
 		return "the changes weaken the checks (see: ringfence diff --findings)";
 	if (f->interrupted || failure_checks_held(f) < f->checks || !in->rules.promise ||
 	    in->promised)
-		return "not done yet";
+		return in->phase.name && !in->phase.held ? "the last phase is not over yet"
+							 : "not done yet";
 	return f->checks > 0 ? "the checks pass, but the agent did not end with the promise"
 			     : "the agent did not end with the promise";
 }

@@ -30,7 +30,7 @@
  *   go on
  *
  * In a loop with phases (phase.h), "done" also needs the last phase to be over. A phase that is
- * over is followed by the next one, whatever else is decided; level and breakers begin anew.
+ * over is followed by the next one, whatever else is decided; level and breakers start afresh.
  *
  * Waits, pauses for a person and interruptions do not use up an iteration, and breakers ignore the
  * first two. Every reason is a sentence. A limit is reported with its value and the option that

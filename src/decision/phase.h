@@ -1,7 +1,7 @@
 /*
  * Phases: a loop may be a list of them, such as plan, work and verify.
  *
- * A phase is over when its conditions hold after an iteration of it; then the next one begins. A
+ * A phase is over when its conditions hold after one of its iterations; then the next one begins. A
  * phase never outvotes the rules of the loop: they decide whether the last phase, and with it the
  * loop, is done. A phase that reaches a limit of its own needs a person, unless it is set to make
  * way for the next one.

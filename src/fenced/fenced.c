@@ -198,7 +198,7 @@ static void set_refused(struct fence_result *result, const struct error *err)
 	snprintf(result->why, sizeof result->why, "%s", err->text);
 }
 
-/* Whose files this process makes. */
+/* The owner of files that this process makes. */
 struct owner {
 	uid_t uid;
 	gid_t gid;

@@ -89,7 +89,7 @@ void made_paths_drop(const char *project, const struct list *made)
 		AUTO_FD folder = open_beneath(root, *above ? above : ".", FOLDER);
 		int flags = is_empty_file(root, made->items[i]) ? 0 : AT_REMOVEDIR;
 
-		/* What is not empty stays, and so does a file that is not one. */
+		/* A folder that is not empty stays, and so does anything else that is there now. */
 		if (folder >= 0)
 			unlinkat(folder, path_name(made->items[i]), flags);
 	}

@@ -5,12 +5,12 @@
 #ifndef FENCED_MADE_PATHS_H
 #define FENCED_MADE_PATHS_H
 
-#include "fence/fence_spec.h"
+#include "fence/fence.h"
 #include "util/error.h"
 #include "util/list.h"
 
-/* Makes the missing paths among these, which are in the project. No symlink is followed. *made lists
- * what was made, also after a failure. Returns 0, or -1 with err set. */
+/* Makes the missing paths among these, which are in the project. No symlink is followed. *made
+ * lists what was made, also after a failure. Returns 0, or -1 with err set. */
 int made_paths_make(const char *project, const struct fence_paths *paths, struct list *made,
 		    struct error *err);
 

@@ -348,7 +348,7 @@ out:
 	return result;
 }
 
-/* What is set beside the words that name an agent. */
+/* Settings beside the words that name an agent. */
 struct terms {
 	const char *model, *arguments; /* or NULL */
 };

@@ -15,7 +15,7 @@
 
 enum { PROMPT_BYTES = 1 << 20 };
 
-/* What the phases are made with. */
+/* The means to make phases. */
 struct making {
 	struct effective *effective;
 	const char *promise;
@@ -60,6 +60,22 @@ static void add_write(const json_t *phase, json_t *terms)
 	if (write)
 		json_object_set_new(terms, "write",
 				    none ? json_array() : json_copy((json_t *)write));
+}
+
+/* Refuses what the loop may not do: a phase only narrows it. */
+static int check_write(const struct making *making, const json_t *terms, struct error *err)
+{
+	const struct fence_spec *spec = &making->effective->spec;
+
+	if (json_array_size(json_object_get(terms, "write")) && spec->read_only &&
+	    !spec->write.count)
+		return error_set(err, "write: the project is read-only (%s)",
+				 spec->read_only_origin ? spec->read_only_origin : "--read-only");
+	if (json_object_get(terms, "write") && spec->accepted_weaker & FENCE_WEAKER_NO_FENCE)
+		list_printf(making->notices,
+			    "NO FENCE: nothing keeps the phase '%s' from changing other files",
+			    jsonget_text(terms, "name"));
+	return 0;
 }
 
 static int add_condition(const struct making *making, const char *text, json_t *list,
@@ -157,7 +173,8 @@ static int make_phase(const struct making *making, const json_t *phase, struct p
 
 	made->terms = json_pack("{s:O}", "name", json_object_get(phase, "name"));
 	add_write(phase, made->terms);
-	if (add_prompt(phase, made->terms, &why) == 0 &&
+	if (check_write(making, made->terms, &why) == 0 &&
+	    add_prompt(phase, made->terms, &why) == 0 &&
 	    add_until(making, phase, made->terms, &why) == 0 &&
 	    add_limits(phase, made->terms, &why) == 0 && add_agents(making, phase, made, &why) == 0)
 		return 0;

@@ -18,7 +18,7 @@ THREE = """phases:
     write: none
     until: iterations 1
 """
-# What the scripted agent does depends on the phase that its prompt names.
+# The scripted agent acts by the phase that its prompt names.
 BY_PHASE = "case $prompt in *'This is plan.'*) {plan};; *'This is work.'*) {work};; *) {verify};; esac"
 
 
@@ -107,6 +107,22 @@ def test_a_plan_phase_changes_nothing_but_its_plan(t, where, narrow):
         equal([word for word in said if word in ("WROTE", "REMOVED", "MADE")], ["WROTE"] * 4 + ["REMOVED", "MADE"], "what it could do")
 
 
+def test_a_phase_never_widens_what_the_loop_may_change(t):
+    """It is refused where the project is read-only, and its path stays read-only if the user named others; a path that both name is writable."""
+    result = begin(t).run("--read-only")
+    equal(result.code, 125, "exit status", result)
+    contains(result.err, "phase 'plan': write: the project is read-only (--read-only)", "the refusal")
+    loop = begin(t, THREE.replace("write: PLAN.md", "write: [PLAN.md, src/PLAN.md]"), name="named", plan="echo x >PLAN.md && say WROTE; edit src/PLAN.md x")
+    os.mkdir(loop.path("src"))
+    loop.write("src/a", "a")
+    loop.write("PLAN.md", "mine")
+    loop.write("src/PLAN.md", "old")
+    loop.run("-m", "1", "--write", "src", "--write", "src/PLAN.md")
+    with open(os.path.join(loop.folder, "iterations/1/stdout.log"), encoding="utf-8") as file:
+        equal(file.read(), "", "what the agent could do")
+    equal((loop.tree()["PLAN.md"], loop.tree()["src/PLAN.md"]), ("mine", "x\n"), "the files")
+
+
 def test_a_phase_without_write_access_leaves_no_file_behind(t):
     """An empty plan file, which exists only so that the fence can show it, does not stay."""
     loop = begin(t, THREE.replace("write: PLAN.md", "write: [docs/PLAN.md, notes/]"), plan="say nothing")
@@ -149,7 +165,7 @@ def test_the_money_of_a_phase_ends_its_agent_and_the_phase(t):
 
 
 def test_a_phase_never_outvotes_a_check(t):
-    """The last phase is over at once, but the check fails until the second iteration of it."""
+    """The last phase is over at once, but the check fails until its second iteration."""
     loop = begin(t, "phases: [{name: plan, until: promise}, {name: last, until: iterations 1}]\n",
                  plan="say '<promise>COMPLETE</promise>'", verify="[ $N -lt 3 ] || edit done yes; say '<promise>COMPLETE</promise>'")
     equal(loop.run().code, 0, "exit status")
@@ -222,7 +238,7 @@ CLIMBING = (*EVENTS, "--escalate-after", "1", "--progress", "results")
 
 
 def parts(loop):
-    """Who worked in each iteration that was not interrupted."""
+    """The agents of the iterations that were not interrupted."""
     verdicts = [entry["verdict"] for entry in loop.history()]
     begun = [json.loads(data)["part"] for kind, data in loop.events() if kind == "begun"]
     return [part for part, verdict in zip(begun, verdicts) if verdict != "interrupted"]

@@ -7,8 +7,10 @@
 #include "fenced/made_paths.h"
 #include "loop/run/prompt.h"
 #include "loop/state/loop_state.h"
+#include "util/file/fd.h"
 #include "util/mem.h"
 
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -152,6 +154,23 @@ static void mistakes(void)
 					     "a prompt or a prompt-file, not both"));
 }
 
+/* The example of docs/loop.md. */
+static void example(void)
+{
+	AUTO_BUFFER struct buffer page = BUFFER_INIT(1 << 20);
+	AUTO_FD file = open("docs/loop.md", O_RDONLY | O_CLOEXEC);
+	const char *begin = file >= 0 && fd_read_all(file, &page) == 0
+				    ? strstr(buffer_text(&page), "```yaml\nagent: claude\n")
+				    : NULL;
+	const char *end = begin ? strstr(begin + 8, "```") : NULL;
+	AUTO_FREE char *text = end ? mem_format("%.*s", (int)(end - begin - 8), begin + 8) : NULL;
+	AUTO_FREE char *phases = text ? active(text, "") : NULL;
+
+	CHECK("the example of the documentation is valid",
+	      text && !*mistake(text) && strstr(phases, "\"name\":\"plan\"") &&
+		      strstr(phases, "\"name\":\"verify\""));
+}
+
 static void names(void)
 {
 	struct list found = { 0 };
@@ -219,7 +238,7 @@ static void ends(void)
 	      decides(&in, DECISION_GO_ON, true, "the phase 'plan' is over; next: 'work'"));
 	in.breakers[BREAKER_NO_PROGRESS].count = 4;
 	decision_make(&in, &d);
-	CHECK("which begins anew",
+	CHECK("which starts afresh",
 	      !d.level && !d.stalled && !d.breakers[BREAKER_NO_PROGRESS].count);
 	in.phase.needs_rules = true;
 	in.facts.checks_passed = 0;
@@ -249,7 +268,15 @@ static void last(void)
 
 	in.phase.next = NULL;
 	CHECK("the loop is not done before its last phase is over",
-	      decides(&in, DECISION_GO_ON, false, "not done yet"));
+	      decides(&in, DECISION_GO_ON, false, "the last phase is not over yet"));
+	in.breakers[BREAKER_NO_PROGRESS].count = 3;
+	in.earlier = &in.snapshot;
+	in.earlier_count = 1;
+	CHECK("an early stop says so as well",
+	      decides(&in, DECISION_LIMIT, false, "stopped early") &&
+		      decides(&in, DECISION_LIMIT, false, "the last phase is not over"));
+	in = usual();
+	in.phase.next = NULL;
 	in.phase.held = true;
 	CHECK("it is done when both hold", decides(&in, DECISION_DONE, false, "every rule holds"));
 	in.facts.checks_passed = 0;
@@ -475,6 +502,7 @@ int main(void)
 	written();
 	replaced();
 	mistakes();
+	example();
 	names();
 	ends();
 	last();

@@ -1,4 +1,4 @@
-/* What the agent's prompt says about the phase: its task, what ends it, and what may be changed. */
+/* The phase in the agent's prompt: its task, what ends it, and what may be changed. */
 #ifndef LOOP_RUN_PHASE_PROMPT_H
 #define LOOP_RUN_PHASE_PROMPT_H
 

@@ -12,6 +12,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { CHUNK = 65536 };
@@ -191,16 +192,42 @@ static void drain(struct sink *sink)
 		;
 }
 
-/* A part that only reads sees what the others see, and can change nothing. */
+static bool has_path(const struct fence_paths *paths, const char *path)
+{
+	for (size_t i = 0; i < paths->count; i++)
+		if (strcmp(paths->items[i].path, path) == 0)
+			return true;
+	return false;
+}
+
+/* A part that only reads sees what the others see, and can change nothing else than spec->write. */
 static void make_read_only(struct fence_spec *spec, const struct supervisor *sup,
 			   const char *origin)
 {
 	spec->read_only = true;
 	spec->read_only_origin = origin;
-	fence_paths_add_all(&spec->read, &sup->fence.write);
+	for (size_t i = 0; i < sup->fence.write.count; i++)
+		if (!has_path(&spec->write, sup->fence.write.items[i].path))
+			fence_paths_add(&spec->read, sup->fence.write.items[i].path,
+					sup->fence.write.items[i].origin);
 	for (size_t i = 0; i < sup->git.covers.count; i++)
 		fence_covers_add(&spec->covers, sup->git.covers.items[i].path,
 				 sup->git.covers.items[i].source, false);
+}
+
+/* May the loop change this path of the project at all? A phase never widens what it may do. */
+static bool may_change(const struct supervisor *sup, const char *path)
+{
+	const struct fence_paths *write = &sup->fence.write;
+	const char *project = sup->state.options.project;
+	bool named = false;
+
+	for (size_t i = 0; i < write->count; i++) {
+		if (path_within(path, write->items[i].path))
+			return true;
+		named = named || path_within(write->items[i].path, project);
+	}
+	return !named && !sup->fence.read_only;
 }
 
 /* Lets a phase change only what it names, in the project. A path that is missing is made, because
@@ -211,15 +238,17 @@ static void make_narrow(struct fence_spec *spec, const struct supervisor *sup,
 	size_t index;
 	const json_t *path;
 
-	make_read_only(spec, sup, "phases: write");
 	json_array_foreach(phase->write, index, path)
 	{
 		AUTO_FREE char *full = path_join(sup->state.options.project,
 						 json_string_value(path));
 
+		if (!may_change(sup, full))
+			continue;
 		fence_paths_add(&spec->write, full, "phases");
 		spec->write.items[spec->write.count - 1].made = true;
 	}
+	make_read_only(spec, sup, "phases: write");
 }
 
 static void make_writable(struct fence_spec *spec, const struct supervisor *sup)

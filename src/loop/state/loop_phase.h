@@ -1,7 +1,7 @@
 /*
  * A phase of a loop: what its iterations are told, who works, what may be changed, its limits, and
- * what ends it. The phases are fixed when the loop starts; which of them is under way is part of the
- * state (loop_state.h). What ends one, and what follows, is decided in decision/phase.h.
+ * what ends it. The phases are fixed when the loop starts; the state (loop_state.h) says which of
+ * them is under way. decision/phase.h decides when one is over, and what follows.
  */
 #ifndef LOOP_STATE_LOOP_PHASE_H
 #define LOOP_STATE_LOOP_PHASE_H
@@ -14,7 +14,7 @@
 
 enum { LOOP_PHASES_MAX = 16, LOOP_PHASE_CONDITIONS_MAX = 8 };
 
-/* What ends a phase. The name is the condition's kind in the journal. */
+/* The conditions that end a phase. The name is the condition's kind in the journal. */
 #define LOOP_PHASE_CONDITIONS(X)                                      \
 	X(done)       /* the rules of the loop hold */                \
 	X(promise)    /* the agent's last words are this text */      \

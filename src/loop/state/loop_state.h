@@ -283,8 +283,8 @@ struct decision_agents loop_state_agents(const struct loop_state *state);
 /* Returns the index among all agents of one of these. */
 uint32_t loop_state_agent_at(const struct loop_state *state, uint32_t index);
 
-/* Returns how much that part may cost; 0: unlimited. In a phase with a limit, no more than is left
- * of it. */
+/* Returns how much that part may cost; 0: unlimited. In a phase with a limit, no more than is
+ * left. */
 int64_t loop_state_budget_nusd(const struct loop_state *state);
 
 /* Is that what is left of the phase's limit? */

@@ -1,4 +1,4 @@
-/* What each event does to the state of a loop: see loop_state.h. */
+/* The effect of each event on the state of a loop: see loop_state.h. */
 #include "loop/state/loop_state.h"
 
 #include "loop/state/loop_accepted.h"
