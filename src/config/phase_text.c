@@ -60,13 +60,15 @@ static bool takes_argument(enum phase_text_until kind)
 	return kind == PHASE_TEXT_FILE || kind == PHASE_TEXT_CHECK || kind == PHASE_TEXT_ITERATIONS;
 }
 
-/* A path in the project, as a phase may name it: it can only narrow what the loop may do. */
+/* A path in the project, as a phase may name it: it can only narrow what the loop may do. Git's own
+ * files belong to git. */
 static bool is_inside(const char *path)
 {
 	AUTO_FREE char *full = path_absolute(path, "/p");
+	AUTO_FREE char *slashed = mem_format("%s/", full);
 
 	return *path && path[0] != '/' && path[0] != '~' && path_within(full, "/p") &&
-	       strcmp(full, "/p") != 0;
+	       strcmp(full, "/p") != 0 && !strcasestr(slashed, "/.git/");
 }
 
 /* Is the whole text one quoted word? The shell would look for a program of that name. */

@@ -157,7 +157,7 @@ const struct setting setting_agent_rows[] = {
 		        "`iterations NUMBER`, or a list of these; `max-iterations`, `max-cost`, `budget`, "
 		        "`timeout`; `on-limit`: `pause` or `next`. As an option, the names of those to "
 		        "run, or `none`. The phases of a project's file replace those of your own.",
-		.example = "[{name: plan, write: PLAN.md, until: file PLAN.md}, {name: work}]",
+		.example = "[{name: plan, until: file PLAN.md}, {name: work}]",
 		.widens = "a loop runs this phase:",
 	},
 	[ROW(SETTING_MODELS)] = {

@@ -123,6 +123,23 @@ def test_a_phase_never_widens_what_the_loop_may_change(t):
     equal((loop.tree()["PLAN.md"], loop.tree()["src/PLAN.md"]), ("mine", "x\n"), "the files")
 
 
+@cases(*WORKSPACES)
+def test_a_phase_unlocks_no_secret_and_nothing_that_the_host_executes(t, workspace):
+    """Naming such a file in a phase is not the user's word for it. The control is a file without a meaning."""
+    names = [".env", ".vscode/tasks.json", "plain.txt"]
+    tries = "for f in .env .vscode/tasks.json plain.txt; do echo x >$f && say WROTE $f; grep -q secret $f && say READ $f; done; :"
+    loop = begin(t, THREE.replace("write: PLAN.md", f"write: {json.dumps(names)}"), workspace, plan=tries)
+    os.mkdir(loop.path(".vscode"))
+    for name in names:
+        loop.write(name, "secret")
+    loop.run("-m", "1")
+    with open(os.path.join(loop.folder, "iterations/1/stdout.log"), encoding="utf-8") as file:
+        said = file.read().splitlines()
+    expect("WROTE plain.txt" in said, "the control", said)
+    # In a draft, a file that the host would execute waits at the gate instead.
+    expect(not [line for line in said if ".env" in line or (".vscode" in line and "WROTE" in line and workspace == "in-place")], "denied", said)
+
+
 def test_a_phase_without_write_access_leaves_no_file_behind(t):
     """An empty plan file, which exists only so that the fence can show it, does not stay."""
     loop = begin(t, THREE.replace("write: PLAN.md", "write: [docs/PLAN.md, notes/]"), plan="say nothing")
@@ -184,6 +201,16 @@ def test_a_command_can_end_a_phase_and_its_failure_is_told(t):
         contains(file.read(), "`grep -q step PLAN.md` failed.", "the next prompt")
 
 
+def test_the_check_of_a_phase_runs_in_a_view_and_with_pinned_scripts(t):
+    """Its files do not stay, also if the loop has no other check, and its script is as the loop found it."""
+    phases = "phases:\n  - {name: plan, until: check sh ready.sh}\n  - {name: work}\n"
+    loop = begin(t, phases, plan="edit ready.sh 'exit 0'; [ $N = 1 ] || edit plan x", work="say '<promise>COMPLETE</promise>'")
+    loop.write("ready.sh", "echo x >stray; test -f plan")
+    equal(loop.run(check=None).code, 0, "exit status")
+    equal(walked(loop), [("plan", "go on"), ("plan", "go on"), ("work", "done")], "the iterations")
+    expect("stray" not in loop.tree(), "what the check wrote", list(loop.tree()))
+
+
 def test_the_prompt_and_the_dry_run_show_the_phase(t):
     loop = begin(t, plan="say nothing")
     shown = loop.run("--dry-run").out
@@ -194,6 +221,31 @@ def test_the_prompt_and_the_dry_run_show_the_phase(t):
     prompt = json.loads(loop.ringfence("prompt", "--json").out)
     expect(prompt["parts"]["phase"]["bytes"] > 0 if isinstance(prompt["parts"], dict) else
            any(part["part"] == "phase" and part["bytes"] > 0 for part in prompt["parts"]), "the size of the part", prompt["parts"])
+
+
+def test_phases_are_done_although_the_checks_pass_from_the_start(t):
+    loop = begin(t)
+    equal(loop.run(check="true").code, 0, "exit status")
+    equal(walked(loop), DONE, "the phases")
+
+
+def test_a_phase_has_its_own_timeout_and_never_a_longer_one(t):
+    loop = begin(t, THREE.replace("max-iterations: 2", "max-iterations: 1\n    timeout: 1s"), plan="hang")
+    loop.run("--timeout", "1h")
+    equal((loop.history()[0]["timed_out"], loop.history()[0]["limit"]), (True, "--timeout 1s"), "the limit of the phase")
+    loop = begin(t, THREE.replace("max-iterations: 2", "max-iterations: 1\n    timeout: 1h"), name="other", plan="hang")
+    loop.run("--timeout", "1s")
+    equal((loop.history()[0]["timed_out"], loop.history()[0]["limit"]), (True, "--timeout 1s"), "the limit of the loop")
+
+
+def test_prompts_from_files_and_models_of_a_phase_are_fixed_when_the_loop_starts(t):
+    loop = begin(t, "phases:\n  - {name: plan, prompt-file: plan.md, model: small}\n  - {name: work}\n")
+    loop.write("plan.md", "Think first.\n")
+    plan, work = json.loads(loop.run("--dry-run", "--json").out)["config"]["phases"]
+    equal((plan["prompt"], plan["agents"][0]["model"], plan["agents"][0]["agent_command"]), ("Think first.\n", "small", "sh agent.sh"), "the plan phase")
+    equal((work["until"], "agents" in work), ([{"kind": "done", "text": "", "count": 0}], False), "the work phase")
+    os.unlink(loop.path("plan.md"))
+    contains(loop.run().err, "phase 'plan': read prompt-file", "a missing file")
 
 
 @cases(("wirte: a", "2:5: a phase has no key 'wirte'; did you mean 'write'?"), ("write: ../a", "write must be a path in the project"),

@@ -1,5 +1,6 @@
 /* Phases: as a configuration has them, as the loop's state keeps them, and what ends one. */
 #include "unit.h"
+#include "unit_script.h"
 
 #include "config/config.h"
 #include "config/phase_text.h"
@@ -134,6 +135,8 @@ static void mistakes(void)
 		      refused("phases: [{name: a, write: ../x}]\n", "a path in the project") &&
 		      refused("phases: [{name: a, write: ~/x}]\n", "a path in the project") &&
 		      refused("phases: [{name: a, write: .}]\n", "a path in the project") &&
+		      refused("phases: [{name: a, write: .git/hooks/x}]\n", "a path in the") &&
+		      refused("phases: [{name: a, write: sub/.GIT}]\n", "a path in the project") &&
 		      refused("phases: [{name: a, write: [none, b]}]\n", "none stands alone"));
 	CHECK("conditions are few words",
 	      refused("phases: [{name: a, until: soon}]\n", "until must be done, promise, 'file") &&
@@ -330,23 +333,6 @@ static const char config[] =
 	"\"PLAN.md\"}, {\"kind\": \"check\", \"text\": \"lint\"}]},"
 	"{\"name\": \"work\", \"agents\": [{\"agent_command\": \"own\", \"name\": \"own\"}], \"escalate\": "
 	"[{\"agent_command\": \"stronger\", \"name\": \"stronger\"}], \"until\": [{\"kind\": \"done\"}]}]}}";
-
-struct script {
-	struct loop_state state;
-	struct error err;
-	int64_t seq;
-	bool refused;
-};
-
-static void happens(struct script *script, const char *kind, const char *data)
-{
-	struct journal_event event = {
-		.seq = ++script->seq, .at_ms = script->seq * 1000, .kind = kind, .data = data
-	};
-
-	script->refused = script->refused ||
-			  loop_state_fold(&script->state, &event, &script->err) < 0;
-}
 
 static void iterate(struct script *script, const char *verdict, const char *data)
 {

@@ -200,16 +200,28 @@ static bool has_path(const struct fence_paths *paths, const char *path)
 	return false;
 }
 
+static bool has_within(const struct fence_paths *paths, const char *folder)
+{
+	for (size_t i = 0; i < paths->count; i++)
+		if (path_within(paths->items[i].path, folder))
+			return true;
+	return false;
+}
+
 /* A part that only reads sees what the others see, and can change nothing else than spec->write. */
 static void make_read_only(struct fence_spec *spec, const struct supervisor *sup,
 			   const char *origin)
 {
 	spec->read_only = true;
 	spec->read_only_origin = origin;
-	for (size_t i = 0; i < sup->fence.write.count; i++)
-		if (!has_path(&spec->write, sup->fence.write.items[i].path))
-			fence_paths_add(&spec->read, sup->fence.write.items[i].path,
-					sup->fence.write.items[i].origin);
+	for (size_t i = 0; i < sup->fence.write.count; i++) {
+		const struct fence_path *path = &sup->fence.write.items[i];
+
+		if (has_path(&spec->write, path->path))
+			continue;
+		fence_paths_add(&spec->read, path->path, path->origin);
+		spec->read.items[spec->read.count - 1].weak = has_within(&spec->write, path->path);
+	}
 	for (size_t i = 0; i < sup->git.covers.count; i++)
 		fence_covers_add(&spec->covers, sup->git.covers.items[i].path,
 				 sup->git.covers.items[i].source, false);
@@ -247,6 +259,8 @@ static void make_narrow(struct fence_spec *spec, const struct supervisor *sup,
 			continue;
 		fence_paths_add(&spec->write, full, "phases");
 		spec->write.items[spec->write.count - 1].made = true;
+		/* Protected files stay so, unless the user named this one. */
+		spec->write.items[spec->write.count - 1].weak = !has_path(&sup->fence.write, full);
 	}
 	make_read_only(spec, sup, "phases: write");
 }

@@ -134,7 +134,7 @@ static int64_t phase_left_nusd(const struct loop_state *state)
 	const struct loop_phase *phase = loop_state_phase(state);
 	int64_t left;
 
-	if (!phase || !phase->cost_nusd)
+	if (!phase || phase->cost_nusd <= 0)
 		return -1;
 	left = phase->cost_nusd - state->phase.spent_nusd;
 	return left > 0 ? left : 1;

@@ -69,8 +69,8 @@ static json_t *run_once(struct supervisor *sup, const struct check_run *run, int
 	facts = facts_of(sup, run);
 	data = judge_check(&facts, &result, buffer_text(&text), text.used);
 	json_object_set_new(data, "new",
-			    json_boolean(sup->state.step == LOOP_STEP_checks && !run->final &&
-					 !run->apart && result.kind != FENCE_OK &&
+			    json_boolean(sup->state.step == LOOP_STEP_checks && !run->apart &&
+					 result.kind != FENCE_OK &&
 					 sup->state.checks[run->index].held_before));
 	if (runner_out_of_time(&result)) {
 		AUTO_BUFFER struct buffer limit = BUFFER_INIT(LIMIT_BYTES);
@@ -147,50 +147,50 @@ static int run_check(struct supervisor *sup, size_t index, const char *folder, s
 	return supervisor_append(sup, LOOP_EVENT_checked, data, err);
 }
 
-/* Runs a final check, and records its result. */
+/* Runs a check that is not one of the loop's, and records its result. */
+static int run_apart(struct supervisor *sup, const struct check_run *check, enum loop_event event,
+		     struct error *err)
+{
+	struct work_view pinned;
+	struct check_run run = *check;
+	json_t *data;
+	int ended;
+
+	run.view = verification_pinned(sup, &pinned);
+	if (!settle(sup, &ended, err))
+		return ended;
+	data = run_once(sup, &run, &ended, err);
+	return data ? supervisor_append(sup, event, data, err) : ended;
+}
+
 static int run_final(struct supervisor *sup, size_t index, const char *folder, struct error *err)
 {
 	AUTO_FREE char *name = mem_format("final-%zu.", index + 1);
-	struct work_view pinned;
 	const struct check_run run = {
 		.index = index,
 		.command =
 			json_string_value(json_array_get(sup->state.options.final_checks, index)),
 		.final = true,
+		.apart = true,
 		.folder = folder,
 		.name = name,
-		.view = verification_pinned(sup, &pinned),
 	};
-	json_t *data;
-	int ended;
 
-	if (!settle(sup, &ended, err))
-		return ended;
-	data = run_once(sup, &run, &ended, err);
-	return data ? supervisor_append(sup, LOOP_EVENT_held_out, data, err) : ended;
+	return run_apart(sup, &run, LOOP_EVENT_held_out, err);
 }
 
-/* Runs a command that ends the phase, and records its result. */
-static int run_probe(struct supervisor *sup, const char *folder, struct error *err)
+static int run_probe(struct supervisor *sup, size_t index, const char *folder, struct error *err)
 {
-	size_t index = sup->state.phase.checks_done;
 	AUTO_FREE char *name = mem_format("phase-%zu.", index + 1);
-	struct work_view pinned;
 	const struct check_run run = {
 		.index = index,
 		.command = loop_phase_check(loop_state_phase(&sup->state), index),
 		.apart = true,
 		.folder = folder,
 		.name = name,
-		.view = verification_pinned(sup, &pinned),
 	};
-	json_t *data;
-	int ended;
 
-	if (!settle(sup, &ended, err))
-		return ended;
-	data = run_once(sup, &run, &ended, err);
-	return data ? supervisor_append(sup, LOOP_EVENT_probed, data, err) : ended;
+	return run_apart(sup, &run, LOOP_EVENT_probed, err);
 }
 
 /* Runs the commands that end the phase. */
@@ -201,7 +201,7 @@ static int run_probes(struct supervisor *sup, const char *folder, struct error *
 
 	while (result == 0 && phase && sup->state.step == LOOP_STEP_checks && !sup->leaving &&
 	       sup->state.phase.checks_done < loop_phase_checks(phase))
-		result = run_probe(sup, folder, err);
+		result = run_probe(sup, sup->state.phase.checks_done, folder, err);
 	return result;
 }
 
