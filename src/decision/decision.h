@@ -212,8 +212,8 @@ struct decision {
 	int64_t limited_until; /* when the limit of the agent's provider is over; 0: none */
 	uint32_t level, stalled;
 	bool only_findings; /* everything holds but for signs that a person may accept */
-	bool next_phase; /* the phase is over, or its limit ends it: the next one begins */
-	bool recheck;    /* the work is done but for a second opinion: no agent is needed */
+	bool next_phase;    /* the phase is over, or its limit ends it: the next one begins */
+	bool recheck;       /* the work is done but for a second opinion: no agent is needed */
 	uint32_t final_failures;
 	struct breaker breakers[BREAKER_COUNT];
 

@@ -27,7 +27,7 @@ struct check_run {
 static struct judge_check_facts facts_of(const struct supervisor *sup, const struct check_run *run)
 {
 	const struct loop_options *options = &sup->state.options;
-	const struct loop_state_check *before = run->final ? NULL : &sup->state.checks[run->index];
+	const struct loop_state_check *before = run->apart ? NULL : &sup->state.checks[run->index];
 	bool pinned = run->view && !json_array_size(options->unpin);
 
 	return (struct judge_check_facts){
