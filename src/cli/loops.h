@@ -35,7 +35,7 @@ struct loops_options {
 	const char *limit;
 	const char *loop_id; /* for commands whose arguments are not loops */
 	const char *from;
-	bool stat, name_only, findings, accept_findings, stop, yes;
+	bool stat, name_only, findings, accept_findings, next_phase, stop, yes;
 	bool merge, squash, patch, dry, force, undo, hunks;
 	bool yes_executed, yes_ci, yes_pinned, files, with_ignored;
 	const char *draft_id;

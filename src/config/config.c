@@ -2,6 +2,7 @@
 #include "config/config.h"
 
 #include "config/config_file.h"
+#include "config/phase_text.h"
 #include "config/trust.h"
 #include "config/yaml.h"
 #include "util/env.h"
@@ -140,6 +141,20 @@ static void add_scalar(const struct source *source, const struct setting *settin
 		value->path = absolute(source, node->text);
 }
 
+static void add_phases(const struct source *source, const struct setting *setting,
+		       const struct yaml_node *node)
+{
+	phase_text_check_list(node, source->file, &source->config->problems);
+	for (size_t i = 0; node->kind == YAML_LIST && i < node->count; i++) {
+		AUTO_FREE char *origin = mem_format("%s:%u", source->file, node->items[i]->at.line);
+		AUTO_FREE char *text = phase_text_read(node->items[i], source->file, source->folder,
+						       &source->config->problems);
+
+		if (text)
+			add_value(source->config, setting, source->layer, text, 0, origin);
+	}
+}
+
 static void add_setting(const struct source *source, const struct yaml_node *node)
 {
 	const char *nearest = NULL;
@@ -156,6 +171,8 @@ static void add_setting(const struct source *source, const struct yaml_node *nod
 			    "a project cannot set %s: it belongs in your own config.yml, or is an "
 			    "option (--%s)",
 			    setting->key, setting->key);
+	} else if (setting->type == SETTING_MAPS) {
+		add_phases(source, setting, node);
 	} else if (node->kind == YAML_LIST && setting_is_list(setting)) {
 		for (size_t i = 0; i < node->count; i++)
 			add_scalar(source, setting, node->items[i], true);
@@ -287,6 +304,22 @@ static void replace_scalars(struct config *config)
 	}
 }
 
+/* Phases are one list: those of a higher file replace those of a lower one. */
+static void replace_phases(struct config *config)
+{
+	enum config_layer highest = CONFIG_BUILT_IN;
+
+	for (size_t i = 0; i < config->count; i++)
+		if (config->values[i].setting->type == SETTING_MAPS &&
+		    config->values[i].state == CONFIG_ACTIVE &&
+		    config->values[i].layer != CONFIG_FLAG)
+			highest = config->values[i].layer;
+	for (size_t i = 0; i < config->count; i++)
+		if (config->values[i].setting->type == SETTING_MAPS &&
+		    config->values[i].layer < highest)
+			config->values[i].state = CONFIG_REPLACED;
+}
+
 /* Whether this is a `write` for a path in the project that is not from the project's file. */
 static bool overrides_project(const struct config_value *value, const struct config_place *place)
 {
@@ -364,6 +397,7 @@ void config_settle(struct config *config, const struct config_place *place, cons
 	hash_difference(config);
 	decide_trust(config, agreed);
 	replace_scalars(config);
+	replace_phases(config);
 	cancel_writes(config, place);
 }
 

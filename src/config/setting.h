@@ -23,6 +23,7 @@ enum setting_type {
 	SETTING_TIME,   /* 30s, 10m, 2h, stored in milliseconds; none */
 	SETTING_MONEY,  /* US$ 2 or 2.50, stored in nano-dollars; none */
 	SETTING_TEXT,   /* any text, stored as a hash; none */
+	SETTING_MAPS,   /* a list of phases (phase_text.h); as an option, their names */
 };
 
 /* Whether a project file that is not trusted may set it. */
@@ -74,6 +75,7 @@ enum setting_id {
 	SETTING_MODEL,
 	SETTING_REVIEW,
 	SETTING_ESCALATE,
+	SETTING_PHASES,
 	SETTING_MODELS,
 	SETTING_MODEL_KEY,
 	SETTING_UPSTREAM,

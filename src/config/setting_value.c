@@ -1,6 +1,7 @@
 /* Finding settings and parsing their values: see setting.h. */
 #include "config/setting.h"
 
+#include "config/phase_text.h"
 #include "util/mem.h"
 #include "util/text/text.h"
 
@@ -19,23 +20,16 @@ const struct setting *setting_at(size_t id)
 
 const struct setting *setting_find(const char *key, const char **ret_nearest)
 {
-	enum { LONGEST_KEY = 64 }; /* longer keys are not similar to any */
 	const char *nearest = NULL;
 	size_t distance = (size_t)-1;
 
 	for (size_t i = 0; i < SETTING_ID_COUNT; i++) {
 		const char *known = setting_at(i)->key;
-		size_t far;
 
 		if (strcmp(known, key) == 0)
 			return setting_at(i);
-		if (!ret_nearest || strlen(key) > LONGEST_KEY)
-			continue;
-		far = text_distance(key, known);
-		if (far < distance && far * 3 <= strlen(known) + 1) {
-			distance = far;
+		if (ret_nearest && text_is_nearer(key, known, &distance))
 			nearest = known;
-		}
 	}
 	if (ret_nearest)
 		*ret_nearest = nearest;
@@ -44,7 +38,8 @@ const struct setting *setting_find(const char *key, const char **ret_nearest)
 
 bool setting_is_list(const struct setting *setting)
 {
-	return setting->type == SETTING_PATHS || setting->type == SETTING_WORDS;
+	return setting->type == SETTING_PATHS || setting->type == SETTING_WORDS ||
+	       setting->type == SETTING_MAPS;
 }
 
 /* Adds the largest value to what is allowed. */
@@ -81,6 +76,8 @@ char *setting_allowed(const struct setting *setting)
 		return mem_format("a text (%s), or none", setting->value);
 	case SETTING_PATHS:
 		return mem_dup("a path or a list of paths");
+	case SETTING_MAPS:
+		return mem_dup("a list of phases, each with a name");
 	case SETTING_CHOICE:
 	case SETTING_WORDS:
 		break;
@@ -197,6 +194,19 @@ static int parse_text(const struct setting *setting, const char *text, uint64_t 
 	return 0;
 }
 
+/* As an option, phases are named. */
+static int parse_names(const struct setting *setting, const char *text, uint64_t *ret_number,
+		       struct error *err)
+{
+	struct list names = { 0 };
+	struct error wrong;
+	int result = phase_text_names(text, &names, &wrong);
+
+	list_release(&names);
+	*ret_number = 0;
+	return result < 0 ? error_set(err, "%s: %s", setting->key, wrong.text) : 0;
+}
+
 int setting_parse(const struct setting *setting, const char *text, uint64_t *ret_number,
 		  struct error *err)
 {
@@ -206,6 +216,8 @@ int setting_parse(const struct setting *setting, const char *text, uint64_t *ret
 	case SETTING_PATHS:
 	case SETTING_WORDS:
 		return parse_entry(setting, text, ret_number, err);
+	case SETTING_MAPS:
+		return parse_names(setting, text, ret_number, err);
 	case SETTING_TEXT:
 		return parse_text(setting, text, ret_number, err);
 	case SETTING_SWITCH:

@@ -15,6 +15,7 @@
 #include "decision/confidence.h"
 #include "decision/decision.h"
 #include "decision/excerpt.h"
+#include "decision/phase.h"
 #include "decision/progress.h"
 #include "decision/promise.h"
 #include "decision/reset.h"

@@ -264,7 +264,7 @@ static bool stops_early(const struct decision_input *in, struct decision *d)
 
 	if (!l->early_stop || !l->early_stop_after || d->confidence < l->early_stop ||
 	    idle < l->early_stop_after || d->failure != FAILURE_NONE || in->findings_stop ||
-	    in->review.blocking || in->facts.interrupted)
+	    in->review.blocking || in->facts.interrupted || in->phase.next)
 		return false;
 	d->action = DECISION_LIMIT;
 	d->limit = DECISION_LIMIT_EARLY;
@@ -279,6 +279,8 @@ static bool stops_early(const struct decision_input *in, struct decision *d)
 		add_to_reason(d, "the promise was not given");
 	if (only_unpromised(in))
 		add_to_reason(d, choose_check(in).text);
+	if (in->phase.name && !in->phase.held)
+		add_to_reason(d, "the last phase is not over");
 	return true;
 }
 
@@ -670,6 +672,41 @@ static void choose_level(const struct decision_input *in, struct decision *d)
 	}
 }
 
+/* Makes way for the next phase, which starts afresh. */
+static void leave_phase(struct decision *d)
+{
+	d->next_phase = true;
+	d->level = d->stalled = 0;
+	for (int i = 0; i < BREAKER_COUNT; i++)
+		breaker_reset(&d->breakers[i]);
+}
+
+/* A limit of the phase, which is not one of the loop. */
+static bool phase_limited(const struct decision_input *in, struct decision *d)
+{
+	const struct phase_facts *phase = &in->phase;
+	struct phase_facts now = *phase;
+	char text[DECISION_REASON_SIZE / 2];
+
+	now.iterations += d->counts_as_iteration;
+	if (d->next_phase || !phase_is_limited(&now, text, sizeof text))
+		return false;
+	if (phase->skips && phase->next) {
+		leave_phase(d);
+		reason(d, "%s; next phase: '%.100s'", text, phase->next);
+		return true;
+	}
+	d->action = phase->skips ? DECISION_LIMIT : DECISION_PAUSE;
+	if (phase->next)
+		reason(d,
+		       "%s; for another try: ringfence resume; for the next phase, '%.100s': ringfence "
+		       "resume --next-phase",
+		       text, phase->next);
+	else
+		reason(d, "%s; for another try: ringfence resume", text);
+	return true;
+}
+
 static void init_decision(const struct decision_input *in, struct decision *d)
 {
 	*d = (struct decision){ .action = DECISION_GO_ON,
@@ -687,6 +724,8 @@ static const char *unfinished(const struct decision_input *in)
 {
 	const struct failure_facts *f = &in->facts;
 
+	if (in->phase.next)
+		return "the phase is not over yet";
 	if (in->final_failed)
 		return "everything else holds, but a final check fails";
 	if (in->review.blocking)
@@ -695,7 +734,8 @@ static const char *unfinished(const struct decision_input *in)
 		return "the changes weaken the checks (see: ringfence diff --findings)";
 	if (f->interrupted || failure_checks_held(f) < f->checks || !in->rules.promise ||
 	    in->promised)
-		return "not done yet";
+		return in->phase.name && !in->phase.held ? "the last phase is not over yet"
+							 : "not done yet";
 	return f->checks > 0 ? "the checks pass, but the agent did not end with the promise"
 			     : "the agent did not end with the promise";
 }
@@ -740,7 +780,8 @@ static void explain(const struct decision_input *in, struct decision *d)
 	rules_hold(in, &missing);
 	for (uint32_t i = 0; i < missing.reason_count; i++)
 		reason(d, "%s", missing.reasons[i]);
-	explain_level(in, d);
+	if (!d->next_phase)
+		explain_level(in, d);
 	if (d->progress.oscillates)
 		reason(d, "the files alternate between two states, which is not progress");
 	warn_of_breakers(in, d);
@@ -756,8 +797,11 @@ void decision_make(const struct decision_input *input, struct decision *ret_deci
 	measure_progress(input, d);
 	count_iteration(input, d);
 	choose_level(input, d);
-	bool done = !input->facts.interrupted && worked(input, d->failure) &&
-		    rules_hold(input, &proof);
+	bool ended = !input->facts.interrupted && worked(input, d->failure);
+	bool over = ended && !input->findings_stop &&
+		    phase_is_over(&input->phase, rules_hold(input, &(struct decision){ 0 }));
+	bool done = ended && rules_hold(input, &proof) &&
+		    (!input->phase.name || (over && !input->phase.next));
 	bool weakened = input->findings_stop + input->findings_review > 0;
 	bool blocked = done && !weakened && input->review.given && input->review.blocking > 0;
 
@@ -773,16 +817,24 @@ void decision_make(const struct decision_input *input, struct decision *ret_deci
 		reason(d, "every rule holds");
 		for (uint32_t i = 0; i < proof.reason_count; i++)
 			reason(d, "%s", proof.reasons[i]);
+		if (input->phase.name)
+			reason(d, "the last phase, '%.100s', is over", input->phase.name);
 		if (input->review.given)
 			reason(d, "the reviewer has no blocking findings");
 		return;
 	}
 	d->completion = d->completion < 999 ? d->completion : 999;
+	if (over && input->phase.next)
+		leave_phase(d);
 	if (!findings_pause(input, d, done) && !pins_pause(input, d) && !final_pauses(input, d) &&
 	    !(blocked && disagree(input, d)) && !limit_reached(input, d) &&
 	    !stops_early(input, d) && !breaker_open(input, d) && !needs_person(input, d) &&
-	    !must_wait(input, d) && !cost_pauses(input, d) && d->reason_count == 0)
+	    !must_wait(input, d) && !phase_limited(input, d) && !cost_pauses(input, d) &&
+	    d->reason_count == 0 && !d->next_phase)
 		reason(d, "%s", unfinished(input));
+	if (over && d->next_phase)
+		reason(d, "the phase '%.100s' is over; next: '%.100s'", input->phase.name,
+		       input->phase.next);
 	d->should_continue = d->action == DECISION_GO_ON || d->action == DECISION_WAIT;
 	explain(input, d);
 }
@@ -793,8 +845,8 @@ void decision_before(const struct decision_input *input, struct decision *ret_de
 
 	init_decision(input, d);
 	d->waits = input->waits;
-	if (!limit_reached(input, d) && !breaker_open(input, d) && !cost_pauses(input, d) &&
-	    d->reason_count == 0)
+	if (!limit_reached(input, d) && !breaker_open(input, d) && !phase_limited(input, d) &&
+	    !cost_pauses(input, d) && d->reason_count == 0)
 		reason(d, "no limit is reached");
 	d->should_continue = d->action == DECISION_GO_ON;
 	warn_of_breakers(input, d);

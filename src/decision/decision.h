@@ -25,8 +25,12 @@
  *            without one, and after other failures, 30 s, doubled up to 15 min. If the limit of a
  *            provider lasts longer than the user's patience and another agent can work, it goes on
  *            with that one instead.
+ *   pause    a limit of the phase is reached, unless the next one follows then
  *   pause    the cost warning, if it is configured to pause
  *   go on
+ *
+ * In a loop with phases (phase.h), "done" also needs the last phase to be over. A phase that is
+ * over is followed by the next one, whatever else is decided; level and breakers start afresh.
  *
  * Waits, pauses for a person and interruptions do not use up an iteration, and breakers ignore the
  * first two. Every reason is a sentence. A limit is reported with its value and the option that
@@ -38,6 +42,7 @@
 #include "decision/boxes.h"
 #include "decision/breaker.h"
 #include "decision/confidence.h"
+#include "decision/phase.h"
 #include "decision/progress.h"
 #include "failure/failure.h"
 
@@ -173,6 +178,7 @@ struct decision_input {
 	bool promised;
 	struct decision_agents agents;
 	struct decision_review review;
+	struct phase_facts phase; /* also set before an iteration */
 	/* Final checks, which run only when every rule holds. */
 	bool final_failed;
 	uint32_t final_failures; /* before this iteration */
@@ -206,6 +212,7 @@ struct decision {
 	int64_t limited_until; /* when the limit of the agent's provider is over; 0: none */
 	uint32_t level, stalled;
 	bool only_findings; /* everything holds but for signs that a person may accept */
+	bool next_phase;    /* the phase is over, or its limit ends it: the next one begins */
 	bool recheck;       /* the work is done but for a second opinion: no agent is needed */
 	uint32_t final_failures;
 	struct breaker breakers[BREAKER_COUNT];

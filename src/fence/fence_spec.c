@@ -84,6 +84,7 @@ void fence_paths_add_all(struct fence_paths *paths, const struct fence_paths *fr
 	for (size_t i = 0; i < from->count; i++) {
 		fence_paths_add(paths, from->items[i].path, from->items[i].origin);
 		paths->items[paths->count - 1].weak = from->items[i].weak;
+		paths->items[paths->count - 1].made = from->items[i].made;
 	}
 }
 

@@ -40,6 +40,8 @@ struct fence_path {
 	char *path;
 	char *origin;
 	bool weak; /* only restricts; yields to every rule except the project's own */
+	bool made; /* if it is missing, an empty file, or a folder if it ends with a slash, is made
+		      for the run (fenced/fenced.h) */
 };
 
 struct fence_paths {

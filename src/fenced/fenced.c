@@ -2,12 +2,14 @@
 #include "fenced/fenced.h"
 
 #include "fence/fence_report.h"
+#include "fenced/made_paths.h"
 #include "gateway/owner/gateway_outlet.h"
 #include "util/file/path.h"
 #include "util/mem.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/fsuid.h>
 
 /* If the project keeps changing (an editor saves files, a log grows), give up after this many. */
 enum { MOST_TRIES = 8 };
@@ -196,6 +198,62 @@ static void set_refused(struct fence_result *result, const struct error *err)
 	snprintf(result->why, sizeof result->why, "%s", err->text);
 }
 
+/* The owner of files that this process makes. */
+struct owner {
+	uid_t uid;
+	gid_t gid;
+};
+
+/* In the view of a draft, root's files belong to the user that they are lent to. Returns the owner
+ * before. */
+static struct owner become_lent(const struct fenced *run)
+{
+	const struct fence_identity *identity = &run->spec.place->identity;
+	struct owner before = { (uid_t)setfsuid((uid_t)-1), (gid_t)setfsgid((gid_t)-1) };
+
+	if (run->apart && identity->mapped) {
+		setfsgid(identity->gid);
+		setfsuid(identity->uid);
+	}
+	return before;
+}
+
+static void become(struct owner owner)
+{
+	setfsuid(owner.uid);
+	setfsgid(owner.gid);
+}
+
+/* Makes the paths that the spec asks for, in the view of the draft if there is one. */
+static int make_paths(struct fenced *run, struct error *err)
+{
+	bool wanted = false;
+	struct owner before;
+	int result;
+
+	for (size_t i = 0; i < run->spec.write.count; i++)
+		wanted = wanted || run->spec.write.items[i].made;
+	if (!wanted)
+		return 0;
+	if (find_place(run, err) < 0)
+		return -1;
+	before = become_lent(run);
+	result = made_paths_make(run->spec.place->project, &run->spec.write, &run->made, err);
+	become(before);
+	return result;
+}
+
+static void drop_paths(struct fenced *run)
+{
+	struct owner before;
+
+	if (!run->made.count)
+		return;
+	before = become_lent(run);
+	made_paths_drop(run->spec.place->project, &run->made);
+	become(before);
+}
+
 int fenced_run(const struct fenced_request *request, struct fenced *ret_run, struct error *err)
 {
 	int result;
@@ -210,7 +268,10 @@ int fenced_run(const struct fenced_request *request, struct fenced *ret_run, str
 	if (result == 0)
 		result = enter_draft(request, ret_run, err);
 	if (result == 0)
+		result = make_paths(ret_run, err);
+	if (result == 0)
 		result = plan_and_run(request, ret_run, err);
+	drop_paths(ret_run);
 	if (result < 0)
 		set_refused(&ret_run->result, err);
 	ret_run->metered = gateway_outlet_news(ret_run->spec.outlet, &ret_run->news);
@@ -222,6 +283,7 @@ void fenced_release(struct fenced *run)
 	drop_try(run);
 	gateway_outlet_free(run->spec.outlet);
 	fence_paths_release(&run->spec.read);
+	list_release(&run->made);
 	if (run->apart)
 		fence_plan_release(&run->before);
 	fence_index_release(&run->index);

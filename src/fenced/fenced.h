@@ -50,6 +50,7 @@ struct fenced {
 	struct fence_plan plan; /* of the last try; valid if `planned` */
 	struct fence_result result;
 	struct ledger_news news; /* the use of models; valid if `metered` */
+	struct list made;        /* paths that were made for the run (made_paths.h) */
 	bool planned;
 	bool metered;
 };

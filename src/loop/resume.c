@@ -5,6 +5,7 @@
 #include "loop/supervise/judge.h"
 #include "util/env.h"
 #include "util/mem.h"
+#include "util/text/jsonget.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -55,6 +56,11 @@ int resume_permits(struct loop_state *state, const json_t *changes, int64_t now_
 	json_t *nothing;
 	int result;
 
+	if (jsonget_flag(changes, "next_phase") &&
+	    state->phase.at + 1 >= state->options.phase_count)
+		return error_set(err, state->options.phase_count
+					      ? "this is its last phase; there is no next one"
+					      : "it has no phases");
 	/* The loop is over; only its end remains to be written. */
 	if (step == LOOP_STEP_closing)
 		return 0;

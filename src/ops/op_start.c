@@ -110,6 +110,32 @@ static int add_agents(json_t *config, const struct op_start_request *request)
 			 request->rung_count);
 }
 
+/* Adds the phases, each with the agents of its own. Returns 0, or -1 if a text is not valid
+ * UTF-8. */
+static int add_phases(json_t *config, const struct op_start_request *request)
+{
+	json_t *list = json_array();
+	int result = 0;
+
+	for (size_t i = 0; result == 0 && i < request->phase_count; i++) {
+		const struct op_start_phase *phase = &request->phases[i];
+		json_t *terms = json_deep_copy(phase->terms);
+
+		if ((phase->own_agents &&
+		     add_parts(terms, "agents", request->agents + phase->first_agent,
+			       phase->agent_count) < 0) ||
+		    (phase->own_rungs &&
+		     add_parts(terms, "escalate", request->agents + phase->first_rung,
+			       phase->rung_count) < 0))
+			result = -1;
+		json_array_append_new(list, terms);
+	}
+	if (request->phase_count)
+		json_object_set(config, "phases", list);
+	json_decref(list);
+	return result;
+}
+
 /* Fixes the loop's configuration once and for all. */
 static int make_config(const struct op_start_request *request, struct op_start_result *result,
 		       struct error *err)
@@ -121,7 +147,7 @@ static int make_config(const struct op_start_request *request, struct op_start_r
 				   goal->tasks, "checks", goal->checks, "fence",
 				   spec_json_write(request->spec, request->here));
 
-	if (!config || add_agents(config, request) < 0) {
+	if (!config || add_agents(config, request) < 0 || add_phases(config, request) < 0) {
 		json_decref(config);
 		return error_with(
 			err, ERROR_INVALID,

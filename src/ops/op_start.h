@@ -32,7 +32,14 @@ struct op_start_agent {
 	const char *name;  /* adapter and model, as AGENT[:MODEL] */
 };
 
-enum { OP_START_AGENTS_MAX = 16 };
+enum { OP_START_AGENTS_MAX = 16, OP_START_PHASES_MAX = 16 };
+
+/* A phase of the loop. Its agents are ranges of all; without its own, it has those of the loop. */
+struct op_start_phase {
+	json_t *terms; /* as in the journal, without the agents */
+	bool own_agents, own_rungs;
+	size_t first_agent, agent_count, first_rung, rung_count;
+};
 
 struct op_start_goal {
 	json_t *checks;       /* command lines */
@@ -63,9 +70,11 @@ struct op_start_request {
 
 	/* Used from op_start_plan() on. */
 	const char *objective;
-	/* In the order of preference, then stronger ones to climb to. */
+	/* In the order of preference, then stronger ones to climb to, then those of phases. */
 	struct op_start_agent agents[OP_START_AGENTS_MAX];
-	size_t agent_count, rung_count;
+	size_t agent_count, rung_count; /* of the first two */
+	struct op_start_phase phases[OP_START_PHASES_MAX];
+	size_t phase_count;           /* 0: there are no phases */
 	struct op_start_agent review; /* without an adapter: there is no review */
 	const char *session;          /* "fresh" or "continue" */
 	struct op_start_goal goal;

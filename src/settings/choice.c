@@ -348,19 +348,22 @@ out:
 	return result;
 }
 
-/* Chooses an agent by the user's words, AGENT[:MODEL]. Model and options of the settings are for
- * the first agent of a loop. */
+/* Settings beside the words that name an agent. */
+struct terms {
+	const char *model, *arguments; /* or NULL */
+};
+
+/* Chooses an agent by the user's words, AGENT[:MODEL]. */
 static int choose_text(struct effective *effective, const char *option, const char *text,
-		       bool first, struct choice *ret_choice, struct list *notices,
+		       const struct terms *terms, struct choice *ret_choice, struct list *notices,
 		       struct error *err)
 {
 	struct wish wish = parse_wish(text, option);
 	int result;
 
-	if (first && !wish.model)
-		wish.model = config_text(&effective->config, SETTING_MODEL);
-	if (first)
-		wish.arguments = config_text(&effective->config, SETTING_AGENT_ARGS);
+	if (!wish.model)
+		wish.model = terms->model;
+	wish.arguments = terms->arguments;
 	if (!wish.command && strcmp(option, "agent") == 0)
 		wish.command = config_text(&effective->config, SETTING_AGENT_COMMAND);
 	result = choose(effective, &wish, ret_choice, notices, err);
@@ -374,23 +377,25 @@ static int choose_text(struct effective *effective, const char *option, const ch
 
 static int check_room(const struct choice_list *list, const char *option, struct error *err)
 {
-	if (list->count + list->rungs < CHOICE_AGENTS_MAX)
+	if (list->total < CHOICE_AGENTS_MAX)
 		return 0;
 	return error_set(err, "--%s: a loop has at most %d agents", option, CHOICE_AGENTS_MAX);
 }
 
-/* Chooses the agents that are named, with commas between them. */
-static int choose_agents(struct effective *effective, const char *text, struct choice_list *list,
-			 struct list *notices, struct error *err)
+/* Chooses the agents that are named, with commas between them. The terms are for the first. */
+static int choose_agents(struct effective *effective, const char *text, const struct terms *terms,
+			 struct choice_list *list, struct list *notices, struct error *err)
 {
+	const struct terms none = { 0 };
+
 	for (const char *at = text; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
 		AUTO_FREE char *one = mem_format("%.*s", (int)strcspn(at, ","), at);
 
 		if (check_room(list, "agent", err) < 0 ||
-		    choose_text(effective, "agent", one, list->count == 0,
-				&list->items[list->count], notices, err) < 0)
+		    choose_text(effective, "agent", one, at == text ? terms : &none,
+				&list->items[list->total], notices, err) < 0)
 			return -1;
-		list->count++;
+		list->total++;
 	}
 	return 0;
 }
@@ -400,6 +405,7 @@ static int choose_rungs(struct effective *effective, struct choice_list *list, s
 			struct error *err)
 {
 	const struct config *config = &effective->config;
+	const struct terms none = { 0 };
 
 	for (size_t i = 0; i < config->count; i++) {
 		const struct config_value *value = &config->values[i];
@@ -407,36 +413,70 @@ static int choose_rungs(struct effective *effective, struct choice_list *list, s
 		if (value->setting->id != SETTING_ESCALATE || value->state != CONFIG_ACTIVE)
 			continue;
 		if (check_room(list, "escalate", err) < 0 ||
-		    choose_text(effective, "escalate", value->text, false,
-				&list->items[list->count + list->rungs], notices, err) < 0)
+		    choose_text(effective, "escalate", value->text, &none,
+				&list->items[list->total], notices, err) < 0)
 			return -1;
 		list->rungs++;
+		list->total++;
 	}
 	return 0;
+}
+
+/* Returns the words that name the agents of the loop. */
+static const char *named_agents(const struct config *config)
+{
+	const char *agents = config_text(config, SETTING_AGENT);
+
+	return agents                                       ? agents
+	       : config_text(config, SETTING_AGENT_COMMAND) ? agent_adapter_command.name
+							    : "auto";
+}
+
+/* Model and options of the settings are for the first agent of a loop. */
+static struct terms terms_of(const struct config *config)
+{
+	return (struct terms){ config_text(config, SETTING_MODEL),
+			       config_text(config, SETTING_AGENT_ARGS) };
 }
 
 int choice_make(struct effective *effective, struct choice_list *ret_list, struct list *notices,
 		struct error *err)
 {
 	const struct config *config = &effective->config;
-	const char *agents = config_text(config, SETTING_AGENT);
+	const struct terms terms = terms_of(config);
+	const struct terms none = { 0 };
 	const char *review = config_text(config, SETTING_REVIEW);
 
 	*ret_list = (struct choice_list){ 0 };
-	if (!agents)
-		agents = config_text(config, SETTING_AGENT_COMMAND) ? agent_adapter_command.name
-								    : "auto";
-	if (choose_agents(effective, agents, ret_list, notices, err) < 0 ||
-	    choose_rungs(effective, ret_list, notices, err) < 0)
+	if (choose_agents(effective, named_agents(config), &terms, ret_list, notices, err) < 0)
 		return -1;
-	return review ? choose_text(effective, "review", review, false, &ret_list->review, notices,
+	ret_list->count = ret_list->total;
+	if (choose_rungs(effective, ret_list, notices, err) < 0)
+		return -1;
+	return review ? choose_text(effective, "review", review, &none, &ret_list->review, notices,
 				    err)
 		      : 0;
 }
 
+int choice_add_team(const struct choice_team_request *request, struct choice_list *list,
+		    struct choice_team *ret_team, struct list *notices, struct error *err)
+{
+	const struct config *config = &request->effective->config;
+	struct terms terms = request->agents ? (struct terms){ 0 } : terms_of(config);
+	const char *agents = request->agents ? request->agents : named_agents(config);
+	size_t first = list->total;
+
+	if (request->model)
+		terms.model = request->model;
+	if (choose_agents(request->effective, agents, &terms, list, notices, err) < 0)
+		return -1;
+	*ret_team = (struct choice_team){ first, list->total - first };
+	return 0;
+}
+
 void choice_release(struct choice_list *list)
 {
-	for (size_t i = 0; i < list->count + list->rungs; i++)
+	for (size_t i = 0; i < list->total; i++)
 		release_choice(&list->items[i]);
 	release_choice(&list->review);
 	*list = (struct choice_list){ 0 };

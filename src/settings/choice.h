@@ -18,11 +18,17 @@ struct choice {
 
 enum { CHOICE_AGENTS_MAX = 16 };
 
+/* A range of the agents of a loop. */
+struct choice_team {
+	size_t first, count;
+};
+
 /* The agents of a loop. */
 struct choice_list {
-	struct choice items[CHOICE_AGENTS_MAX]; /* in the order of preference, then stronger ones */
-	size_t count, rungs;                    /* of both */
-	struct choice review;                   /* without an agent: there is no reviewer */
+	/* In the order of preference, then stronger ones, then those of phases. */
+	struct choice items[CHOICE_AGENTS_MAX];
+	size_t count, rungs, total; /* of the first, of the second, of all */
+	struct choice review;       /* without an agent: there is no reviewer */
 };
 
 /*
@@ -33,6 +39,17 @@ struct choice_list {
 int choice_make(struct effective *effective, struct choice_list *ret_list, struct list *notices,
 		struct error *err);
 void choice_release(struct choice_list *list);
+
+/* Asks for agents of a phase. */
+struct choice_team_request {
+	struct effective *effective;
+	const char *agents; /* AGENT[:MODEL][,...]; NULL: those of the loop */
+	const char *model;  /* of the first one; NULL: its own */
+};
+
+/* Adds such agents to the list, as choice_make() does. Returns 0, or -1 with err set. */
+int choice_add_team(const struct choice_team_request *request, struct choice_list *list,
+		    struct choice_team *ret_team, struct list *notices, struct error *err);
 
 /* Whether an entry of --env, NAME or NAME=VALUE, sets this variable. */
 bool choice_is_variable(const char *entry, const char *name);

@@ -35,6 +35,7 @@ void loop_request_begin(struct loop_request *ret_request, struct effective *effe
 void loop_request_release(struct loop_request *request)
 {
 	choice_release(&request->agents);
+	phase_request_release(&request->phases);
 	goal_release(&request->goal);
 	list_release(&request->notices);
 	buffer_release(&request->prices);
@@ -65,16 +66,32 @@ static struct op_start_agent agent_of(const struct choice *choice)
 	};
 }
 
+static struct op_start_phase phase_of(const struct phase_request *phase)
+{
+	return (struct op_start_phase){
+		.terms = phase->terms,
+		.own_agents = phase->own_agents,
+		.own_rungs = phase->own_rungs,
+		.first_agent = phase->agents.first,
+		.agent_count = phase->agents.count,
+		.first_rung = phase->rungs.first,
+		.rung_count = phase->rungs.count,
+	};
+}
+
 static void fill(struct loop_request *request, const char *objective)
 {
 	struct op_start_request *start = &request->start;
 	const struct goal *goal = &request->goal;
 
 	start->objective = objective;
-	for (size_t i = 0; i < request->agents.count + request->agents.rungs; i++)
+	for (size_t i = 0; i < request->agents.total; i++)
 		start->agents[i] = agent_of(&request->agents.items[i]);
 	start->agent_count = request->agents.count;
 	start->rung_count = request->agents.rungs;
+	for (size_t i = 0; i < request->phases.count; i++)
+		start->phases[i] = phase_of(&request->phases.items[i]);
+	start->phase_count = request->phases.count;
 	start->review = agent_of(&request->agents.review);
 	start->session = config_get(&request->effective->config, SETTING_SESSION)->text;
 	start->goal = (struct op_start_goal){ .checks = goal->checks,
@@ -119,7 +136,9 @@ int loop_request_choose(struct loop_request *request, const char *objective, str
 	if (check_workspace(request, err) < 0 ||
 	    preflight_unwritable(&effective->spec, effective->place.project, err) < 0 ||
 	    loop_request_choose_agent(request, err) < 0 ||
-	    goal_decide(effective, &request->goal, err) < 0)
+	    goal_decide(effective, &request->goal, err) < 0 ||
+	    phase_request_make(effective, request->goal.promise, &request->agents, &request->phases,
+			       &request->notices, err) < 0)
 		return -1;
 	if (!json_array_size(request->goal.checks))
 		list_printf(
@@ -136,7 +155,7 @@ int loop_request_choose(struct loop_request *request, const char *objective, str
 
 static bool uses_builtin(const struct choice_list *agents)
 {
-	for (size_t i = 0; i < agents->count + agents->rungs; i++)
+	for (size_t i = 0; i < agents->total; i++)
 		if (agents->items[i].agent == &agent_adapter_builtin)
 			return true;
 	return agents->review.agent == &agent_adapter_builtin;
@@ -161,7 +180,7 @@ int loop_request_find_models(const struct loop_request *request, struct error *e
 static int check_agents(const struct choice_list *agents, const struct fence_plan *plan,
 			struct error *err)
 {
-	for (size_t i = 0; i < agents->count + agents->rungs; i++)
+	for (size_t i = 0; i < agents->total; i++)
 		if (preflight_hidden(plan, "the agent's command", agents->items[i].command, err) <
 		    0)
 			return -1;

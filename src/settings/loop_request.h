@@ -13,11 +13,13 @@
 #include "settings/choice.h"
 #include "settings/effective.h"
 #include "settings/goal.h"
+#include "settings/phase_request.h"
 #include "util/buffer.h"
 
 struct loop_request {
 	struct effective *effective; /* borrowed */
 	struct choice_list agents;
+	struct phase_request_list phases;
 	struct goal goal;
 	struct list notices;  /* for the user, also after a failure */
 	struct buffer prices; /* the user's own prices.txt */

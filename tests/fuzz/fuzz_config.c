@@ -1,6 +1,7 @@
 // sources: src/config/config.c src/config/config_file.c src/config/ignore.c src/config/problem.c
 // sources: src/config/setting_agent.c src/config/setting_fence.c src/config/setting_loop.c
-// sources: src/config/setting_value.c src/config/trust.c src/config/yaml.c -lyaml
+// sources: src/config/phase_text.c src/config/setting_value.c src/config/trust.c
+// sources: src/config/yaml.c -lyaml -ljansson
 /* An untrusted ringfence.yml: no setting that widens the fence becomes active. */
 #include "fuzz.h"
 

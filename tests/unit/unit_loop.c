@@ -16,6 +16,7 @@
 #include "loop/supervise/control.h"
 #include "loop/supervise/supervisor.h"
 #include "unit.h"
+#include "unit_script.h"
 #include "util/file/disk_usage.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
@@ -135,6 +136,7 @@ static const struct {
 	{ "agent", "git", "agent" },
 	{ "checks", "git", "checks" },
 	{ "checks", "held_out", "checks" },
+	{ "checks", "probed", "checks" },
 	{ "checks", "examined", "checks" },
 	{ "agent", "imported", "agent" },
 	{ "checks", "imported", "checks" },
@@ -181,23 +183,6 @@ static const char config[] =
 	"{\"config\": {\"project\": \"/p\", \"objective\": \"make it\", \"agent_command\": \"agent\","
 	" \"checks\": [\"make test\"], \"promise\": \"DONE\", \"max_iterations\": 4, \"max_errors\": 2,"
 	" \"fence\": {}}}";
-
-struct script {
-	struct loop_state state;
-	struct error err;
-	int64_t seq;
-	bool refused;
-};
-
-static void happens(struct script *script, const char *kind, const char *data)
-{
-	struct journal_event event = {
-		.seq = ++script->seq, .at_ms = script->seq * 1000, .kind = kind, .data = data
-	};
-
-	script->refused = script->refused ||
-			  loop_state_fold(&script->state, &event, &script->err) < 0;
-}
 
 static struct script begin(void)
 {

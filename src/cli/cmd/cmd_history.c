@@ -40,6 +40,7 @@ static void begin(struct history *history, const json_t *data, int64_t at_ms)
 	if (history->open)
 		json_array_append_new(history->list, history->open);
 	copy(history, data, "agent");
+	copy(history, data, "phase");
 }
 
 static void end(struct history *history, const json_t *data, const char *verdict, int64_t at_ms)
@@ -123,15 +124,16 @@ static void add_pinned(struct history *history, const json_t *data)
 	json_object_set_new(history->open, "pinned", pinned);
 }
 
-static void add_final(struct history *history, const json_t *data)
+/* Adds a check to a list that most iterations do not have. */
+static void add_check(struct history *history, const char *key, const json_t *data)
 {
-	json_t *finals = json_object_get(history->open, "final_checks");
+	json_t *list = json_object_get(history->open, key);
 
-	if (!finals) {
-		json_object_set_new(history->open, "final_checks", json_array());
-		finals = json_object_get(history->open, "final_checks");
+	if (!list) {
+		json_object_set_new(history->open, key, json_array());
+		list = json_object_get(history->open, key);
 	}
-	json_array_append_new(finals, check_of(data));
+	json_array_append_new(list, check_of(data));
 }
 
 static void add_data(struct history *history, int kind, const json_t *data, int64_t at_ms)
@@ -164,7 +166,9 @@ static void add_data(struct history *history, int kind, const json_t *data, int6
 	else if (kind == LOOP_EVENT_reviewed)
 		add_review(history, data);
 	else if (kind == LOOP_EVENT_held_out)
-		add_final(history, data);
+		add_check(history, "final_checks", data);
+	else if (kind == LOOP_EVENT_probed)
+		add_check(history, "phase_checks", data);
 	else if (kind == LOOP_EVENT_interrupted)
 		end(history, data, "interrupted", at_ms);
 	else if (kind == LOOP_EVENT_continued || kind == LOOP_EVENT_waits ||
@@ -321,12 +325,17 @@ static void print_review(const json_t *review)
 	}
 }
 
-/* Prints the agent of the iteration, if the loop has several. */
+/* Prints the phase of the iteration, if the loop has phases, and its agent, if it has several. */
 static void print_agent(const json_t *entry)
 {
-	AUTO_FREE char *text = mem_format("by %s", jsonget_text(entry, "agent"));
+	bool both = json_object_get(entry, "phase") && json_object_get(entry, "agent");
+	AUTO_FREE char *text = mem_format("%s%s%s%s%s",
+					  json_object_get(entry, "phase") ? "phase " : "",
+					  jsonget_text(entry, "phase"), both ? ", " : "",
+					  json_object_get(entry, "agent") ? "by " : "",
+					  jsonget_text(entry, "agent"));
 
-	if (json_object_get(entry, "agent"))
+	if (*text)
 		print_below(text);
 }
 

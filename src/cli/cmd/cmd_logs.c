@@ -114,7 +114,7 @@ static const struct agent_format *format_of(const struct loops_options *opts,
 
 	if (opts->review)
 		return loop->reviewer.format;
-	if (loop->agent_count + loop->rung_count > 1)
+	if (loop->part_count > 1)
 		client_events(&opts->loop, 0, find_worker, &worker, &ignored);
 	return loop->agents[worker.part < DECISION_AGENTS_MAX ? worker.part : 0].format;
 }
@@ -382,6 +382,17 @@ static void print_finals(const struct loops_options *opts, const struct shown *o
 	}
 }
 
+/* Prints the commands that end a phase, which may be over by now. */
+static void print_probes(const struct loops_options *opts, const struct shown *of)
+{
+	for (size_t i = 0; i < LOOP_PHASE_CONDITIONS_MAX; i++) {
+		AUTO_FREE char *name = mem_format("phase-%zu", i + 1);
+		AUTO_FREE char *what = mem_format("check %zu of the phase", i + 1);
+
+		print_check(opts, of, name, what);
+	}
+}
+
 /* Prints the checks of the iteration, or, if none was named, of the last one in which checks ran.
  * */
 static void print_checks(const struct loops_options *opts, struct shown *shown)
@@ -394,6 +405,7 @@ static void print_checks(const struct loops_options *opts, struct shown *shown)
 		for (size_t i = 0; i < count; i++)
 			any |= print_versions(opts, shown, i);
 		print_finals(opts, shown);
+		print_probes(opts, shown);
 		if (any || opts->iteration || !shown->iteration)
 			return;
 	}

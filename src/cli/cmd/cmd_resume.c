@@ -67,6 +67,8 @@ static const struct cli_option options[] = {
 	OPTION_FLAG("accept-findings",
 		    "accept all signs that the changes weaken the checks (see diff --findings)",
 		    struct loops_options, accept_findings),
+	OPTION_FLAG("next-phase", "go on with the next phase, although this one is not over",
+		    struct loops_options, next_phase),
 	OPTION_FLAG("follow",
 		    "stay in the foreground, as run does; also attaches to a running loop (-f)",
 		    struct loops_options, follow),
@@ -135,6 +137,8 @@ static enum op_status resume_one(const struct loops_options *opts, const struct 
 
 	if (opts->accept_findings)
 		json_object_set_new(changes, "accept_findings", json_true());
+	if (opts->next_phase)
+		json_object_set_new(changes, "next_phase", json_true());
 	*ret_result = (struct op_resume_result){ 0 };
 	if (loop->damaged || add_prices(opts, loop, changes, err) == 0)
 		status = op_resume(&request, ret_result, err);

@@ -124,9 +124,10 @@ static void print_git(const struct loop_state *state)
 /* Prints who works, if it is not the first agent. */
 static void print_agent(const struct loop_state *state)
 {
-	const struct loop_part *first = &state->options.agents[0];
+	uint32_t preferred = loop_state_agent_at(state, 0);
+	const struct loop_part *first = &state->options.agents[preferred];
 	const struct loop_part *part = &state->options.agents[state->agent];
-	time_t until = (time_t)(state->limited_ms[0] / 1000);
+	time_t until = (time_t)(state->limited_ms[preferred] / 1000);
 	char clock[32] = "";
 	struct tm parts;
 
@@ -139,6 +140,19 @@ static void print_agent(const struct loop_state *state)
 		     loop_part_name(first), clock);
 	else
 		line("%s works", loop_part_name(part));
+}
+
+/* Prints the phase that is under way, or was last. */
+static void print_phase(const struct loop_state *state)
+{
+	const struct loop_phase *phase = loop_state_phase(state);
+
+	if (phase)
+		line("phase %s, %u of %u: %u iteration%s, US$ %.2f", phase->name,
+		     state->phase.at + 1, state->options.phase_count,
+		     state->phase.sums[state->phase.at].iterations,
+		     state->phase.sums[state->phase.at].iterations == 1 ? "" : "s",
+		     (double)state->phase.sums[state->phase.at].spent_nusd / 1e9);
 }
 
 /* Prints the last opinion of the reviewer. */
@@ -193,6 +207,7 @@ static void print_loop(const char *place, const struct client_loop *loop, bool w
 		line("%s", draft);
 	if (edited)
 		line("%s", edited);
+	print_phase(state);
 	print_agent(state);
 	print_review(state);
 	print_tape(state);

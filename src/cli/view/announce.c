@@ -5,6 +5,7 @@
 #include "cli/view/page.h"
 #include "settings/effective_models.h"
 #include "util/mem.h"
+#include "util/text/jsonget.h"
 #include "util/text/text.h"
 
 #include <stdio.h>
@@ -181,6 +182,54 @@ static void print_estimate(const json_t *estimate)
 	print_row("estimate", &text);
 }
 
+/* Adds who works in a phase, if it is not who works in the loop. */
+static void add_team(struct buffer *out, const struct choice_list *agents,
+		     const struct choice_team *team, const char *before)
+{
+	for (size_t i = 0; i < team->count; i++) {
+		buffer_add_text(out, i ? ", then " : before);
+		add_choice(out, &agents->items[team->first + i]);
+	}
+}
+
+static void add_paths(struct buffer *out, const json_t *write)
+{
+	size_t index;
+	const json_t *path;
+
+	if (!write)
+		return;
+	buffer_add_text(out, json_array_size(write) ? "; may change only" : "; may change nothing");
+	json_array_foreach(write, index, path)
+	{
+		AUTO_FREE char *shown = text_escaped(json_string_value(path));
+
+		buffer_printf(out, "%s %.200s", index ? "," : "", shown);
+	}
+}
+
+static void print_phase(const struct loop_request *request, size_t index)
+{
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(1 << 14);
+	const struct phase_request *phase = &request->phases.items[index];
+	json_int_t iterations = jsonget_number(phase->terms, "max_iterations");
+	json_int_t nusd = jsonget_number(phase->terms, "max_cost_nusd");
+
+	buffer_printf(&text, "%zu. %s, until ", index + 1, jsonget_text(phase->terms, "name"));
+	phase_request_add_until(phase->terms, &text);
+	add_team(&text, &request->agents, &phase->agents, "; by ");
+	add_team(&text, &request->agents, &phase->rungs, "; when stalled ");
+	add_paths(&text, json_object_get(phase->terms, "write"));
+	if (iterations)
+		buffer_printf(&text, "; at most %lld iteration%s", (long long)iterations,
+			      iterations == 1 ? "" : "s");
+	if (nusd)
+		buffer_printf(&text, "; at most US$ %g", (double)nusd / 1e9);
+	if ((iterations || nusd) && jsonget_flag(phase->terms, "skips"))
+		buffer_add_text(&text, ", then the next phase");
+	print_row(index ? "" : "phases", &text);
+}
+
 void announce_loop(const struct loop_request *request, const struct fence_plan *plan)
 {
 	const struct effective *effective = request->effective;
@@ -190,6 +239,8 @@ void announce_loop(const struct loop_request *request, const struct fence_plan *
 	print_fence(effective, plan);
 	print_network(effective);
 	print_limits(&effective->config);
+	for (size_t i = 0; i < request->phases.count; i++)
+		print_phase(request, i);
 	print_goal(&request->goal);
 	if (request->estimate)
 		print_estimate(request->estimate);

@@ -80,8 +80,10 @@ static void print_begun(struct event_text *view, const json_t *data, int64_t at_
 	if (state->spent_nusd)
 		buffer_printf(&left, "%s%s", state->options.replay ? " replayed" : " spent",
 			      cost_text_mark(state->spent_nusd, state->estimated_nusd));
-	event_text_paint(view, COLOR_BOLD, "iteration %d%s: running %s",
+	event_text_paint(view, COLOR_BOLD, "iteration %d%s%s%s: running %s",
 			 (int)jsonget_number(data, "iteration"), buffer_text(&left),
+			 json_object_get(data, "phase") ? ", phase " : "",
+			 jsonget_text(data, "phase"),
 			 json_object_get(data, "agent") ? jsonget_text(data, "agent")
 							: "the agent");
 	agent_text_begin(&view->agent, view->loop, (int)jsonget_number(data, "iteration"),
@@ -449,11 +451,11 @@ static void print_reviewed(struct event_text *view, const json_t *data)
 	}
 }
 
-static void print_held_out(struct event_text *view, const json_t *data)
+static void print_apart(struct event_text *view, const char *what, const json_t *data)
 {
 	bool passed = jsonget_flag(data, "passed") && !jsonget_flag(data, "vacuous");
 
-	event_text_paint(view, passed ? COLOR_GREEN : COLOR_RED, "  final check '%s' %s",
+	event_text_paint(view, passed ? COLOR_GREEN : COLOR_RED, "  %s '%s' %s", what,
 			 jsonget_text(data, "command"), passed ? "passes" : "fails");
 }
 
@@ -499,7 +501,14 @@ static void print_data(struct event_text *view, int kind, const json_t *data, in
 		print_checked(view, data);
 		break;
 	case LOOP_EVENT_held_out:
-		print_held_out(view, data);
+		print_apart(view, "final check", data);
+		break;
+	case LOOP_EVENT_probed:
+		print_apart(view, "phase check", data);
+		break;
+	case LOOP_EVENT_changed:
+		if (jsonget_flag(data, "next_phase") && json_object_get(data, "reason"))
+			event_text_print(view, "  %s", jsonget_text(data, "reason"));
 		break;
 	case LOOP_EVENT_examined:
 		print_examined(view, data);

@@ -218,7 +218,7 @@ static void tell_all(struct snapshot_work *work, const char *key, const json_t *
 	json_array_foreach(values, index, value) snapshot_tell(work, key, json_string_value(value));
 }
 
-/* Final checks pin what they name as well. */
+/* Final checks, and those of phases, pin what they name as well. */
 static void tell_pins(const struct supervisor *sup, const char *folder, struct snapshot_work *work)
 {
 	const struct loop_options *options = &sup->state.options;
@@ -229,6 +229,9 @@ static void tell_pins(const struct supervisor *sup, const char *folder, struct s
 	for (size_t i = 0; i < options->checks.count; i++)
 		snapshot_tell(work, "check", options->checks.items[i]);
 	tell_all(work, "check", options->final_checks);
+	for (uint32_t i = 0; i < options->phase_count; i++)
+		for (size_t k = 0; k < loop_phase_checks(&options->phases[i]); k++)
+			snapshot_tell(work, "check", loop_phase_check(&options->phases[i], k));
 }
 
 int loop_checkpoint_examine(struct supervisor *sup, const char *pinned, json_t **ret_answer,

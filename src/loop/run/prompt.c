@@ -2,6 +2,7 @@
 #include "loop/run/prompt.h"
 
 #include "fence/fence_spec.h"
+#include "loop/run/phase_prompt.h"
 #include "loop/run/review_prompt.h"
 #include "loop/state/loop_accepted.h"
 #include "util/file/path.h"
@@ -346,7 +347,10 @@ static void add_fence(const struct loop_state *state, struct buffer *out)
 		"A denied operation stays denied; do not try to work around it.\n",
 		options->draft ? "need the user's yes: change them only if the task asks for it"
 			       : "are read-only or quarantined");
-	add_git(state, out);
+	if (!phase_prompt_add_write(state, out))
+		add_git(state, out);
+	else if (has_git(state))
+		buffer_add_text(out, "- Do not commit: .git is read-only in this phase.\n");
 	add_network(options, out);
 }
 
@@ -355,7 +359,8 @@ static void add_goal(const struct loop_state *state, struct buffer *out)
 {
 	const struct loop_options *options = &state->options;
 
-	if (!options->checks.count && !options->tasks && !options->promise)
+	if ((!options->checks.count && !options->tasks && !options->promise) ||
+	    !phase_prompt_has_rules(state))
 		return;
 	buffer_add_text(out,
 			"\n# Done when\n\nAll of this is judged after you finish. Until all of "
@@ -412,6 +417,8 @@ void prompt_write(const struct loop_state *state, int64_t now_ms, struct prompt 
 
 	add_task(state, &prompt.text);
 	end_part(&prompt, PROMPT_TASK);
+	phase_prompt_add(state, &prompt.text);
+	end_part(&prompt, PROMPT_PHASE);
 	add_status(state, now_ms, &prompt.text);
 	end_part(&prompt, PROMPT_STATUS);
 	add_history(state, &prompt.text);
@@ -441,11 +448,11 @@ void prompt_release(struct prompt *prompt)
 const char *prompt_part_name(enum prompt_part part)
 {
 	static const char *const names[] = {
-		[PROMPT_TASK] = "task",         [PROMPT_STATUS] = "status",
-		[PROMPT_HISTORY] = "history",   [PROMPT_CHECKS] = "checks",
-		[PROMPT_FINDINGS] = "findings", [PROMPT_REVIEW] = "review",
-		[PROMPT_GIT] = "git",           [PROMPT_GOAL] = "done when",
-		[PROMPT_RULES] = "rules",
+		[PROMPT_TASK] = "task",      [PROMPT_PHASE] = "phase",
+		[PROMPT_STATUS] = "status",  [PROMPT_HISTORY] = "history",
+		[PROMPT_CHECKS] = "checks",  [PROMPT_FINDINGS] = "findings",
+		[PROMPT_REVIEW] = "review",  [PROMPT_GIT] = "git",
+		[PROMPT_GOAL] = "done when", [PROMPT_RULES] = "rules",
 	};
 
 	_Static_assert(sizeof names / sizeof *names == PROMPT_PARTS, "every part has a name");

@@ -13,6 +13,7 @@ enum { PROMPT_MAX = 8 << 20 };
 /* In the order of the prompt. A part may be empty. */
 enum prompt_part {
 	PROMPT_TASK,
+	PROMPT_PHASE,
 	PROMPT_STATUS,
 	PROMPT_HISTORY,
 	PROMPT_CHECKS,

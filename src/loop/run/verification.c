@@ -46,7 +46,11 @@ static bool goes_on(const struct supervisor *sup)
 
 static bool has_checks(const struct loop_options *options)
 {
-	return options->checks.count || json_array_size(options->final_checks);
+	bool has = options->checks.count || json_array_size(options->final_checks);
+
+	for (uint32_t i = 0; i < options->phase_count; i++)
+		has = has || loop_phase_has(&options->phases[i], LOOP_PHASE_check);
+	return has;
 }
 
 int verification_open(struct supervisor *sup, struct error *err)

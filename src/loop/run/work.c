@@ -7,10 +7,12 @@
 #include "loop/run/project_watch.h"
 #include "loop/state/loop_folder.h"
 #include "util/file/fd.h"
+#include "util/file/path.h"
 #include "util/mem.h"
 
 #include <fcntl.h>
 #include <poll.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { CHUNK = 65536 };
@@ -190,15 +192,77 @@ static void drain(struct sink *sink)
 		;
 }
 
-/* A part that only reads sees what the others see, and can change nothing. */
-static void make_read_only(struct fence_spec *spec, const struct supervisor *sup)
+static bool has_path(const struct fence_paths *paths, const char *path)
+{
+	for (size_t i = 0; i < paths->count; i++)
+		if (strcmp(paths->items[i].path, path) == 0)
+			return true;
+	return false;
+}
+
+static bool has_within(const struct fence_paths *paths, const char *folder)
+{
+	for (size_t i = 0; i < paths->count; i++)
+		if (path_within(paths->items[i].path, folder))
+			return true;
+	return false;
+}
+
+/* A part that only reads sees what the others see, and can change nothing else than spec->write. */
+static void make_read_only(struct fence_spec *spec, const struct supervisor *sup,
+			   const char *origin)
 {
 	spec->read_only = true;
-	spec->read_only_origin = "--review";
-	fence_paths_add_all(&spec->read, &sup->fence.write);
+	spec->read_only_origin = origin;
+	for (size_t i = 0; i < sup->fence.write.count; i++) {
+		const struct fence_path *path = &sup->fence.write.items[i];
+
+		if (has_path(&spec->write, path->path))
+			continue;
+		fence_paths_add(&spec->read, path->path, path->origin);
+		spec->read.items[spec->read.count - 1].weak = has_within(&spec->write, path->path);
+	}
 	for (size_t i = 0; i < sup->git.covers.count; i++)
 		fence_covers_add(&spec->covers, sup->git.covers.items[i].path,
 				 sup->git.covers.items[i].source, false);
+}
+
+/* May the loop change this path of the project at all? A phase never widens what it may do. */
+static bool may_change(const struct supervisor *sup, const char *path)
+{
+	const struct fence_paths *write = &sup->fence.write;
+	const char *project = sup->state.options.project;
+	bool named = false;
+
+	for (size_t i = 0; i < write->count; i++) {
+		if (path_within(path, write->items[i].path))
+			return true;
+		named = named || path_within(write->items[i].path, project);
+	}
+	return !named && !sup->fence.read_only;
+}
+
+/* Lets a phase change only what it names, in the project. A path that is missing is made, because
+ * the fence can show only what exists. */
+static void make_narrow(struct fence_spec *spec, const struct supervisor *sup,
+			const struct loop_phase *phase)
+{
+	size_t index;
+	const json_t *path;
+
+	json_array_foreach(phase->write, index, path)
+	{
+		AUTO_FREE char *full = path_join(sup->state.options.project,
+						 json_string_value(path));
+
+		if (!may_change(sup, full))
+			continue;
+		fence_paths_add(&spec->write, full, "phases");
+		spec->write.items[spec->write.count - 1].made = true;
+		/* Protected files stay so, unless the user named this one. */
+		spec->write.items[spec->write.count - 1].weak = !has_path(&sup->fence.write, full);
+	}
+	make_read_only(spec, sup, "phases: write");
 }
 
 static void make_writable(struct fence_spec *spec, const struct supervisor *sup)
@@ -238,6 +302,7 @@ static int start(struct supervisor *sup, const struct work *work, struct error *
 	AUTO_FREE char *report = mem_format("%s/%sreport.json", work->folder, work->name);
 	const struct work_view agents = { .folder = sup->state.options.draft };
 	const struct work_view view = work->view ? *work->view : agents;
+	const struct loop_phase *phase = loop_state_phase(&sup->state);
 	struct fence_spec spec = sup->fence;
 	struct ledger_options ledger;
 	AUTO_FREE char *day = NULL;
@@ -260,7 +325,9 @@ static int start(struct supervisor *sup, const struct work *work, struct error *
 	hold_out(sup, work, &spec);
 	protect_git(&spec, sup);
 	if (loop_state_part(&sup->state)->review)
-		make_read_only(&spec, sup);
+		make_read_only(&spec, sup, "--review");
+	else if (work->format && phase && phase->write)
+		make_narrow(&spec, sup, phase);
 	else
 		make_writable(&spec, sup);
 	if (work->keep) {

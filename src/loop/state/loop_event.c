@@ -34,9 +34,10 @@ static const unsigned char table[LOOP_STEP_COUNT][LOOP_EVENT_COUNT] = {
 	[LOOP_STEP_agent] = { ALWAYS(agent), ON(git, agent), ON(imported, agent), ON(ended, checks),
 			      ON(interrupted, ready), ENDS },
 	[LOOP_STEP_checks] = { ALWAYS(checks), ON(git, checks), ON(imported, checks),
-			       ON(checked, checks), ON(held_out, checks), ON(examined, checks),
-			       ON(continued, ready), ON(waits, waiting), ON(paused, paused),
-			       ON(interrupted, ready), ON(reviewing, review), ENDS },
+			       ON(checked, checks), ON(probed, checks), ON(held_out, checks),
+			       ON(examined, checks), ON(continued, ready), ON(waits, waiting),
+			       ON(paused, paused), ON(interrupted, ready), ON(reviewing, review),
+			       ENDS },
 	[LOOP_STEP_review] = { ALWAYS(review), ON(git, review), ON(reviewed, checks), ENDS },
 	[LOOP_STEP_waiting] = { ALWAYS(waiting), ON(waited, ready), ON(paused, paused), ENDS },
 	[LOOP_STEP_paused] = { ALWAYS(paused), ON(resumed, ready), ENDS },
@@ -73,12 +74,13 @@ int loop_event_next(enum loop_step step, enum loop_event event)
 bool loop_event_can_wait(enum loop_event event)
 {
 	static const bool can[LOOP_EVENT_COUNT] = {
-		[LOOP_EVENT_started] = true,     [LOOP_EVENT_checked] = true,
-		[LOOP_EVENT_held_out] = true,    [LOOP_EVENT_baselined] = true,
-		[LOOP_EVENT_interrupted] = true, [LOOP_EVENT_continued] = true,
-		[LOOP_EVENT_waited] = true,      [LOOP_EVENT_checkpointed] = true,
-		[LOOP_EVENT_examined] = true,    [LOOP_EVENT_retried] = true,
-		[LOOP_EVENT_git] = true,         [LOOP_EVENT_imported] = true,
+		[LOOP_EVENT_started] = true,      [LOOP_EVENT_checked] = true,
+		[LOOP_EVENT_probed] = true,       [LOOP_EVENT_held_out] = true,
+		[LOOP_EVENT_baselined] = true,    [LOOP_EVENT_interrupted] = true,
+		[LOOP_EVENT_continued] = true,    [LOOP_EVENT_waited] = true,
+		[LOOP_EVENT_checkpointed] = true, [LOOP_EVENT_examined] = true,
+		[LOOP_EVENT_retried] = true,      [LOOP_EVENT_git] = true,
+		[LOOP_EVENT_imported] = true,
 	};
 
 	return can[event];

@@ -29,6 +29,7 @@
 	X(started)     /* by a supervisor */                                          \
 	X(checked)     /* one check has run */                                        \
 	X(held_out)    /* one final check has run, which the agent never sees */      \
+	X(probed)      /* one command that ends a phase has run */                    \
 	X(baselined)   /* all checks have run before the first iteration */           \
 	X(begun)       /* an iteration; the agent starts after this */                \
 	X(ended)       /* the agent of this iteration */                              \

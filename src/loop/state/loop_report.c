@@ -66,17 +66,43 @@ static json_t *agents_json(const struct loop_state *state)
 	const struct loop_options *options = &state->options;
 	json_t *list = json_array();
 
-	for (uint32_t i = 0; i < options->agent_count + options->rung_count; i++) {
+	for (uint32_t i = 0; i < options->part_count; i++) {
 		const struct loop_part *part = &options->agents[i];
 		json_t *agent = json_pack("{s:s, s:s, s:s?, s:b, s:b}", "name",
 					  loop_part_name(part), "agent", part->agent, "model",
-					  part->model, "stronger", i >= options->agent_count,
+					  part->model, "stronger",
+					  i >= options->agent_count &&
+						  i < options->agent_count + options->rung_count,
 					  "works", i == state->agent);
 
 		if (state->limited_ms[i])
 			json_object_set_new(agent, "limited_until",
 					    json_integer(state->limited_ms[i] / 1000));
 		json_array_append_new(list, agent);
+	}
+	return list;
+}
+
+/* Lists the phases: what each has used, and which one is under way. */
+static json_t *phases_json(const struct loop_state *state)
+{
+	bool completed = strcmp(loop_state_status(state, true), "completed") == 0;
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < state->options.phase_count; i++) {
+		const struct loop_phase *phase = &state->options.phases[i];
+
+		json_array_append_new(list,
+				      json_pack("{s:s, s:s, s:i, s:I, s:i, s:I}", "name",
+						phase->name, "state",
+						i < state->phase.at || completed ? "over"
+						: i == state->phase.at           ? "current"
+										 : "later",
+						"iterations", (int)state->phase.sums[i].iterations,
+						"spent_nusd",
+						(json_int_t)state->phase.sums[i].spent_nusd,
+						"max_iterations", (int)phase->iterations,
+						"max_cost_nusd", (json_int_t)phase->cost_nusd));
 	}
 	return list;
 }
@@ -141,8 +167,12 @@ json_t *loop_report_loop(const char *id, const struct loop_state *state, bool al
 			    state->options.agent_count
 				    ? json_string(state->options.agents[state->agent].agent)
 				    : json_null());
-	if (state->options.agent_count + state->options.rung_count > 1)
+	if (state->options.part_count > 1)
 		json_object_set_new(value, "agents", agents_json(state));
+	if (state->options.phase_count) {
+		json_object_set_new(value, "phase", json_string(loop_state_phase(state)->name));
+		json_object_set_new(value, "phases", phases_json(state));
+	}
 	/* The risk is reported wherever the loop is shown. */
 	if (state->options.agents[state->agent].login)
 		json_object_set_new(value, "login_in_fence",

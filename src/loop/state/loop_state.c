@@ -36,6 +36,8 @@ void loop_state_release(struct loop_state *state)
 	json_decref(state->review.findings);
 	free(state->review.unreached);
 	free(state->review.why);
+	free(state->phase.failed);
+	free(state->phase.output);
 	free(state->final);
 	free(state->unreached);
 	free(state->policy_why);
@@ -63,13 +65,41 @@ const struct loop_part *loop_state_part(const struct loop_state *state)
 					       : &state->options.agents[state->agent];
 }
 
+const struct loop_phase *loop_state_phase(const struct loop_state *state)
+{
+	return state->options.phase_count ? &state->options.phases[state->phase.at] : NULL;
+}
+
+static struct loop_phase_team agents_of(const struct loop_state *state)
+{
+	const struct loop_phase *phase = loop_state_phase(state);
+
+	return phase ? phase->agents : (struct loop_phase_team){ 0, state->options.agent_count };
+}
+
+static struct loop_phase_team rungs_of(const struct loop_state *state)
+{
+	const struct loop_options *options = &state->options;
+	const struct loop_phase *phase = loop_state_phase(state);
+
+	return phase ? phase->rungs
+		     : (struct loop_phase_team){ options->agent_count, options->rung_count };
+}
+
+uint32_t loop_state_agent_at(const struct loop_state *state, uint32_t index)
+{
+	struct loop_phase_team agents = agents_of(state);
+
+	return index < agents.count ? agents.first + index
+				    : rungs_of(state).first + index - agents.count;
+}
+
 struct decision_agents loop_state_agents(const struct loop_state *state)
 {
 	const struct loop_options *options = &state->options;
 	struct decision_agents agents = {
-		.count = options->agent_count,
-		.rungs = options->rung_count,
-		.current = state->agent,
+		.count = agents_of(state).count,
+		.rungs = rungs_of(state).count,
 		.level = state->level,
 		.stalled = state->stalled,
 		.climb_after = options->climb_after,
@@ -77,16 +107,50 @@ struct decision_agents loop_state_agents(const struct loop_state *state)
 	};
 
 	for (uint32_t i = 0; i < agents.count + agents.rungs; i++) {
-		agents.limited_until[i] = state->limited_ms[i] / 1000;
-		agents.names[i] = loop_part_name(&options->agents[i]);
+		uint32_t at = loop_state_agent_at(state, i);
+
+		agents.limited_until[i] = state->limited_ms[at] / 1000;
+		agents.names[i] = loop_part_name(&options->agents[at]);
+		if (at == state->agent)
+			agents.current = i;
 	}
 	return agents;
 }
 
+/* Returns the budget of an iteration, by its own setting. */
+static int64_t own_budget_nusd(const struct loop_state *state)
+{
+	const struct loop_phase *phase = loop_state_phase(state);
+
+	if (loop_state_part(state)->review)
+		return state->options.review_nusd;
+	return loop_phase_tighter(state->options.budget_nusd, phase ? phase->budget_nusd : 0);
+}
+
+/* Returns what is left of the phase's limit, or -1 if there is none. At least a nano-dollar,
+ * because 0 would be no limit. */
+static int64_t phase_left_nusd(const struct loop_state *state)
+{
+	const struct loop_phase *phase = loop_state_phase(state);
+	int64_t left;
+
+	if (!phase || phase->cost_nusd <= 0)
+		return -1;
+	left = phase->cost_nusd - state->phase.spent_nusd;
+	return left > 0 ? left : 1;
+}
+
+bool loop_state_budget_is_phase(const struct loop_state *state)
+{
+	int64_t own = own_budget_nusd(state);
+	int64_t left = phase_left_nusd(state);
+
+	return left >= 0 && (!own || left < own);
+}
+
 int64_t loop_state_budget_nusd(const struct loop_state *state)
 {
-	return loop_state_part(state)->review ? state->options.review_nusd
-					      : state->options.budget_nusd;
+	return loop_state_budget_is_phase(state) ? phase_left_nusd(state) : own_budget_nusd(state);
 }
 
 uint64_t loop_state_period(const struct loop_state *state)

@@ -7,6 +7,7 @@
 #include "journal/journal.h"
 #include "loop/state/loop_event.h"
 #include "loop/state/loop_part.h"
+#include "loop/state/loop_phase.h"
 #include "util/list.h"
 
 #include <jansson.h>
@@ -44,9 +45,11 @@ struct loop_options {
 	const char *objective;
 	const char *promise; /* or NULL */
 	const char *tasks;   /* a file with boxes, or NULL */
-	/* The agents in the order of preference, then stronger ones to climb to. */
+	/* The agents in the order of preference, stronger ones to climb to, those of phases. */
 	struct loop_part agents[DECISION_AGENTS_MAX];
-	uint32_t agent_count, rung_count;
+	uint32_t agent_count, rung_count, part_count; /* the last one: of all */
+	struct loop_phase phases[LOOP_PHASES_MAX];
+	uint32_t phase_count;      /* 0: there are no phases */
 	uint32_t climb_after;      /* iterations without progress; 0: never */
 	int64_t patience_ms;       /* a provider's limit that lasts longer hands over; 0: never */
 	struct loop_part reviewer; /* gives a second opinion, if there is one */
@@ -141,6 +144,20 @@ struct loop_state_review {
 	int64_t spent_nusd;    /* by all reviewers; a part of the loop's cost */
 };
 
+/* The phase under way, if the loop has phases. */
+struct loop_state_phase {
+	uint32_t at;           /* its index */
+	uint32_t used;         /* iterations since it began, or a person resumed the loop */
+	int64_t spent_nusd;    /* likewise */
+	size_t checks_done;    /* commands that end it, in this iteration */
+	bool check_failed;     /* one of them failed */
+	char *failed, *output; /* that one, and a part of its output; or NULL */
+	struct {
+		uint32_t iterations;
+		int64_t spent_nusd;
+	} sums[LOOP_PHASES_MAX]; /* of each phase, in all */
+};
+
 enum loop_wish { LOOP_WISH_NONE, LOOP_WISH_PAUSE, LOOP_WISH_ABORT };
 
 struct loop_state {
@@ -190,6 +207,7 @@ struct loop_state {
 	int64_t limited_ms[DECISION_AGENTS_MAX]; /* until when each one's provider refuses, or 0 */
 	uint32_t level, stalled;                 /* see struct decision_agents */
 	struct loop_state_review review;
+	struct loop_state_phase phase;
 	int64_t quarantined; /* files that sweeps have removed from the project so far */
 
 	char *git_mode,
@@ -257,11 +275,21 @@ int loop_state_read(struct journal *store, struct loop_state *ret_state, struct 
 /* Returns the part that runs in this step, or ran last. */
 const struct loop_part *loop_state_part(const struct loop_state *state);
 
-/* Describes the agents for a decision. */
+/* Returns the phase under way, or NULL if the loop has no phases. */
+const struct loop_phase *loop_state_phase(const struct loop_state *state);
+
+/* Describes the agents of the phase, or of the loop, for a decision. */
 struct decision_agents loop_state_agents(const struct loop_state *state);
 
-/* Returns how much that part may cost; 0: unlimited. */
+/* Returns the index among all agents of one of these. */
+uint32_t loop_state_agent_at(const struct loop_state *state, uint32_t index);
+
+/* Returns how much that part may cost; 0: unlimited. In a phase with a limit, no more than is
+ * left. */
 int64_t loop_state_budget_nusd(const struct loop_state *state);
+
+/* Is that what is left of the phase's limit? */
+bool loop_state_budget_is_phase(const struct loop_state *state);
 
 /* Returns a number for the current run of a part; later runs have larger numbers. */
 uint64_t loop_state_period(const struct loop_state *state);
@@ -280,6 +308,9 @@ const char *loop_state_status(const struct loop_state *state, bool alive);
 
 /* Reads the values that every decision carries. */
 void loop_state_read_verdict(struct loop_state *state, const json_t *data);
+
+/* Begins the next phase, if there is one. */
+void loop_state_next_phase(struct loop_state *state);
 
 /* Reads a snapshot, which is the latest from then on. One without a tree is ignored. */
 void loop_state_read_snapshot(struct loop_state *state, const json_t *data);

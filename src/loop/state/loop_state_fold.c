@@ -1,4 +1,4 @@
-/* What each event does to the state of a loop: see loop_state.h. */
+/* The effect of each event on the state of a loop: see loop_state.h. */
 #include "loop/state/loop_state.h"
 
 #include "loop/state/loop_accepted.h"
@@ -103,6 +103,8 @@ static void add_use(struct agent_totals *use, const json_t *data)
 static void add_cost(struct loop_state *state, const json_t *data)
 {
 	add_to(&state->spent_nusd, jsonget_number(data, "cost_nusd"));
+	add_to(&state->phase.spent_nusd, jsonget_number(data, "cost_nusd"));
+	add_to(&state->phase.sums[state->phase.at].spent_nusd, jsonget_number(data, "cost_nusd"));
 	add_to(&state->estimated_nusd, jsonget_number(data, "estimated_nusd"));
 }
 
@@ -133,9 +135,27 @@ static void fold_held_out(struct loop_state *state, const json_t *data)
 			      jsonget_flag(data, "vacuous");
 }
 
-/* The final checks run again after the others. */
+/* Keeps the first failure, for the next prompt. */
+static void fold_probed(struct loop_state *state, const json_t *data)
+{
+	struct loop_state_phase *phase = &state->phase;
+	bool failed = !jsonget_flag(data, "passed") || jsonget_flag(data, "vacuous");
+
+	phase->checks_done++;
+	if (failed && !phase->check_failed) {
+		replace(&phase->failed, jsonget_string(data, "command"));
+		replace(&phase->output, jsonget_string(data, "excerpt"));
+	}
+	phase->check_failed = phase->check_failed || failed;
+}
+
+/* The final checks, and those of a phase, run again after the others. */
 static void forget_finals(struct loop_state *state)
 {
+	state->phase.checks_done = 0;
+	state->phase.check_failed = false;
+	replace(&state->phase.failed, NULL);
+	replace(&state->phase.output, NULL);
 	state->finals_done = 0;
 	state->final_failed = false;
 }
@@ -223,8 +243,7 @@ static void begin_attempt(struct loop_state *state, const json_t *data)
 
 static void fold_begun(struct loop_state *state, const json_t *data)
 {
-	const struct loop_options *options = &state->options;
-	uint32_t agent = jsonget_index(data, "part", options->agent_count + options->rung_count);
+	uint32_t agent = jsonget_index(data, "part", state->options.part_count);
 
 	begin_attempt(state, data);
 	if (agent != state->agent)
@@ -325,6 +344,8 @@ static void fold_resumed(struct loop_state *state, const json_t *data)
 	state->fence_failed = false;
 	state->refused = false;
 	state->review.rounds = 0;
+	state->phase.used = 0;
+	state->phase.spent_nusd = 0;
 	reset_breakers(state);
 }
 
@@ -344,6 +365,8 @@ static void fold_changed(struct loop_state *state, const json_t *data)
 		state->warned = false; /* nobody was warned about this level */
 	if (jsonget_flag(data, "accept_findings"))
 		accept_findings(state);
+	if (jsonget_flag(data, "next_phase"))
+		loop_state_next_phase(state);
 	json_array_extend(json_object_get(state->config, "unpin"), json_object_get(data, "unpin"));
 	loop_options_change(data, state);
 	state->rested_ms += jsonget_number(data, "down_ms");
@@ -414,6 +437,7 @@ static void (*const folds[LOOP_EVENT_COUNT])(struct loop_state *state, const jso
 	[LOOP_EVENT_reviewing] = fold_reviewing,
 	[LOOP_EVENT_reviewed] = fold_reviewed,
 	[LOOP_EVENT_held_out] = fold_held_out,
+	[LOOP_EVENT_probed] = fold_probed,
 	[LOOP_EVENT_interrupted] = fold_interrupted,
 	[LOOP_EVENT_continued] = fold_decision,
 	[LOOP_EVENT_waits] = fold_decision,

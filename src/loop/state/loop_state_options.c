@@ -98,13 +98,12 @@ static int read_parts(const json_t *list, struct loop_options *options, uint32_t
 
 	json_array_foreach(list, index, entry)
 	{
-		uint32_t at = options->agent_count + options->rung_count;
-
-		if (at == DECISION_AGENTS_MAX)
+		if (options->part_count == DECISION_AGENTS_MAX)
 			return error_set(err, "the journal names more than %d agents",
 					 DECISION_AGENTS_MAX);
-		if (loop_part_read(entry, &options->agents[at], err) < 0)
+		if (loop_part_read(entry, &options->agents[options->part_count], err) < 0)
 			return -1;
+		options->part_count++;
 		++*ret_count;
 	}
 	return 0;
@@ -115,11 +114,51 @@ static int read_agents(const json_t *config, struct loop_options *options, struc
 {
 	if (loop_part_read(config, &options->agents[0], err) < 0)
 		return -1;
-	options->agent_count = 1;
+	options->agent_count = options->part_count = 1;
 	if (read_parts(json_object_get(config, "hand_over"), options, &options->agent_count, err) <
 	    0)
 		return -1;
 	return read_parts(json_object_get(config, "escalate"), options, &options->rung_count, err);
+}
+
+/* Reads the agents of a phase; without its own, it has those of the loop. */
+static int read_team(const json_t *list, struct loop_options *options,
+		     struct loop_phase_team otherwise, struct loop_phase_team *ret_team,
+		     struct error *err)
+{
+	struct loop_phase_team team = { .first = options->part_count };
+
+	if (read_parts(list, options, &team.count, err) < 0)
+		return -1;
+	*ret_team = list ? team : otherwise;
+	return 0;
+}
+
+static int read_phases(const json_t *list, struct loop_options *options, struct error *err)
+{
+	const struct loop_phase_team agents = { 0, options->agent_count };
+	const struct loop_phase_team rungs = { options->agent_count, options->rung_count };
+	size_t index;
+	const json_t *entry;
+
+	if (json_array_size(list) > LOOP_PHASES_MAX)
+		return error_set(err, "the journal has more than %d phases", LOOP_PHASES_MAX);
+	json_array_foreach(list, index, entry)
+	{
+		struct loop_phase *phase = &options->phases[index];
+
+		if (loop_phase_read(entry, phase, err) < 0 ||
+		    read_team(json_object_get(entry, "agents"), options, agents, &phase->agents,
+			      err) < 0 ||
+		    read_team(json_object_get(entry, "escalate"), options, rungs, &phase->rungs,
+			      err) < 0)
+			return -1;
+		if (!phase->agents.count ||
+		    phase->agents.count + phase->rungs.count > DECISION_AGENTS_MAX)
+			return error_set(err, "the journal has a phase with no agent, or too many");
+		options->phase_count++;
+	}
+	return 0;
 }
 
 int loop_options_read(json_t *config, struct loop_state *state, struct error *err)
@@ -135,6 +174,7 @@ int loop_options_read(json_t *config, struct loop_state *state, struct error *er
 			err,
 			"the journal lacks the project, the objective or the fence of the loop");
 	if (read_agents(config, options, err) < 0 ||
+	    read_phases(json_object_get(config, "phases"), options, err) < 0 ||
 	    (json_object_get(config, "review") &&
 	     loop_part_read(json_object_get(config, "review"), &options->reviewer, err) < 0))
 		return -1;

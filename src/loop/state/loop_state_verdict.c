@@ -138,6 +138,32 @@ static void read_past(struct loop_state *state, const json_t *data)
 	};
 }
 
+void loop_state_next_phase(struct loop_state *state)
+{
+	struct loop_state_phase *phase = &state->phase;
+
+	if (phase->at + 1 >= state->options.phase_count)
+		return;
+	phase->at++;
+	phase->used = 0;
+	phase->spent_nusd = 0;
+	free(phase->failed);
+	free(phase->output);
+	phase->failed = phase->output = NULL;
+	state->level = state->stalled = 0;
+}
+
+/* Counts an iteration of the phase, which may be its last. */
+static void read_phase(struct loop_state *state, const json_t *data)
+{
+	if (jsonget_flag(data, "counts")) {
+		state->phase.used++;
+		state->phase.sums[state->phase.at].iterations++;
+	}
+	if (jsonget_flag(data, "next_phase"))
+		loop_state_next_phase(state);
+}
+
 void loop_state_read_verdict(struct loop_state *state, const json_t *data)
 {
 	read_breakers(state, json_object_get(data, "breakers"));
@@ -155,7 +181,7 @@ void loop_state_read_verdict(struct loop_state *state, const json_t *data)
 	state->review.rounds = (uint32_t)jsonget_number(data, "review_rounds");
 	state->recheck = jsonget_flag(data, "recheck");
 	state->only_findings = jsonget_flag(data, "only_findings");
-	state->level = jsonget_index(data, "level", state->options.rung_count + 1);
+	state->level = jsonget_index(data, "level", loop_state_agents(state).rungs + 1);
 	state->stalled = (uint32_t)jsonget_number(data, "stalled");
 	if (json_object_get(data, "limited_until_ms"))
 		state->limited_ms[state->agent] = jsonget_number(data, "limited_until_ms");
@@ -164,4 +190,5 @@ void loop_state_read_verdict(struct loop_state *state, const json_t *data)
 	state->confidence = (uint32_t)jsonget_number(data, "confidence");
 	loop_state_read_snapshot(state, json_object_get(data, "snapshot"));
 	read_past(state, data);
+	read_phase(state, data);
 }

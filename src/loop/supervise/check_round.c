@@ -18,6 +18,7 @@ struct check_run {
 	size_t index;
 	const char *command;
 	bool final;                /* the agent never sees it */
+	bool apart;                /* not one of the loop's checks */
 	const char *folder, *name; /* of its logs */
 	const struct work_view *view;
 };
@@ -26,7 +27,7 @@ struct check_run {
 static struct judge_check_facts facts_of(const struct supervisor *sup, const struct check_run *run)
 {
 	const struct loop_options *options = &sup->state.options;
-	const struct loop_state_check *before = run->final ? NULL : &sup->state.checks[run->index];
+	const struct loop_state_check *before = run->apart ? NULL : &sup->state.checks[run->index];
 	bool pinned = run->view && !json_array_size(options->unpin);
 
 	return (struct judge_check_facts){
@@ -68,7 +69,7 @@ static json_t *run_once(struct supervisor *sup, const struct check_run *run, int
 	facts = facts_of(sup, run);
 	data = judge_check(&facts, &result, buffer_text(&text), text.used);
 	json_object_set_new(data, "new",
-			    json_boolean(sup->state.step == LOOP_STEP_checks && !run->final &&
+			    json_boolean(sup->state.step == LOOP_STEP_checks && !run->apart &&
 					 result.kind != FENCE_OK &&
 					 sup->state.checks[run->index].held_before));
 	if (runner_out_of_time(&result)) {
@@ -146,27 +147,62 @@ static int run_check(struct supervisor *sup, size_t index, const char *folder, s
 	return supervisor_append(sup, LOOP_EVENT_checked, data, err);
 }
 
-/* Runs a final check, and records its result. */
+/* Runs a check that is not one of the loop's, and records its result. */
+static int run_apart(struct supervisor *sup, const struct check_run *check, enum loop_event event,
+		     struct error *err)
+{
+	struct work_view pinned;
+	struct check_run run = *check;
+	json_t *data;
+	int ended;
+
+	run.view = verification_pinned(sup, &pinned);
+	if (!settle(sup, &ended, err))
+		return ended;
+	data = run_once(sup, &run, &ended, err);
+	return data ? supervisor_append(sup, event, data, err) : ended;
+}
+
 static int run_final(struct supervisor *sup, size_t index, const char *folder, struct error *err)
 {
 	AUTO_FREE char *name = mem_format("final-%zu.", index + 1);
-	struct work_view pinned;
 	const struct check_run run = {
 		.index = index,
 		.command =
 			json_string_value(json_array_get(sup->state.options.final_checks, index)),
 		.final = true,
+		.apart = true,
 		.folder = folder,
 		.name = name,
-		.view = verification_pinned(sup, &pinned),
 	};
-	json_t *data;
-	int ended;
 
-	if (!settle(sup, &ended, err))
-		return ended;
-	data = run_once(sup, &run, &ended, err);
-	return data ? supervisor_append(sup, LOOP_EVENT_held_out, data, err) : ended;
+	return run_apart(sup, &run, LOOP_EVENT_held_out, err);
+}
+
+static int run_probe(struct supervisor *sup, size_t index, const char *folder, struct error *err)
+{
+	AUTO_FREE char *name = mem_format("phase-%zu.", index + 1);
+	const struct check_run run = {
+		.index = index,
+		.command = loop_phase_check(loop_state_phase(&sup->state), index),
+		.apart = true,
+		.folder = folder,
+		.name = name,
+	};
+
+	return run_apart(sup, &run, LOOP_EVENT_probed, err);
+}
+
+/* Runs the commands that end the phase. */
+static int run_probes(struct supervisor *sup, const char *folder, struct error *err)
+{
+	const struct loop_phase *phase = loop_state_phase(&sup->state);
+	int result = 0;
+
+	while (result == 0 && phase && sup->state.step == LOOP_STEP_checks && !sup->leaving &&
+	       sup->state.phase.checks_done < loop_phase_checks(phase))
+		result = run_probe(sup, sup->state.phase.checks_done, folder, err);
+	return result;
 }
 
 /* Runs the final checks if everything else holds. */
@@ -200,6 +236,8 @@ int check_round_run(struct supervisor *sup, const char *folder, struct error *er
 	while (result == 0 && sup->state.step == step && !sup->leaving &&
 	       sup->state.checks_done < sup->state.options.checks.count)
 		result = run_check(sup, sup->state.checks_done, folder, err);
+	if (result == 0)
+		result = run_probes(sup, folder, err);
 	if (result == 0)
 		result = run_finals(sup, folder, err);
 	verification_end(sup);

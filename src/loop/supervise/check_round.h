@@ -4,8 +4,9 @@
 
 #include "loop/supervise/supervisor.h"
 
-/* Runs the checks, then the final ones if everything else holds, and records the results. If the
- * step has changed afterwards, the loop or this attempt has ended. Returns 0, or -1 with err set. */
+/* Runs the checks, those of the phase, then the final ones if everything else holds, and records
+ * the results. If the step has changed afterwards, the loop or this attempt has ended. Returns 0,
+ * or -1 with err set. */
 int check_round_run(struct supervisor *sup, const char *folder, struct error *err);
 
 /* Ends the loop if the program of a check is missing. Returns whether one is; *ret_result is then

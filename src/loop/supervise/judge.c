@@ -272,22 +272,22 @@ bool judge_absent(const struct loop_options *options, const char *line, int code
 	return !S_ISREG(status.st_mode) || access(path, X_OK) < 0;
 }
 
-static int open_tasks(const struct loop_options *options)
+/* Opens a file of the agent's, by its path in the project. */
+static int open_file(const struct loop_options *options, const char *path)
 {
 	AUTO_FD project = open(options->project, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	const int flags = O_RDONLY | O_NONBLOCK;
 
 	return options->draft
-		       ? draft_open_file(options->project, options->draft, options->tasks, flags)
-		       : fd_openat2(project, options->tasks, flags, 0,
-				    RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+		       ? draft_open_file(options->project, options->draft, path, flags)
+		       : fd_openat2(project, path, flags, 0, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
 }
 
 /* Counts the boxes of the task list. The file belongs to the agent. */
 static void count_boxes(const struct loop_options *options, struct boxes *ret_boxes)
 {
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(TASKS_BYTES);
-	AUTO_FD file = options->tasks ? open_tasks(options) : -1;
+	AUTO_FD file = options->tasks ? open_file(options, options->tasks) : -1;
 	struct stat status;
 
 	*ret_boxes = (struct boxes){ 0 };
@@ -348,13 +348,33 @@ bool judge_done_already(const struct loop_state *state)
 	struct sums sums = sum_checks(state);
 	struct boxes boxes;
 
-	/* Only an agent can give a promise, and final checks are for its work. */
-	if (options->promise || json_array_size(options->final_checks) ||
+	/* Only an agent can give a promise, final checks are for its work, and phases need one. */
+	if (options->promise || json_array_size(options->final_checks) || options->phase_count ||
 	    (!options->checks.count && !options->tasks))
 		return false;
 	count_boxes(options, &boxes);
 	return sums.held == options->checks.count &&
 	       (!options->tasks || (boxes.ticked && !boxes.open));
+}
+
+/* Describes the phase before an iteration. */
+static struct phase_facts phase_of(const struct loop_state *state)
+{
+	const struct loop_options *options = &state->options;
+	const struct loop_phase *phase = loop_state_phase(state);
+	uint32_t next = state->phase.at + 1;
+
+	if (!phase)
+		return (struct phase_facts){ 0 };
+	return (struct phase_facts){
+		.name = phase->name,
+		.next = next < options->phase_count ? options->phases[next].name : NULL,
+		.iterations = state->phase.used,
+		.most_iterations = phase->iterations,
+		.cost_nusd = state->phase.spent_nusd,
+		.most_nusd = phase->cost_nusd,
+		.skips = phase->skips,
+	};
 }
 
 static void fill_common(const struct loop_state *state, int64_t now_ms,
@@ -378,6 +398,7 @@ static void fill_common(const struct loop_state *state, int64_t now_ms,
 		.rules = { .checks = state->options.checks.count > 0,
 			   .promise = state->options.promise,
 			   .boxes = state->options.tasks },
+		.phase = phase_of(state),
 		.found = state->options.check_found ? state->options.checks.items[0] : NULL,
 		.earlier = state->earlier,
 		.earlier_count = state->earlier_count,
@@ -441,6 +462,8 @@ static json_t *decision_json(const struct loop_state *state, const struct decisi
 		json_object_set_new(data, "findings_told", json_true());
 	if (decision->review_rounds)
 		json_object_set_new(data, "review_rounds", json_integer(decision->review_rounds));
+	if (decision->next_phase)
+		json_object_set_new(data, "next_phase", json_true());
 	if (decision->level)
 		json_object_set_new(data, "level", json_integer(decision->level));
 	if (decision->stalled)
@@ -465,6 +488,53 @@ static bool has_final_message(const struct loop_state *state)
 	if (facts->has_result || loop_state_part(state)->format->ends)
 		return facts->has_result && !facts->result_error;
 	return true;
+}
+
+static bool has_promised(const struct loop_state *state, const char *promise)
+{
+	return state->final && has_final_message(state) &&
+	       promise_found(state->final, strlen(state->final), promise);
+}
+
+/* Is there such a file, with something in it? It belongs to the agent. */
+static bool has_file(const struct loop_options *options, const char *path)
+{
+	AUTO_FD file = open_file(options, path);
+	struct stat status;
+
+	return file >= 0 && fstat(file, &status) == 0 && S_ISREG(status.st_mode) &&
+	       status.st_size > 0;
+}
+
+/* The rules of the loop are judged elsewhere. */
+static bool condition_holds(const struct loop_state *state,
+			    const struct loop_phase_condition *condition)
+{
+	switch (condition->kind) {
+	case LOOP_PHASE_promise:
+		return has_promised(state, condition->text);
+	case LOOP_PHASE_file:
+		return has_file(&state->options, condition->text);
+	case LOOP_PHASE_check:
+		return !state->phase.check_failed;
+	case LOOP_PHASE_iterations:
+		return state->phase.used + 1 >= condition->count;
+	default:
+		return true;
+	}
+}
+
+/* Judges what ends the phase, after an iteration. */
+static void judge_phase(const struct loop_state *state, struct phase_facts *facts)
+{
+	const struct loop_phase *phase = loop_state_phase(state);
+
+	if (!phase)
+		return;
+	facts->held = state->phase.checks_done == loop_phase_checks(phase);
+	facts->needs_rules = loop_phase_has(phase, LOOP_PHASE_done);
+	for (uint32_t i = 0; i < phase->until_count; i++)
+		facts->held = facts->held && condition_holds(state, &phase->until[i]);
 }
 
 /* The agent's changes are in the survey only before the review. */
@@ -520,8 +590,8 @@ void judge_after(const struct loop_state *state, const struct survey *survey, in
 	input.final_failures = state->final_failures;
 	input.final_tries = state->options.final_tries;
 	input.signature = sums.signature;
-	input.promised = state->final && has_final_message(state) &&
-			 promise_found(state->final, strlen(state->final), state->options.promise);
+	input.promised = has_promised(state, state->options.promise);
+	judge_phase(state, &input.phase);
 	count_boxes(&state->options, &input.boxes);
 	judge_snapshot(state, survey, &input.snapshot);
 	input.snapshot.files_changed = input.facts.files_changed;

@@ -37,11 +37,20 @@ static void read_final(struct supervisor *sup, struct buffer *final)
 		sink_last(&sup->run.output, FINAL_BYTES, final);
 }
 
+/* Returns the limit of an iteration. */
+static int64_t timeout_ms(const struct loop_state *state)
+{
+	const struct loop_phase *phase = loop_state_phase(state);
+
+	return loop_phase_tighter(state->options.timeout_ms,
+				  phase && !loop_state_part(state)->review ? phase->timeout_ms : 0);
+}
+
 /* Returns how long the agent may run: not longer than the loop. 0: unlimited. */
 static int64_t agent_time_ms(const struct supervisor *sup, bool *ret_total)
 {
 	const struct loop_state *state = &sup->state;
-	int64_t most_ms = state->options.timeout_ms;
+	int64_t most_ms = timeout_ms(state);
 	int64_t left_ms = state->options.limits.total_s * 1000 -
 			  (clock_wall_ms() - state->created_ms - state->rested_ms);
 
@@ -71,7 +80,9 @@ static void name_limit(const struct supervisor *sup, const struct runner_result 
 	enum ledger_scope scope = money_of(sup, result);
 	bool review = loop_state_part(&sup->state)->review;
 
-	if (scope == LEDGER_ITERATION)
+	if (scope == LEDGER_ITERATION && loop_state_budget_is_phase(&sup->state))
+		add_money(out, "max-cost of the phase", loop_state_phase(&sup->state)->cost_nusd);
+	else if (scope == LEDGER_ITERATION)
 		add_money(out, review ? "--review-budget" : "--budget",
 			  loop_state_budget_nusd(&sup->state));
 	else if (scope == LEDGER_LOOP)
@@ -83,7 +94,7 @@ static void name_limit(const struct supervisor *sup, const struct runner_result 
 	else if (runner_out_of_time(result) && total)
 		add_time(out, "--max-time", options->limits.total_s * 1000);
 	else if (runner_out_of_time(result))
-		add_time(out, "--timeout", options->timeout_ms);
+		add_time(out, "--timeout", timeout_ms(&sup->state));
 }
 
 /* Records the end of the part that ran: of the agent, or of the reviewer. */

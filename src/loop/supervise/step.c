@@ -116,16 +116,20 @@ static int begin_iteration(struct supervisor *sup, uint32_t iteration, uint32_t 
 			   struct error *err)
 {
 	const struct decision_agents agents = loop_state_agents(&sup->state);
+	const struct loop_phase *phase = loop_state_phase(&sup->state);
 	uint32_t next = decision_next_agent(&agents, clock_wall_ms() / 1000);
 	json_t *data = json_pack("{s:i, s:i, s:s, s:o, s:I}", "iteration", (int)iteration,
 				 "attempt", (int)attempt, "tree", sup->survey.before.tree, "head",
 				 loop_report_text(sup->survey.before.head), "checkpoint",
 				 (json_int_t)sup->state.checkpoint);
 
+	if (phase)
+		json_object_set_new(data, "phase", json_string(phase->name));
 	if (sup->state.recheck)
 		return supervisor_append(sup, LOOP_EVENT_rechecks, data, err);
-	if (agents.count + agents.rungs > 1) {
-		json_object_set_new(data, "part", json_integer(next));
+	if (sup->state.options.part_count > 1) {
+		json_object_set_new(data, "part",
+				    json_integer(loop_state_agent_at(&sup->state, next)));
 		json_object_set_new(data, "agent", json_string(agents.names[next]));
 	}
 	return supervisor_append(sup, LOOP_EVENT_begun, data, err);
@@ -166,6 +170,12 @@ int step_ready(struct supervisor *sup, struct error *err)
 		return supervisor_append(sup, LOOP_EVENT_paused,
 					 json_pack("{s:s, s:b}", "reason", decision.reasons[0],
 						   "warned", decision.warned),
+					 err);
+	/* An interrupted iteration has used up the money of the phase. */
+	if (decision.next_phase)
+		return supervisor_append(sup, LOOP_EVENT_changed,
+					 json_pack("{s:b, s:s}", "next_phase", 1, "reason",
+						   decision.reasons[0]),
 					 err);
 	if (loop_checkpoint_take(sup, "before", iteration, &failed, err) < 0 ||
 	    loop_git_open(sup, err) < 0)

@@ -1,4 +1,5 @@
-/* How a step is cut short, and how a loop ends. All but step_end_cut() return 0, or -1 with err set. */
+/* How a step is cut short, and how a loop ends. All but step_end_cut() return 0, or -1 with err
+ * set. */
 #ifndef LOOP_SUPERVISE_STEP_END_H
 #define LOOP_SUPERVISE_STEP_END_H
 

@@ -328,6 +328,20 @@ size_t text_distance(const char *a, const char *b)
 #undef CELL
 }
 
+bool text_is_nearer(const char *word, const char *known, size_t *distance)
+{
+	enum { LONGEST = 64 }; /* a longer word is not similar to any */
+	size_t far;
+
+	if (strlen(word) > LONGEST)
+		return false;
+	far = text_distance(word, known);
+	if (far >= *distance || far * 3 > strlen(known) + 1)
+		return false;
+	*distance = far;
+	return true;
+}
+
 char *text_size(uint64_t bytes)
 {
 	if (bytes >> 30)

@@ -70,4 +70,8 @@ void text_add_duration(struct buffer *out, uint64_t ms);
 /* The edit distance of two words: insertions, deletions, substitutions, and swaps of neighbours. */
 size_t text_distance(const char *a, const char *b);
 
+/* Is a known word similar to this one, and more so than at *distance? Then *distance is updated; it
+ * begins as SIZE_MAX. */
+bool text_is_nearer(const char *word, const char *known, size_t *distance);
+
 #endif
