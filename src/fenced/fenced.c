@@ -240,6 +240,8 @@ static int make_paths(struct fenced *run, struct error *err)
 	before = become_lent(run);
 	result = made_paths_make(run->spec.place->project, &run->spec.write, &run->made, err);
 	become(before);
+	if (run->made.count)
+		run->spec.index = NULL; /* made before these paths */
 	return result;
 }
 
