@@ -6,11 +6,8 @@
 #include "snapshot/store/pack.h"
 #include "snapshot/store/tree_reader.h"
 #include "snapshot/undo/changes.h"
-#include "snapshot/undo/findings.h"
-#include "snapshot/undo/pinned.h"
 #include "snapshot/undo/repair.h"
 #include "snapshot/undo/restore.h"
-#include "snapshot/undo/restore_stage.h"
 #include "util/file/fd.h"
 
 #include <errno.h>
@@ -250,16 +247,39 @@ static void write_edited(struct snapshot_request *request, const struct changes 
 	json_number(json, "edited_count", changes->count);
 }
 
+/* Writes the differences between two trees. */
+static int compare_edited(struct snapshot_request *request, const git_oid *base, const git_oid *now,
+			  struct error *err)
+{
+	const struct list everything = { 0 };
+	struct changes changes = { 0 };
+	struct tree_reader readers[2];
+	struct node trees[2] = { { 0 } };
+	int result = tree_reader_start(&readers[0], &request->repo, base, &trees[0], err) < 0 ||
+				     tree_reader_start(&readers[1], &request->repo, now, &trees[1],
+						       err) < 0 ||
+				     tree_reader_open_differing(&readers[0], &trees[0], &readers[1],
+								&trees[1], err) < 0
+			     ? -1
+			     : 0;
+
+	if (result == 0) {
+		changes_find(&trees[0], &trees[1], &everything, &changes);
+		write_edited(request, &changes);
+	}
+	changes_release(&changes);
+	node_release(&trees[0]);
+	node_release(&trees[1]);
+	return result;
+}
+
 /* Compares the project itself with the base of the draft. Nothing there is changed, as while an
  * agent is working. */
 static int find_edited(struct snapshot_request *request, struct error *err)
 {
 	struct checkpoint_repo *repo = &request->repo;
 	struct look_options options = request->look;
-	const struct list everything = { 0 };
 	struct checkpoint_repo_item first;
-	struct changes changes = { 0 };
-	struct node base = { 0 };
 	struct look look = { 0 };
 	int result;
 
@@ -270,17 +290,11 @@ static int find_edited(struct snapshot_request *request, struct error *err)
 				 look_finish(repo, &look, err) < 0
 			 ? -1
 			 : 0;
-	if (result == 0 && !git_oid_equal(&first.tree, &look.tree))
-		result = tree_reader_load(repo, &first.tree, &base, err);
-	if (result == 0) {
-		if (!git_oid_equal(&first.tree, &look.tree))
-			changes_find(&base, &look.walk.root, &everything, &changes);
-		write_edited(request, &changes);
+	if (result == 0)
+		result = compare_edited(request, &first.tree, &look.tree, err);
+	if (result == 0)
 		json_number(&request->json, "edited_read", look.walk.content.files);
-	}
-	changes_release(&changes);
 	look_release(&look);
-	node_release(&base);
 	return result;
 }
 
@@ -338,248 +352,6 @@ int checkpoint_list(struct snapshot_request *request, struct error *err)
 	json_open(&request->json, "checkpoints", '[');
 	result = checkpoint_repo_each(repo, request->look.loop, write_item, &request->json, err);
 	json_close(&request->json);
-	return result;
-}
-
-/* One side of a diff: a checkpoint, or the current project if number is NULL. */
-static int load_side(struct snapshot_request *request, const char *number, struct node *ret_root,
-		     struct error *err)
-{
-	struct checkpoint_repo *repo = &request->repo;
-	struct checkpoint_repo_item checkpoint;
-	struct look look = { 0 };
-	int result = -1;
-
-	if (number)
-		return checkpoint_repo_read(repo, request->look.loop, strtoll(number, NULL, 10),
-					    &checkpoint, err) < 0
-			       ? -1
-			       : tree_reader_load(repo, &checkpoint.tree, ret_root, err);
-	if (checkpoint_begin(request, err) == 0 &&
-	    look_scan(repo, &request->look, &look, err) == 0 &&
-	    look_finish(repo, &look, err) == 0) {
-		*ret_root = look.walk.root;
-		look.walk.root = (struct node){ 0 };
-		result = 0;
-	}
-	look_release(&look);
-	fd_close(&repo->lock); /* the reader of the output may be slow */
-	return result;
-}
-
-static enum differ_style style_of(const char *word)
-{
-	word = word ? word : "";
-	return strcmp(word, "stat") == 0    ? DIFFER_STAT
-	       : strcmp(word, "names") == 0 ? DIFFER_NAMES
-	       : strcmp(word, "json") == 0  ? DIFFER_JSON
-					    : DIFFER_PATCH;
-}
-
-/* Compares two sides with one of the functions below. */
-static int compare(struct snapshot_request *request,
-		   int (*with)(struct snapshot_request *request, struct node *old, struct node *new,
-			       struct error *err),
-		   struct error *err)
-{
-	struct node old = { 0 }, new = { 0 };
-	int result = load_side(request, request->to, &new, err);
-
-	if (result == 0)
-		result = load_side(request, request->from ? request->from : "0", &old, err);
-	if (result == 0)
-		result = with(request, &old, &new, err);
-	node_release(&old);
-	node_release(&new);
-	return result;
-}
-
-static int print_diff(struct snapshot_request *request, struct node *old, struct node *new,
-		      struct error *err)
-{
-	request->differ.style = style_of(request->style);
-	if (request->findings)
-		return findings_print(&request->repo, old, new, &request->actions, &request->differ,
-				      stdout, err);
-	return differ_print(&request->repo, old, new, &request->differ, stdout, err);
-}
-
-int checkpoint_diff(struct snapshot_request *request, struct error *err)
-{
-	return compare(request, print_diff, err);
-}
-
-static void add_checks(struct snapshot_request *request)
-{
-	for (size_t i = 0; i < request->checks.count; i++)
-		pins_add_check(&request->pins, request->look.project, request->checks.items[i]);
-}
-
-static struct pinned_request pinned_request_of(struct snapshot_request *request, struct node *old,
-					       struct node *new)
-{
-	add_checks(request);
-	return (struct pinned_request){ .repo = &request->repo,
-					.base = old,
-					.now = new,
-					.pins = &request->pins,
-					.project = request->look.project,
-					.draft = request->look.draft };
-}
-
-/* Writes the pinned files that differ, and adds their paths. */
-static int write_pinned(struct snapshot_request *request, struct node *old, struct node *new,
-			struct list *paths, struct error *err)
-{
-	const struct pinned_request pinned = pinned_request_of(request, old, new);
-
-	return pinned_write(&pinned, request->pinned, &request->json, paths, err);
-}
-
-static int list_pinned(struct snapshot_request *request, struct node *old, struct node *new,
-		       struct error *err)
-{
-	struct list paths = { 0 };
-	int result = write_pinned(request, old, new, &paths, err);
-
-	list_release(&paths);
-	return result;
-}
-
-int checkpoint_pinned(struct snapshot_request *request, struct error *err)
-{
-	return compare(request, list_pinned, err);
-}
-
-static int write_findings(struct snapshot_request *request, struct node *old, struct node *new,
-			  struct error *err)
-{
-	struct list paths = { 0 };
-	int result = request->pinned ? write_pinned(request, old, new, &paths, err) : 0;
-
-	if (result == 0)
-		result = findings_write(&request->repo, old, new, &request->actions, &paths,
-					&request->json, err);
-	list_release(&paths);
-	return result;
-}
-
-int checkpoint_examine(struct snapshot_request *request, struct error *err)
-{
-	return compare(request, write_findings, err);
-}
-
-static int settle_views(struct snapshot_request *request, struct node *old, struct node *new,
-			struct error *err)
-{
-	const struct pinned_request pinned = pinned_request_of(request, old, new);
-
-	return pinned_settle(&pinned, request->pinned, err);
-}
-
-int checkpoint_settle(struct snapshot_request *request, struct error *err)
-{
-	return compare(request, settle_views, err);
-}
-
-static int print_part(void *context, const void *bytes, size_t size, uint64_t offset,
-		      struct error *err)
-{
-	const struct snapshot_request *request = context;
-
-	(void)offset;
-	(void)err;
-	differ_show(stdout, bytes, size, request->differ.terminal);
-	return 0;
-}
-
-static void print_entries(const struct node *folder, bool terminal)
-{
-	for (size_t i = 0; i < folder->count; i++) {
-		const struct node *node = &folder->inner[i];
-
-		differ_show(stdout, node->name, strlen(node->name), terminal);
-		puts(node->kind == NODE_FOLDER ? "/" : "");
-	}
-}
-
-/* Zero blocks of large files are not stored; they are printed here. */
-struct filling {
-	const struct snapshot_request *request;
-	uint64_t at;
-};
-
-static int fill_to(struct filling *filling, uint64_t offset)
-{
-	static const char zeros[1 << 16];
-
-	while (filling->at < offset) {
-		size_t part = offset - filling->at < sizeof zeros ? (size_t)(offset - filling->at)
-								  : sizeof zeros;
-
-		if (fwrite(zeros, 1, part, stdout) != part)
-			return -1;
-		filling->at += part;
-	}
-	return 0;
-}
-
-static int print_piece(void *context, const void *bytes, size_t size, uint64_t offset,
-		       struct error *err)
-{
-	struct filling *filling = context;
-
-	if (fill_to(filling, offset) < 0)
-		return differ_output_failed(err);
-	filling->at += size;
-	return print_part((void *)filling->request, bytes, size, offset, err);
-}
-
-/*
- * Finds the requested path in its checkpoint. Returns 0, or -1 with err set; the caller releases
- * root in both cases.
- */
-static int find_path(struct snapshot_request *request, struct node *root, struct node **ret_node,
-		     struct error *err)
-{
-	struct node *node;
-
-	if (load_side(request, request->from, root, err) < 0)
-		return -1;
-	node = node_at(root, request->path);
-	if (!node || node->kind == NODE_SKIPPED)
-		return error_set(err, "checkpoint %s does not contain '%s'%s%s", request->from,
-				 request->path, node ? ": " : "",
-				 node ? node_why_text(node->why) : "");
-	*ret_node = node;
-	return 0;
-}
-
-int checkpoint_contains(struct snapshot_request *request, struct error *err)
-{
-	struct node root = { 0 };
-	struct node *node;
-	int result = find_path(request, &root, &node, err);
-
-	node_release(&root);
-	return result;
-}
-
-int checkpoint_show(struct snapshot_request *request, struct error *err)
-{
-	struct checkpoint_repo *repo = &request->repo;
-	struct node root = { 0 };
-	struct filling filling = { .request = request };
-	struct node *node = NULL;
-	int result = find_path(request, &root, &node, err);
-
-	if (result == 0 && node->kind == NODE_FOLDER)
-		print_entries(node, request->differ.terminal);
-	else if (result == 0 && node->kind != NODE_FIFO)
-		result = restore_stage_read(repo, node, print_piece, &filling, err);
-	if (result == 0 && node->chunked && fill_to(&filling, node->size) < 0)
-		result = differ_output_failed(err);
-	node_release(&root);
 	return result;
 }
 

@@ -400,18 +400,47 @@ def test_checkpoints_of_drafts_read_no_file_that_an_earlier_one_has_read(t):
     expect(snapshots.save(kind="after", draft=draft, edited=1)["edited_read"] > 0, "files are read after a reboot")
 
 
-def test_a_checkpoint_of_a_draft_reads_only_folders_that_the_draft_changed(t):
-    """So it costs what the change costs, not what the project costs."""
+def drafted_large(t):
+    """A draft that changes one of forty folders, and makes another one."""
     for folder in range(40):
         t.write(f"d{folder}/inner/file", f"{folder}\n")
     snapshots, draft, files = drafted(t, "overlay")
     t.write(os.path.join(files, "d7/inner/file"), "changed\n")
     t.write(os.path.join(files, "new/file"), "new\n")
+    return snapshots, draft
+
+
+def test_a_checkpoint_of_a_draft_reads_only_folders_that_the_draft_changed(t):
+    """So it costs what the change costs, not what the project costs."""
+    snapshots, draft = drafted_large(t)
     saved = snapshots.save(kind="after", draft=draft, since=0)
     equal(saved["read_folders"], 3, "folders read: the project, d7 and d7/inner")
     equal(saved["tally"]["changed"], 2, "changed files")
     first = snapshots.ask("list")[1]["checkpoints"][0]
     equal((saved["files"] - first["files"], saved["bytes"] - first["bytes"]), (1, 10), "more files and bytes in the checkpoint")
+
+
+def test_an_examination_reads_only_folders_that_differ(t):
+    snapshots, draft = drafted_large(t)
+    snapshots.save(kind="after", draft=draft)
+    pinned = os.path.join(t.outside, "pinned")
+    os.mkdir(pinned)
+    code, answer = snapshots.ask("examine", from_=0, to=1, pinned=pinned, check="./d7/inner/file")
+    equal((code, [entry["path"] for entry in answer["pinned"]]), (0, ["d7/inner/file"]), "exit status, and what is pinned")
+    equal(answer["read_folders"], 7, "folders read: the project, d7 and d7/inner in both checkpoints, and new")
+
+
+def test_taking_back_changes_of_a_check_reads_only_folders_that_it_changed(t):
+    snapshots, draft = drafted_large(t)
+    snapshots.save(kind="after", draft=draft)
+    views = os.path.join(t.outside, "views")
+    t.write(os.path.join(views, "pinned/upper/d7/inner/file"), "by a check\n")
+    t.write(os.path.join(views, "pinned/upper/d8/inner/file"), "by a check\n")
+    os.mkdir(os.path.join(views, "pins"))
+    code, answer = snapshots.ask("settle", to=1, pinned=views, check="./d7/inner/file")
+    equal((code, answer["read_folders"]), (0, 9), "exit status, and folders read: seven that differ, d8 and d8/inner")
+    equal([os.path.exists(os.path.join(views, "pinned/upper", folder, "inner/file")) for folder in ("d7", "d8")], [False, True],
+          "only the change to the pinned file is taken back")
 
 
 def changed(snapshots, draft):

@@ -8,6 +8,7 @@
 #include "snapshot/look/tree_layer.h"
 #include "snapshot/look/tree_totals.h"
 #include "snapshot/undo/changes.h"
+#include "snapshot/undo/pinned.h"
 
 #include <sys/sysmacros.h>
 #include <sys/xattr.h>
@@ -259,6 +260,8 @@ static void read_checkpoint(int64_t number, bool whole, struct tree_reader *read
 		abort();
 }
 
+static bool pinned_found;
+
 static bool same_changes(const struct changes *a, const struct changes *b)
 {
 	bool same = a->count == b->count;
@@ -273,6 +276,36 @@ static bool same_changes(const struct changes *a, const struct changes *b)
 	return same;
 }
 
+static void list_pinned(struct tree_reader *reader, struct node *base, struct node *now,
+			struct buffer *out)
+{
+	struct pins pins = { 0 };
+	struct json json = JSON_INIT(out);
+	struct list paths = { 0 };
+
+	json_open(&json, NULL, '{');
+	const struct pinned_request request = {
+		.reader = reader, .base = base, .now = now, .pins = &pins, .project = at("project")
+	};
+
+	if (pinned_write(&request, NULL, &json, &paths, &err) < 0)
+		abort();
+	json_close(&json);
+	list_release(&paths);
+}
+
+static bool compare_pinned(struct tree_reader readers[4], struct node roots[4])
+{
+	AUTO_BUFFER struct buffer whole = BUFFER_INIT(1 << 20);
+	AUTO_BUFFER struct buffer sparse = BUFFER_INIT(1 << 20);
+
+	list_pinned(&readers[0], &roots[0], &roots[1], &whole);
+	list_pinned(&readers[2], &roots[2], &roots[3], &sparse);
+	pinned_found |= strstr(buffer_text(&whole), "hidden") != NULL;
+	return strcmp(buffer_text(&whole), buffer_text(&sparse)) == 0;
+}
+
+/* Two whole trees, and the same two, of which only folders that differ are read. */
 static bool compare_changes(int64_t from, int64_t to)
 {
 	const struct list everything = { 0 };
@@ -287,7 +320,7 @@ static bool compare_changes(int64_t from, int64_t to)
 		abort();
 	for (int i = 0; i < 2; i++)
 		changes_find(&roots[2 * i], &roots[2 * i + 1], &everything, &found[i]);
-	same = same_changes(&found[0], &found[1]);
+	same = same_changes(&found[0], &found[1]) && compare_pinned(readers, roots);
 	for (int i = 0; i < 4; i++)
 		node_release(&roots[i]);
 	for (int i = 0; i < 2; i++)
@@ -295,11 +328,61 @@ static bool compare_changes(int64_t from, int64_t to)
 	return same;
 }
 
+/* ---- pinned files that a check changed ---- */
+
+/* Lists everything below a folder. */
+static void list_files(const char *name, struct buffer *ret_list)
+{
+	AUTO_FREE char *command = mem_format("cd %s && find . -printf '%%p %%y %%m\\n' | sort >%s",
+					     at(name), at("printed"));
+
+	if (system(command) != 0 || fd_read_path(at("printed"), ret_list) < 0)
+		abort();
+}
+
+/* Makes a view in which a check changed files, takes back what it must, and lists the rest. */
+static void settle(bool whole, struct buffer *ret_list)
+{
+	struct tree_reader readers[2];
+	struct node trees[2];
+	struct pins pins = { 0 };
+	AUTO_FREE char *project = mem_dup(at("project"));
+	const struct pinned_request request = { .reader = &readers[0],
+						.base = &trees[0],
+						.now = &trees[1],
+						.pins = &pins,
+						.project = project };
+
+	make_tree("views/pinned/upper", true);
+	make_folder("views/pins");
+	for (int i = 0; i < 2; i++)
+		read_checkpoint(i ? checkpoint_repo_last(&repo, "loop") : 0, whole, &readers[i],
+				&trees[i]);
+	if (tree_reader_open_differing(&readers[0], &trees[0], &readers[1], &trees[1], &err) < 0 ||
+	    pinned_settle(&request, at("views"), &err) < 0)
+		abort();
+	list_files("views", ret_list);
+	for (int i = 0; i < 2; i++)
+		node_release(&trees[i]);
+}
+
+static bool compare_settled(void)
+{
+	AUTO_BUFFER struct buffer whole = BUFFER_INIT(1 << 20);
+	AUTO_BUFFER struct buffer sparse = BUFFER_INIT(1 << 20);
+	unsigned int same_seed = seed;
+
+	settle(true, &whole);
+	seed = same_seed;
+	settle(false, &sparse);
+	return strcmp(buffer_text(&whole), buffer_text(&sparse)) == 0;
+}
+
 static void random_drafts(void)
 {
 	AUTO_FD top = open(unit_top, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct verdict all = { true, true, true, true, true, true, false };
-	bool changes = true;
+	bool changes = true, settled = true;
 
 	for (seed = 1; seed <= ROUNDS; seed++) {
 		unsigned int round = seed;
@@ -317,10 +400,11 @@ static void random_drafts(void)
 			changes &= compare_changes(0, checkpoint_repo_last(&repo, "loop")) &&
 				   compare_changes(checkpoint_repo_last(&repo, "loop"), 0);
 		}
+		settled &= compare_settled();
 		checkpoint_repo_close(&repo);
 		seed = round;
 		if (!(all.tree && all.totals && all.counted && all.hash && all.changed &&
-		      all.opened && changes)) {
+		      all.opened && changes && settled)) {
 			printf("# seed %u\n", seed);
 			break;
 		}
@@ -332,7 +416,9 @@ static void random_drafts(void)
 	CHECK("the same hash", all.hash);
 	CHECK("the same number of changes since each checkpoint", all.changed);
 	CHECK("and all of its folders can be opened", all.opened);
-	CHECK("the changes between checkpoints are the same", changes);
+	CHECK("the changes between checkpoints and to pinned files are the same", changes);
+	CHECK("some of these are hidden", pinned_found);
+	CHECK("the same changes of a check to pinned files are taken back", settled);
 }
 
 /* ---- contents that were left out of a draft ---- */

@@ -28,8 +28,8 @@
 enum { MOST_LISTED = 200 };
 
 struct pinned {
-	struct checkpoint_repo *repo;
-	struct node *base;
+	struct tree_reader *reader;
+	struct node *base; /* all above a change is open */
 	const struct pins *pins;
 	const struct changes *changes;
 	int folder; /* -1: nothing is written */
@@ -113,9 +113,9 @@ static int restore(const struct pinned *at, const struct node *node, const char 
 	if (folder < 0)
 		return -1;
 	if (node->kind == NODE_LINK)
-		return restore_stage_read(at->repo, node, make_link, &place, err);
+		return restore_stage_read(at->reader->repo, node, make_link, &place, err);
 	fd = create(&place, err);
-	if (fd < 0 || restore_stage_read(at->repo, node, write_part, &fd, err) < 0)
+	if (fd < 0 || restore_stage_read(at->reader->repo, node, write_part, &fd, err) < 0)
 		return -1;
 	if ((node->chunked && ftruncate(fd, (off_t)node->size) < 0) || fchmod(fd, node->mode) < 0)
 		return error_sys(err, "set the size and mode of the pinned '%s'", path);
@@ -185,7 +185,7 @@ static int read_blob(const struct pinned *at, const struct node *node, git_blob 
 {
 	*ret_blob = NULL;
 	return node && node->kind == NODE_FILE && !node->chunked
-		       ? differ_blob(at->repo, node, ret_blob, err)
+		       ? differ_blob(at->reader->repo, node, ret_blob, err)
 		       : 0;
 }
 
@@ -259,26 +259,26 @@ static int deciding_below(void *context, struct node *node, const char *path)
 	return (int)deciding_kind(subtree->pins, node, whole);
 }
 
-/* The same for the first such file in a folder. */
-static enum pins_kind deciding_inside(const struct pins *pins, struct node *folder,
-				      const char *path)
+/* The same for the first such file in a folder; or -1 with err set. */
+static int deciding_inside(struct tree_reader *reader, const struct pins *pins, struct node *folder,
+			   const char *path, struct error *err)
 {
 	struct subtree subtree = { pins, path };
 
-	return (enum pins_kind)node_each(folder, deciding_below, &subtree);
+	return tree_reader_each(reader, folder, deciding_below, &subtree, err);
 }
 
 /* Restores the mode of a folder with pinned files: without it, they could not be found. */
 static int keep_folder(struct pinned *at, const char *path, struct error *err)
 {
-	enum pins_kind kind = deciding_inside(at->pins, node_at(at->base, path), path);
+	int kind = deciding_inside(at->reader, at->pins, node_at(at->base, path), path, err);
 	AUTO_FREE char *inner = path_join(path, "x");
-	bool written = kind != PINS_NOT && at->folder >= 0;
+	bool written = kind > PINS_NOT && at->folder >= 0;
 	AUTO_FD folder = written ? open_folder(at, inner, err) : -1;
 
-	if (kind != PINS_NOT)
-		list_one(at, path, kind, "base");
-	return written && folder < 0 ? -1 : 0;
+	if (kind > PINS_NOT)
+		list_one(at, path, (enum pins_kind)kind, "base");
+	return kind < 0 || (written && folder < 0) ? -1 : 0;
 }
 
 /* Handles a path that the base has, and that was changed or removed. */
@@ -358,9 +358,12 @@ static int write_all(struct pinned *at, struct error *err)
 			return -1;
 	}
 	/* The whole base is looked at only if it matters. */
-	return has_reconfigured(at)
-		       ? hide_new(at, node_each(at->base, decides, (void *)at->pins), err)
-		       : 0;
+	if (!has_reconfigured(at))
+		return 0;
+
+	int weakens = tree_reader_each(at->reader, at->base, decides, (void *)at->pins, err);
+
+	return weakens < 0 ? -1 : hide_new(at, weakens, err);
 }
 
 /* Shows packages as they were before the loop. */
@@ -379,7 +382,7 @@ static int write_packages(struct pinned *at, const struct pinned_packages *packa
 static struct pinned_packages packages_of(const struct pinned_request *request,
 					  const struct changes *changes)
 {
-	return (struct pinned_packages){ .repo = request->repo,
+	return (struct pinned_packages){ .reader = request->reader,
 					 .base = request->base,
 					 .changes = changes,
 					 .pins = request->pins,
@@ -395,7 +398,7 @@ int pinned_write(const struct pinned_request *request, const char *folder, struc
 	const struct list everything = { 0 };
 	struct changes changes;
 	struct pinned_packages packages = packages_of(request, &changes);
-	struct pinned at = { .repo = request->repo,
+	struct pinned at = { .reader = request->reader,
 			     .base = request->base,
 			     .pins = request->pins,
 			     .changes = &changes,
@@ -420,7 +423,7 @@ int pinned_write(const struct pinned_request *request, const char *folder, struc
 /* ---- between checks ---- */
 
 struct settling {
-	struct checkpoint_repo *repo;
+	struct tree_reader *reader;
 	struct node *base;
 	const struct pins *pins;
 	const struct pinned_packages *packages;
@@ -429,14 +432,17 @@ struct settling {
 	struct error *err;
 };
 
-/* Reports whether a change at this path hides a pinned file of the base, or shows a hidden one. */
-static bool covers(const struct settling *at, const char *path)
+/* Reports whether a change at this path hides a pinned file of the base, or shows a hidden one.
+ * Returns -1 with err set if the base cannot be read. */
+static int covers(const struct settling *at, const char *path)
 {
-	struct node *node = node_at(at->base, path);
+	struct node *node;
 	struct stat status;
 
+	if (tree_reader_at(at->reader, at->base, path, &node, at->err) < 0)
+		return -1;
 	if (node && node->kind == NODE_FOLDER)
-		return deciding_inside(at->pins, node, path);
+		return deciding_inside(at->reader, at->pins, node, path, at->err);
 	return deciding_kind(at->pins, node, path) || pinned_packages_has(at->packages, path) ||
 	       (fstatat(at->shown, path, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
 		S_ISCHR(status.st_mode));
@@ -456,11 +462,13 @@ static bool is_merged(const struct dirwalk_entry *entry)
 static enum dirwalk_verdict settle(void *context, const struct dirwalk_entry *entry)
 {
 	const struct settling *at = context;
+	int covering;
 
 	if (entry->type == DT_DIR && is_merged(entry))
 		return DIRWALK_ON;
-	if (!covers(at, entry->path))
-		return DIRWALK_PAST;
+	covering = covers(at, entry->path);
+	if (covering <= 0)
+		return covering < 0 ? DIRWALK_STOP : DIRWALK_PAST;
 	fault_point();
 	if (dirwalk_remove(entry->folder, entry->name, NULL) == 0)
 		return DIRWALK_PAST;
@@ -494,7 +502,7 @@ static bool is_as_before(const struct settling *at, const struct node *node, con
 	return node->kind == NODE_FILE && fd >= 0 && fstat(fd, &status) == 0 &&
 	       S_ISREG(status.st_mode) && (uint64_t)status.st_size == node->size &&
 	       (status.st_mode & 07777) == node->mode &&
-	       restore_stage_read(at->repo, node, compare_part, &fd, &ignored) == 0;
+	       restore_stage_read(at->reader->repo, node, compare_part, &fd, &ignored) == 0;
 }
 
 /* Removes what is in the way of a path: its last version, or a file in place of a folder. */
@@ -515,7 +523,7 @@ static int clear_way(const struct settling *at, const char *path)
 static int settle_node(void *context, struct node *node, const char *path)
 {
 	const struct settling *at = context;
-	const struct pinned place = { .repo = at->repo, .base = at->base, .folder = at->files };
+	const struct pinned place = { .reader = at->reader, .base = at->base, .folder = at->files };
 	struct stat status;
 
 	if (!deciding_kind(at->pins, node, path) || is_as_before(at, node, path) ||
@@ -529,7 +537,9 @@ static int settle_node(void *context, struct node *node, const char *path)
 static int settle_copy(struct settling *at, const char *pins, int files)
 {
 	at->files = files;
-	return node_each(at->base, settle_node, at) < 0 ? -1 : tree_pins_copy(pins, files, at->err);
+	return tree_reader_each(at->reader, at->base, settle_node, at, at->err) < 0
+		       ? -1
+		       : tree_pins_copy(pins, files, at->err);
 }
 
 static int settle_layer(struct settling *at, int upper)
@@ -550,7 +560,7 @@ int pinned_settle(const struct pinned_request *request, const char *views, struc
 	const struct list everything = { 0 };
 	struct changes changes;
 	struct pinned_packages packages = packages_of(request, &changes);
-	struct settling at = { .repo = request->repo,
+	struct settling at = { .reader = request->reader,
 			       .base = request->base,
 			       .pins = request->pins,
 			       .packages = &packages,

@@ -11,11 +11,13 @@
 #define SNAPSHOT_UNDO_PINNED_H
 
 #include "project/pins.h"
-#include "snapshot/store/checkpoint_repo.h"
+#include "snapshot/store/tree_reader.h"
 #include "util/text/json.h"
 
 struct pinned_request {
-	struct checkpoint_repo *repo;
+	/* The folders that differ are open in both trees (tree_reader_open_differing()); the reader
+	 * opens others of the base where they matter. */
+	struct tree_reader *reader;
 	struct node *base, *now;
 	const struct pins *pins;
 	const char *project;

@@ -37,8 +37,8 @@ static bool asks_for_others(const struct pinned_packages *at, const struct chang
 	if (!item->old || !item->new)
 		return true;
 	if (!is_file(item->old) || !is_file(item->new) ||
-	    differ_blob(at->repo, item->old, &old, &ignored) < 0 ||
-	    differ_blob(at->repo, item->new, &new, &ignored) < 0)
+	    differ_blob(at->reader->repo, item->old, &old, &ignored) < 0 ||
+	    differ_blob(at->reader->repo, item->new, &new, &ignored) < 0)
 		others = false;
 	else
 		others = !packages_are_same(item->path, git_blob_rawcontent(old),
@@ -63,8 +63,10 @@ static bool manifest_changed(const struct pinned_packages *at, const char *folde
 static bool is_kept(const struct pinned_packages *at, const char *folder)
 {
 	AUTO_FREE char *path = path_join(at->project, folder);
+	struct node *known = NULL;
+	struct error unreadable; /* nothing is known then, as if git did not know the folder */
 
-	return !node_at(at->base, folder) &&
+	return (tree_reader_at(at->reader, at->base, folder, &known, &unreadable) < 0 || !known) &&
 	       faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0 &&
 	       pins_of(at->pins, folder) == PINS_PACKAGES && !manifest_changed(at, folder);
 }

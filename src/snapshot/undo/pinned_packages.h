@@ -7,11 +7,11 @@
 #define SNAPSHOT_UNDO_PINNED_PACKAGES_H
 
 #include "project/pins.h"
-#include "snapshot/store/checkpoint_repo.h"
+#include "snapshot/store/tree_reader.h"
 #include "snapshot/undo/changes.h"
 
 struct pinned_packages {
-	struct checkpoint_repo *repo;
+	struct tree_reader *reader; /* of the base */
 	struct node *base;
 	const struct changes *changes; /* since the base */
 	const struct pins *pins;
