@@ -4,6 +4,7 @@
 #include "snapshot/look/tally.h"
 #include "snapshot/store/boot.h"
 #include "snapshot/store/pack.h"
+#include "snapshot/undo/broken.h"
 #include "snapshot/undo/changes.h"
 #include "snapshot/undo/findings.h"
 #include "snapshot/undo/pinned.h"
@@ -474,6 +475,36 @@ static int settle_views(struct snapshot_request *request, struct node *old, stru
 int checkpoint_settle(struct snapshot_request *request, struct error *err)
 {
 	return compare(request, settle_views, err);
+}
+
+int checkpoint_break(struct snapshot_request *request, struct error *err)
+{
+	struct node base = { 0 };
+	int result = load_side(request, "0", &base, err);
+
+	add_checks(request);
+	if (result == 0)
+		result = broken_write_all(&base, &request->pins, request->pinned, &request->json,
+					  err);
+	node_release(&base);
+	return result;
+}
+
+/* The checks see the pinned files of the base, as with the work itself. */
+static int write_mutant(struct snapshot_request *request, struct node *old, struct node *new,
+			struct error *err)
+{
+	const struct broken_choice choice = { (size_t)request->most, (size_t)request->index };
+
+	return list_pinned(request, old, new, err) < 0
+		       ? -1
+		       : broken_write_mutant(&request->repo, old, new, &request->pins, &choice,
+					     request->pinned, &request->json, err);
+}
+
+int checkpoint_mutate(struct snapshot_request *request, struct error *err)
+{
+	return compare(request, write_mutant, err);
 }
 
 static int print_part(void *context, const void *bytes, size_t size, uint64_t offset,
