@@ -41,6 +41,7 @@ struct op_start_goal {
 	json_t *final_checks; /* command lines that the agent never sees */
 	const char *hold_out; /* a folder for these alone, or NULL */
 	json_t *pin, *unpin;  /* patterns of pinned files (project/pins.h) */
+	bool prove_check;     /* every check must fail when the code is broken */
 	const char *promise, *tasks;
 };
 

@@ -18,6 +18,7 @@ struct goal {
 	json_t *final_checks; /* command lines */
 	char *hold_out;       /* a folder for these alone, or NULL */
 	json_t *pin, *unpin;  /* patterns of pinned files (project/pins.h) */
+	bool prove_check;     /* every check must fail when the code is broken */
 	bool found;           /* the check was found in the project: no rule is configured */
 };
 

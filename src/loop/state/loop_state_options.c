@@ -51,6 +51,7 @@ void loop_options_change(const json_t *config, struct loop_state *state)
 	read_flag(config, "checkpoints", &checkpoints);
 	read_flag(config, "check_view", &options->check_view);
 	read_count(config, "final_tries", &options->final_tries);
+	read_count(config, "mutate", &options->mutants);
 	read_flag(config, "checkpoint_ignored", &options->checkpoint_ignored);
 	read_number(config, "checkpoint_ms", &options->checkpoint_ms);
 	read_number(config, "checkpoint_bytes", &options->checkpoint_bytes);
