@@ -494,7 +494,8 @@ int checkpoint_break(struct snapshot_request *request, struct error *err)
 static int write_mutant(struct snapshot_request *request, struct node *old, struct node *new,
 			struct error *err)
 {
-	const struct broken_choice choice = { (size_t)request->most, (size_t)request->index };
+	const struct broken_choice choice = { (size_t)request->most, (size_t)request->index,
+					      &request->actions };
 
 	return list_pinned(request, old, new, err) < 0
 		       ? -1

@@ -172,6 +172,24 @@ static void print_goal(const struct goal *goal)
 	print_row("done when", &text);
 }
 
+/* Prints how the checks themselves are tested. */
+static void print_trials(const struct config *config)
+{
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(1024);
+	uint64_t mutants = effective_loop_number(config, SETTING_MUTATE);
+
+	if (config_get(config, SETTING_PROVE_CHECK)->number)
+		buffer_add_text(&text, "before the loop, every check must fail when the code is "
+				       "broken (--prove-check)");
+	if (mutants)
+		buffer_printf(&text,
+			      "%s%llu of the agent's lines are changed at the end, and those "
+			      "that no check notices are reported (--mutate)",
+			      text.used ? "; " : "", (unsigned long long)mutants);
+	if (text.used)
+		print_row("trials", &text);
+}
+
 static void print_estimate(const json_t *estimate)
 {
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(1024);
@@ -191,6 +209,7 @@ void announce_loop(const struct loop_request *request, const struct fence_plan *
 	print_network(effective);
 	print_limits(&effective->config);
 	print_goal(&request->goal);
+	print_trials(&effective->config);
 	if (request->estimate)
 		print_estimate(request->estimate);
 }

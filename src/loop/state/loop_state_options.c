@@ -166,6 +166,7 @@ int loop_options_read(json_t *config, struct loop_state *state, struct error *er
 	json_array_foreach(json_object_get(config, "checks"), index,
 			   check) if (json_is_string(check))
 		list_add(&options->checks, json_string_value(check));
+	options->prove_check = jsonget_flag(config, "prove_check");
 	options->check_found = jsonget_flag(config, "check_found") && options->checks.count == 1;
 	state->checks = mem_zero((options->checks.count + 1) * sizeof *state->checks);
 	return 0;

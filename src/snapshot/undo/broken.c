@@ -7,6 +7,7 @@
 #include "snapshot/base/libgit.h"
 #include "snapshot/undo/changes.h"
 #include "snapshot/undo/differ.h"
+#include "snapshot/undo/findings.h"
 #include "snapshot/undo/hunks.h"
 #include "snapshot/undo/view_layer.h"
 #include "util/file/fd.h"
@@ -173,7 +174,8 @@ static char *line_of(const struct mutant *mutant, const struct mutant_text *text
 			  from);
 }
 
-static void describe(const struct mutant *mutant, const struct mutant_text *text, struct json *json)
+static int describe(const struct mutant *mutant, const struct mutant_text *text,
+		    const struct list *actions, struct json *json, struct error *err)
 {
 	AUTO_FREE char *evidence = line_of(mutant, text);
 
@@ -184,11 +186,15 @@ static void describe(const struct mutant *mutant, const struct mutant_text *text
 	json_text(json, "before", mutant->before);
 	json_text(json, "after", mutant->text);
 	json_text(json, "evidence", evidence);
+	if (findings_write_untested(actions, json, err) < 0)
+		return -1;
 	json_close(json);
+	return 0;
 }
 
 static int write_mutant(struct checkpoint_repo *repo, struct node *now, const struct mutant *mutant,
-			const char *folder, struct json *json, struct error *err)
+			const struct list *actions, const char *folder, struct json *json,
+			struct error *err)
 {
 	const struct node *node = node_at(now, mutant->path);
 	struct view_layer layer;
@@ -202,8 +208,10 @@ static int write_mutant(struct checkpoint_repo *repo, struct node *now, const st
 		size_t size;
 		AUTO_FREE char *changed = mutant_apply(mutant, &text, &size);
 
-		describe(mutant, &text, json);
-		result = view_layer_write(&layer, mutant->path, changed, size, node->mode, err);
+		result = describe(mutant, &text, actions, json, err) < 0
+				 ? -1
+				 : view_layer_write(&layer, mutant->path, changed, size, node->mode,
+						    err);
 	}
 	git_blob_free(blob);
 	fd_close(&layer.folder);
@@ -224,7 +232,8 @@ int broken_write_mutant(struct checkpoint_repo *repo, struct node *base, struct 
 	mutant_choose(&mutants, choice->most);
 	json_number(json, "count", mutants.count);
 	if (result == 0 && choice->index < mutants.count)
-		result = write_mutant(repo, now, &mutants.items[choice->index], folder, json, err);
+		result = write_mutant(repo, now, &mutants.items[choice->index], choice->actions,
+				      folder, json, err);
 	mutant_release(&mutants);
 	changes_release(&changes);
 	return result;

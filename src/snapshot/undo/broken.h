@@ -1,6 +1,9 @@
-/* Views in which the code does not work, to see which checks notice: all of it (mutant/breakage.h),
- * or one line (mutant/mutant.h). Both are written as a layer (view_layer.h); neither the project nor
- * a draft is changed. Pinned files (project/pins.h) decide, and are left as they are. */
+/*
+ * Views in which the code does not work, to see which checks notice: in no file
+ * (mutant/breakage.h), or in one line (mutant/mutant.h). Both are written as a layer
+ * (view_layer.h); neither the project nor a draft is changed. Pinned files (project/pins.h) decide,
+ * and are left as they are.
+ */
 #ifndef SNAPSHOT_UNDO_BROKEN_H
 #define SNAPSHOT_UNDO_BROKEN_H
 
@@ -13,9 +16,10 @@
 int broken_write_all(struct node *tree, const struct pins *pins, const char *folder,
 		     struct json *json, struct error *err);
 
-/* Which mutant: its place in the list of at most `most`. */
+/* Which mutant: its place in the list of at most `most`; and the actions on findings. */
 struct broken_choice {
 	size_t most, index;
+	const struct list *actions;
 };
 
 /* Finds the mutants of what changed between two trees, and writes the chosen one to a folder, if it
