@@ -3,8 +3,10 @@
 import json
 import os
 
-from harness import cases, contains, equal, expect, lacks, user_only
+from harness import cases, contains, each_identity, equal, expect, lacks, user_only
 from harness.loop import WORKSPACES, Loop, kill, until
+
+ANY_IDENTITY = "Mutants are chosen by content; their views are those of test_prove."
 
 UNITTEST = "python3 -B -m unittest discover -s tests"
 STUB = "def tax(amount):\n    return None\n"
@@ -35,6 +37,7 @@ def untested(loop):
     return [(finding["path"], finding["line"]) for finding in loop.history()[-1]["mutants"]["untested"]]
 
 
+@each_identity
 @cases(*WORKSPACES, "copy")
 def test_a_change_that_is_tested_has_no_survivors(t, workspace):
     """In the project, in a draft, and in a draft that is a copy."""
@@ -167,6 +170,15 @@ def test_a_symlink_in_place_of_code_is_not_followed(t):
     result = loop.run(*MOST, "--findings", "all=note")
     equal(result.code, 0, "exit status", result)
     equal(tried(loop), [], "mutants")
+
+
+def test_a_dry_run_says_what_will_be_tried(t):
+    loop = begin(t)
+    result = loop.run("--dry-run", "--prove-check", *MOST, check=UNITTEST)
+    equal(result.code, 0, "exit status", result)
+    contains(" ".join(result.out.split()), "every check must fail when the code is broken (--prove-check); 20 of the agent's lines are changed", "what is said")
+    config = json.loads(loop.run("--dry-run", "--json", "--prove-check", *MOST, check=UNITTEST).out)["config"]
+    equal((config["prove_check"], config["mutate"]), (True, 20), "the configuration")
 
 
 # Limits, pauses and crashes

@@ -172,8 +172,7 @@ static void print_goal(const struct goal *goal)
 	print_row("done when", &text);
 }
 
-/* Prints how the checks themselves are tested. */
-static void print_trials(const struct config *config)
+char *announce_trials(const struct config *config)
 {
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(1024);
 	uint64_t mutants = effective_loop_number(config, SETTING_MUTATE);
@@ -183,11 +182,21 @@ static void print_trials(const struct config *config)
 				       "broken (--prove-check)");
 	if (mutants)
 		buffer_printf(&text,
-			      "%s%llu of the agent's lines are changed at the end, and those "
-			      "that no check notices are reported (--mutate)",
+			      "%s%llu of the agent's lines are changed at the end, and those that "
+			      "no check notices are reported (--mutate)",
 			      text.used ? "; " : "", (unsigned long long)mutants);
-	if (text.used)
-		print_row("trials", &text);
+	return text.used ? mem_dup(buffer_text(&text)) : NULL;
+}
+
+static void print_trials(const struct config *config)
+{
+	AUTO_BUFFER struct buffer row = BUFFER_INIT(1024);
+	AUTO_FREE char *text = announce_trials(config);
+
+	if (!text)
+		return;
+	buffer_add_text(&row, text);
+	print_row("trials", &row);
 }
 
 static void print_estimate(const json_t *estimate)

@@ -18,6 +18,9 @@
 /* A mutant may make the code slower, or loop forever. */
 enum { SLOWER = 10, SLOWER_MS = 30000 };
 
+/* More than this are counted, but not listed. */
+enum { MOST_FINDINGS = 50 };
+
 int check_mutants_begin(struct supervisor *sup, struct error *err)
 {
 	return supervisor_append(sup, LOOP_EVENT_mutating,
@@ -144,7 +147,8 @@ static int record(struct supervisor *sup, struct trial *trial, bool noticed, str
 	json_object_set_new(data, "index", json_integer(sup->state.mutants.done));
 	if (!noticed)
 		json_object_set_new(data, "result", json_string("survived"));
-	if (!noticed && strcmp(jsonget_text(data, "action"), "off") != 0)
+	if (!noticed && strcmp(jsonget_text(data, "action"), "off") != 0 &&
+	    json_array_size(sup->state.mutants.untested) < MOST_FINDINGS)
 		json_object_set_new(data, "finding", finding_of(data));
 	json_object_del(data, "untested");
 	json_object_del(data, "action");
