@@ -507,11 +507,20 @@ static bool findings_pause(const struct decision_input *in, struct decision *d, 
 		return false;
 	d->action = DECISION_PAUSE;
 	d->only_findings = done;
-	reason(d,
-	       "%s%s %" PRIu32 " sign%s that the changes weaken the checks (see: ringfence diff "
-	       "--findings); to accept: ringfence resume --accept-findings",
-	       done ? "every rule holds, but there " : "the agent was told, but there still ",
-	       count == 1 ? "is" : "are", count, count == 1 ? "" : "s");
+	if (in->untested >= count)
+		reason(d,
+		       "every rule holds, but there %s %" PRIu32 " change%s to the agent's lines "
+		       "that no check notices (see: ringfence history); to accept: ringfence resume "
+		       "--accept-findings",
+		       count == 1 ? "is" : "are", count, count == 1 ? "" : "s");
+	else
+		reason(d,
+		       "%s%s %" PRIu32
+		       " sign%s that the changes weaken the checks (see: ringfence diff "
+		       "--findings); to accept: ringfence resume --accept-findings",
+		       done ? "every rule holds, but there "
+			    : "the agent was told, but there still ",
+		       count == 1 ? "is" : "are", count, count == 1 ? "" : "s");
 	return true;
 }
 
@@ -553,6 +562,18 @@ static bool lacks_opinion(const struct decision_input *in, struct decision *d)
 		d->action = DECISION_REVIEW;
 		reason(d, "every rule holds; asking for a second opinion");
 	}
+	return true;
+}
+
+/* Does nobody know yet which of the agent's lines are tested? */
+static bool mutates(const struct decision_input *in, struct decision *d)
+{
+	if (!in->mutate)
+		return false;
+	d->action = DECISION_MUTATE;
+	d->completion = d->completion < 999 ? d->completion : 999;
+	d->should_continue = true;
+	reason(d, "every rule holds; changing the agent's lines to see which checks notice");
 	return true;
 }
 
@@ -806,6 +827,8 @@ void decision_make(const struct decision_input *input, struct decision *ret_deci
 	bool blocked = done && !weakened && input->review.given && input->review.blocking > 0;
 
 	d->review_rounds = input->review.rounds + blocked;
+	if (done && !weakened && !input->final_failed && mutates(input, d))
+		return;
 	if (done && !weakened && !input->final_failed && lacks_opinion(input, d)) {
 		d->completion = d->completion < 999 ? d->completion : 999;
 		d->should_continue = d->action == DECISION_REVIEW || d->action == DECISION_WAIT;
@@ -855,10 +878,10 @@ void decision_before(const struct decision_input *input, struct decision *ret_de
 const char *decision_action_name(enum decision_action action)
 {
 	static const char *const names[] = {
-		[DECISION_DONE] = "done",     [DECISION_REVIEW] = "review",
-		[DECISION_GO_ON] = "go on",   [DECISION_WAIT] = "wait",
-		[DECISION_PAUSE] = "pause",   [DECISION_LIMIT] = "limit",
-		[DECISION_FAILED] = "failed",
+		[DECISION_DONE] = "done",     [DECISION_MUTATE] = "mutate",
+		[DECISION_REVIEW] = "review", [DECISION_GO_ON] = "go on",
+		[DECISION_WAIT] = "wait",     [DECISION_PAUSE] = "pause",
+		[DECISION_LIMIT] = "limit",   [DECISION_FAILED] = "failed",
 	};
 
 	_Static_assert(sizeof names / sizeof names[0] == DECISION_ACTIONS,

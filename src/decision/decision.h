@@ -10,6 +10,8 @@
  *   pause    every rule holds, but signs that the changes weaken the checks need a review; or signs
  *            that stop a loop are still there after the agent was told to take them back; or the
  *            checks still pass only with the agent's version of pinned files
+ *   mutate   every rule holds, and changes to the agent's lines are still to be tried, to see which
+ *            of them a check notices
  *   review   every rule holds, and the second opinion that was asked for is still missing. Without
  *            one, nothing is done: a reviewer that its provider kept from working is waited for,
  *            and one that gives no readable answer is asked once more; then a person decides. So
@@ -61,6 +63,7 @@ enum {
 
 enum decision_action {
 	DECISION_DONE,
+	DECISION_MUTATE,
 	DECISION_REVIEW,
 	DECISION_GO_ON,
 	DECISION_WAIT,
@@ -170,6 +173,8 @@ struct decision_input {
 	/* Signs that the changes weaken the checks, which nobody has accepted: those that need a
 	 * person's review, and those that stop the loop. */
 	uint32_t findings_review, findings_stop;
+	uint32_t untested; /* of these: lines of which no check notices a change */
+	bool mutate;       /* such lines are still to be sought */
 	/* Checks that fail, and pass with the agent's version of pinned files, which does not
 	 * count. */
 	uint32_t checks_own;

@@ -40,7 +40,8 @@ enum detect_action {
 	X(FEATURE_REMOVED, "feature-removed", REVIEW, "a public name, route or option is gone")  \
 	X(DEPENDENCY_CHANGED, "dependency-changed", NOTE, "a dependency was added or changed")   \
 	X(LOCKFILE_ALONE, "lockfile-alone", REVIEW, "a lockfile changed without its manifest")   \
-	X(INSTALL_SCRIPT, "install-script", STOP, "a script runs when the package is installed")
+	X(INSTALL_SCRIPT, "install-script", STOP, "a script runs when the package is installed") \
+	X(UNTESTED, "untested", NOTE, "no check notices a change of this line")
 
 enum detect_kind {
 #define DETECT_KIND(id, name, action, says) DETECT_##id,

@@ -165,6 +165,8 @@ static int make_config(const struct op_start_request *request, struct op_start_r
 	set_text(config, "draft", result->draft.folder);
 	if (goal->found)
 		json_object_set_new(config, "check_found", json_true());
+	if (goal->prove_check)
+		json_object_set_new(config, "prove_check", json_true());
 	if (request->estimate)
 		json_object_set(config, "estimate", request->estimate);
 	add_tape(config, &request->spec->models);

@@ -49,6 +49,7 @@ struct op_start_goal {
 	const char *hold_out; /* a folder for these alone, or NULL */
 	json_t *check_cache;  /* folders in the project that only the checks see */
 	json_t *pin, *unpin;  /* patterns of pinned files (project/pins.h) */
+	bool prove_check;     /* every check must fail when the code is broken */
 	const char *promise, *tasks;
 };
 

@@ -126,7 +126,8 @@ int goal_decide(const struct effective *effective, struct goal *ret_goal, struct
 {
 	const struct config *config = &effective->config;
 	struct goal goal = { .promise = config_text(config, SETTING_PROMISE),
-			     .tasks = config_text(config, SETTING_TASKS) };
+			     .tasks = config_text(config, SETTING_TASKS),
+			     .prove_check = config_get(config, SETTING_PROVE_CHECK)->number };
 
 	if (preflight_inactive(config, SETTING_CHECK, SETTING_CHECK, err) < 0 ||
 	    place_tasks(effective->place.project, &goal.tasks, err) < 0)

@@ -19,6 +19,7 @@ struct goal {
 	char *hold_out;       /* a folder for these alone, or NULL */
 	json_t *check_cache;  /* folders in the project that only the checks see */
 	json_t *pin, *unpin;  /* patterns of pinned files (project/pins.h) */
+	bool prove_check;     /* every check must fail when the code is broken */
 	bool found;           /* the check was found in the project: no rule is configured */
 };
 

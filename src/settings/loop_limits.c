@@ -8,6 +8,7 @@ static const char *const keys[SETTING_ID_COUNT] = {
 	[SETTING_MAX_TIME] = "max_time_ms",
 	[SETTING_CHECK_VIEW] = "check_view",
 	[SETTING_FINAL_TRIES] = "final_tries",
+	[SETTING_MUTATE] = "mutate",
 	[SETTING_TIMEOUT] = "timeout_ms",
 	[SETTING_IDLE_TIMEOUT] = "idle_ms",
 	[SETTING_CHECK_TIMEOUT] = "check_timeout_ms",

@@ -102,6 +102,7 @@ static void fill(struct loop_request *request, const char *objective)
 					      .check_cache = goal->check_cache,
 					      .pin = goal->pin,
 					      .unpin = goal->unpin,
+					      .prove_check = goal->prove_check,
 					      .promise = goal->promise,
 					      .tasks = goal->tasks };
 	start->limits = request->limits;
@@ -115,6 +116,33 @@ static int check_workspace(const struct loop_request *request, struct error *err
 		return 0;
 	return error_set(err, "a draft needs checkpoints: leave them on, or use --workspace "
 			      "in-place or --workspace worktree");
+}
+
+/* Returns the option that breaks code to see which checks notice, or NULL. */
+static const char *breaks_code(const struct config *config)
+{
+	if (config_get(config, SETTING_PROVE_CHECK)->number)
+		return "--prove-check";
+	return effective_loop_number(config, SETTING_MUTATE) ? "--mutate" : NULL;
+}
+
+/* Code is broken only in views, by the checkpoints, and only checks can notice. */
+static int check_proofs(const struct loop_request *request, struct error *err)
+{
+	const struct config *config = &request->effective->config;
+	const char *option = breaks_code(config);
+
+	if (!option)
+		return 0;
+	if (!json_array_size(request->goal.checks) && !json_array_size(request->goal.final_checks))
+		return error_set(err, "%s needs a check: add --check COMMAND", option);
+	if (!effective_loop_number(config, SETTING_CHECK_VIEW) ||
+	    !effective_loop_number(config, SETTING_CHECKPOINTS))
+		return error_set(err,
+				 "%s needs the views that checks run in: leave check-view and "
+				 "checkpoints on",
+				 option);
+	return 0;
 }
 
 int loop_request_choose_agent(struct loop_request *request, struct error *err)
@@ -138,7 +166,8 @@ int loop_request_choose(struct loop_request *request, const char *objective, str
 	    loop_request_choose_agent(request, err) < 0 ||
 	    goal_decide(effective, &request->goal, err) < 0 ||
 	    phase_request_make(effective, request->goal.promise, &request->agents, &request->phases,
-			       &request->notices, err) < 0)
+			       &request->notices, err) < 0 ||
+	    check_proofs(request, err) < 0)
 		return -1;
 	if (!json_array_size(request->goal.checks))
 		list_printf(

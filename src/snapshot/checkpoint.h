@@ -19,6 +19,10 @@ int checkpoint_examine(struct snapshot_request *request,
 		       struct error *err); /* signs that changes weaken the checks */
 int checkpoint_settle(struct snapshot_request *request,
 		      struct error *err); /* pinned files in the views of a round */
+int checkpoint_break(struct snapshot_request *request,
+		     struct error *err); /* a layer in which the source code is broken */
+int checkpoint_mutate(struct snapshot_request *request,
+		      struct error *err); /* a layer in which one changed line is another */
 int checkpoint_pinned(struct snapshot_request *request,
 		      struct error *err); /* lists the pinned files that differ */
 int checkpoint_show(struct snapshot_request *request, struct error *err);

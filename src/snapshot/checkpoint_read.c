@@ -1,6 +1,7 @@
 /* Operations that read checkpoints, or compare them with each other and with the project. */
 #include "snapshot/checkpoint.h"
 #include "snapshot/store/tree_reader.h"
+#include "snapshot/undo/broken.h"
 #include "snapshot/undo/findings.h"
 #include "snapshot/undo/pinned.h"
 #include "snapshot/undo/restore_stage.h"
@@ -169,6 +170,40 @@ static int settle_views(struct snapshot_request *request, struct side *old, stru
 int checkpoint_settle(struct snapshot_request *request, struct error *err)
 {
 	return compare(request, settle_views, err);
+}
+
+int checkpoint_break(struct snapshot_request *request, struct error *err)
+{
+	struct side base = { 0 };
+	int result = load_side(request, "0", &base, err) < 0 ||
+				     tree_reader_open_all(&base.reader, &base.root, err) < 0
+			     ? -1
+			     : 0;
+
+	add_checks(request);
+	if (result == 0)
+		result = broken_write_all(&base.root, &request->pins, request->pinned,
+					  &request->json, err);
+	node_release(&base.root);
+	return result;
+}
+
+/* The checks see the pinned files of the base, as with the work itself. */
+static int write_mutant(struct snapshot_request *request, struct side *old, struct side *new,
+			struct error *err)
+{
+	const struct broken_choice choice = { (size_t)request->most, (size_t)request->index,
+					      &request->actions };
+
+	return list_pinned(request, old, new, err) < 0
+		       ? -1
+		       : broken_write_mutant(&request->repo, &old->root, &new->root, &request->pins,
+					     &choice, request->pinned, &request->json, err);
+}
+
+int checkpoint_mutate(struct snapshot_request *request, struct error *err)
+{
+	return compare(request, write_mutant, err);
 }
 
 static int print_part(void *context, const void *bytes, size_t size, uint64_t offset,

@@ -106,6 +106,8 @@ static const struct task {
 	{ "diff", checkpoint_diff, STORE },
 	{ "examine", checkpoint_examine, STORE, "to" },
 	{ "settle", checkpoint_settle, STORE, "to" },
+	{ "break", checkpoint_break, STORE, "pinned" },
+	{ "mutate", checkpoint_mutate, STORE, "pinned" },
 	{ "pinned", checkpoint_pinned, STORE, "to" },
 	{ "show", checkpoint_show, STORE },
 	{ "holds", checkpoint_contains, STORE },

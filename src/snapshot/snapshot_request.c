@@ -39,6 +39,8 @@ static const struct key {
 	KEY("findings", FLAG, findings),
 	KEY("action", LIST, actions),
 	KEY("pinned", TEXT, pinned),
+	KEY("most", NUMBER, most),
+	KEY("index", NUMBER, index),
 	KEY("pin", LIST, pins.chosen),
 	KEY("unpin", LIST, pins.unpinned),
 	KEY("check", LIST, checks),

@@ -27,7 +27,8 @@ struct snapshot_request {
 	struct list actions; /* on findings: changes to the defaults */
 	const char
 		*pinned; /* an empty folder for pinned files that were changed, or views; or NULL */
-	struct list checks; /* commands, which name scripts that are pinned */
+	int64_t most, index; /* of mutants: how many there are at most, and which one */
+	struct list checks;  /* commands, which name scripts that are pinned */
 	struct pins pins;
 	struct snapshot_request_gate gate;
 	bool edited;  /* also tell what others changed in the project since the draft began */

@@ -40,6 +40,7 @@ fuzz_fn fuzz_loop_index;
 fuzz_fn fuzz_loop_state;
 fuzz_fn fuzz_manifest;
 fuzz_fn fuzz_mask;
+fuzz_fn fuzz_mutant;
 fuzz_fn fuzz_order;
 fuzz_fn fuzz_owner_protocol;
 fuzz_fn fuzz_packread;

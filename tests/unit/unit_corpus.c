@@ -67,6 +67,7 @@ int main(void)
 	replay("fuzz_loop_state", fuzz_loop_state);
 	replay("fuzz_manifest", fuzz_manifest);
 	replay("fuzz_mask", fuzz_mask);
+	replay("fuzz_mutant", fuzz_mutant);
 	replay("fuzz_order", fuzz_order);
 	replay("fuzz_owner_protocol", fuzz_owner_protocol);
 	replay("fuzz_packread", fuzz_packread);

@@ -525,6 +525,35 @@ static void opinions(void)
 	      (d = decided(&in), d.action == DECISION_PAUSE && !d.recheck));
 }
 
+/* Mutants: tried when everything else holds, and before anybody gives an opinion. */
+static void mutants(void)
+{
+	struct decision_input in = usual();
+	struct decision d;
+
+	in.mutate = true;
+	CHECK("nobody tries mutants of work that is not done",
+	      decided(&in).action == DECISION_GO_ON);
+	in.facts.checks_passed = 2;
+	in.review.wanted = true;
+	d = decided(&in);
+	CHECK("mutants come before an opinion",
+	      d.action == DECISION_MUTATE && d.should_continue && d.completion < 1000);
+	in.final_failed = true;
+	CHECK("a failing final check comes before mutants", decided(&in).action == DECISION_GO_ON);
+	in.final_failed = false;
+	in.findings_review = 1;
+	CHECK("so do signs of weaker checks", decided(&in).action == DECISION_PAUSE);
+	in.mutate = in.review.wanted = false;
+	in.untested = 1;
+	d = decided(&in);
+	CHECK("untested lines that need a person are named", d.action == DECISION_PAUSE &&
+								     says(&d, "no check notices") &&
+								     says(&d, "--accept-findings"));
+	in.findings_review = in.untested = 0;
+	CHECK("without any, the work is done", decided(&in).action == DECISION_DONE);
+}
+
 /* Several agents: who works next, at a provider's limit and when the work is stalled. */
 static void agents(void)
 {
@@ -1174,6 +1203,7 @@ int main(void)
 	durations();
 	completion();
 	opinions();
+	mutants();
 	answers();
 	agents();
 	waiting();

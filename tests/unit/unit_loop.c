@@ -65,6 +65,22 @@ static const struct {
 	{ "checks", "changed", "checks" },
 	{ "checks", "checked", "checks" },
 	{ "checks", "continued", "ready" },
+	{ "baseline", "proved", "baseline" },
+	{ "checks", "mutating", "mutants" },
+	{ "mutants", "started", "mutants" },
+	{ "mutants", "asked", "mutants" },
+	{ "mutants", "changed", "mutants" },
+	{ "mutants", "checkpointed", "mutants" },
+	{ "mutants", "restoring", "mutants" },
+	{ "mutants", "restored", "mutants" },
+	{ "mutants", "retried", "mutants" },
+	{ "mutants", "git", "mutants" },
+	{ "mutants", "imported", "mutants" },
+	{ "mutants", "mutant", "mutants" },
+	{ "mutants", "mutated", "checks" },
+	{ "mutants", "paused", "paused" },
+	{ "mutants", "finished", "finished" },
+	{ "mutants", "closing", "closing" },
 	{ "checks", "reviewing", "review" },
 	{ "review", "started", "review" },
 	{ "review", "asked", "review" },
@@ -303,6 +319,52 @@ static void snapshots(void)
 		"{\"used\": 1, \"reason\": \"r\", \"snapshot\": {\"tree\": \"00\"}}");
 	CHECK("a snapshot without a whole tree is left out",
 	      state->earlier[0].files_changed == LOOP_EARLIER + 2);
+	loop_state_release(state);
+}
+
+/* Mutants are counted one by one; other work has others. */
+static void mutants(void)
+{
+	struct script script = { 0 };
+	struct loop_state *state = &script.state;
+	const struct loop_state_mutants *found = &state->mutants;
+
+	loop_state_init(state);
+	happens(&script, "created",
+		"{\"config\": {\"project\": \"/p\", \"objective\": \"make it\","
+		" \"agent_command\": \"agent\", \"checks\": [\"make test\"], \"fence\": {},"
+		" \"prove_check\": true, \"mutate\": 3}}");
+	happens(&script, "checked", "{\"index\": 0, \"passed\": true, \"duration_ms\": 7}");
+	happens(&script, "proved", "{\"index\": 0, \"noticed\": false}");
+	CHECK("a check that cannot fail is counted",
+	      state->options.prove_check && state->proofs_done == 1 && state->unproven == 1);
+	happens(&script, "baselined", "{}");
+	happens(&script, "begun", "{\"iteration\": 1, \"attempt\": 1}");
+	happens(&script, "ended", "{\"code\": 0}");
+	happens(&script, "checked", "{\"index\": 0, \"passed\": true, \"duration_ms\": 7}");
+	happens(&script, "mutating", "{\"most\": 3}");
+	happens(&script, "mutant", "{\"result\": \"noticed\"}");
+	happens(&script, "mutant", "{\"result\": \"invalid\"}");
+	happens(&script, "mutant",
+		"{\"result\": \"survived\", \"finding\": {\"kind\": \"untested\","
+		" \"action\": \"review\", \"path\": \"a\", \"evidence\": \"x\"}}");
+	CHECK("each mutant is counted", found->done == 3 && found->noticed == 1 &&
+						found->invalid == 1 && found->survived == 1 &&
+						json_array_size(found->untested) == 1 &&
+						!found->tried);
+	happens(&script, "mutated", "{\"why\": \"time\"}");
+	CHECK("then the checks stand as they did",
+	      found->tried && strcmp(found->why, "time") == 0 && state->step == LOOP_STEP_checks &&
+		      state->checks_done == 1 && state->checks[0].duration_ms == 7);
+	happens(&script, "paused", "{}");
+	happens(&script, "changed", "{\"accept_findings\": true}");
+	CHECK("untested lines can be accepted", json_array_size(state->accepted) == 1);
+	happens(&script, "resumed", "{}");
+	happens(&script, "begun", "{\"iteration\": 2, \"attempt\": 1}");
+	CHECK("the next agent is told about them", json_array_size(found->untested) == 1);
+	happens(&script, "ended", "{\"code\": 0}");
+	CHECK("its work has other mutants",
+	      !found->tried && !found->done && !found->untested && !script.refused);
 	loop_state_release(state);
 }
 
@@ -1158,6 +1220,7 @@ int main(void)
 	folding();
 	snapshots();
 	reviews();
+	mutants();
 	reports();
 	closing();
 	clocks();

@@ -3,6 +3,7 @@
 #include "cli/drafts.h"
 #include "cli/loops.h"
 #include "cli/view/notice.h"
+#include "cli/view/trial_text.h"
 #include "ops/op_apply.h"
 #include "util/mem.h"
 #include "util/text/jsonget.h"
@@ -385,16 +386,31 @@ static int print_patch(const struct op_apply_request *request, struct error *err
 	return op_failed(status) ? cli_fail(err) : 0;
 }
 
+/* Lines of which no check notices a change deserve a look before they are taken over. */
+static void notice_untested(const struct client_loop *loop)
+{
+	size_t index;
+	const json_t *finding;
+
+	json_array_foreach(loop->state.mutants.untested, index, finding)
+	{
+		AUTO_FREE char *line = trial_text_untested(finding);
+
+		notice_format("%s", line);
+	}
+}
+
 /* Returns whether the loop that is named, or the newest one, works on a draft whose files are
  * wanted, not its commits. */
 static bool wants_files_of_loop(struct loops_options *opts)
 {
 	struct error ignored;
 
-	return !opts->merge && !opts->squash && !opts->patch &&
-	       client_find(opts->place.state, opts->rest[0], opts->place.project, &opts->loop,
-			   &ignored) == 0 &&
-	       opts->loop.state.options.draft;
+	if (client_find(opts->place.state, opts->rest[0], opts->place.project, &opts->loop,
+			&ignored) < 0)
+		return false;
+	notice_untested(&opts->loop);
+	return !opts->merge && !opts->squash && !opts->patch && opts->loop.state.options.draft;
 }
 
 static int apply(struct loops_options *opts, struct error *err)

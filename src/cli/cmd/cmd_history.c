@@ -3,6 +3,7 @@
 #include "cli/view/edited_text.h"
 #include "cli/view/estimate_text.h"
 #include "cli/view/page.h"
+#include "cli/view/trial_text.h"
 #include "util/mem.h"
 #include "util/text/jsonget.h"
 #include "util/text/text.h"
@@ -112,6 +113,16 @@ static void add_review(struct history *history, const json_t *data)
 	json_array_append_new(reviews, review);
 }
 
+static void add_mutants(struct history *history, const json_t *data)
+{
+	json_t *mutants = json_copy((json_t *)data);
+	json_t *findings = json_object_get(data, "findings");
+
+	json_object_del(mutants, "findings");
+	json_object_set_new(mutants, "untested", findings ? json_incref(findings) : json_array());
+	json_object_set_new(history->open, "mutants", mutants);
+}
+
 /* Adds the pinned files that the agent has changed, and what the checks see of each. */
 static void add_pinned(struct history *history, const json_t *data)
 {
@@ -163,6 +174,8 @@ static void add_data(struct history *history, int kind, const json_t *data, int6
 		add_pinned(history, data);
 	else if (kind == LOOP_EVENT_checked)
 		json_array_append_new(json_object_get(history->open, "checks"), check_of(data));
+	else if (kind == LOOP_EVENT_mutated)
+		add_mutants(history, data);
 	else if (kind == LOOP_EVENT_reviewed)
 		add_review(history, data);
 	else if (kind == LOOP_EVENT_held_out)
@@ -347,6 +360,25 @@ static void print_reviews(const json_t *entry)
 	json_array_foreach(json_object_get(entry, "reviews"), index, review) print_review(review);
 }
 
+/* Prints how many mutants were noticed, and the lines that are untested. */
+static void print_mutants(const json_t *entry)
+{
+	const json_t *mutants = json_object_get(entry, "mutants");
+	AUTO_FREE char *text = trial_text_mutants(mutants);
+	size_t index;
+	const json_t *finding;
+
+	if (!mutants)
+		return;
+	print_below(text);
+	json_array_foreach(json_object_get(mutants, "untested"), index, finding)
+	{
+		AUTO_FREE char *line = trial_text_untested(finding);
+
+		print_below(line);
+	}
+}
+
 static void print_table(const json_t *list)
 {
 	size_t index;
@@ -365,6 +397,7 @@ static void print_table(const json_t *list)
 		print_iteration(entry);
 		print_agent(entry);
 		print_trouble(entry);
+		print_mutants(entry);
 		print_reviews(entry);
 		estimated |= is_estimated(entry);
 	}

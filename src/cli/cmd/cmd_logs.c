@@ -393,6 +393,25 @@ static void print_probes(const struct loops_options *opts, const struct shown *o
 	}
 }
 
+/* Prints what the checks, and then the final ones, said about broken code. */
+static void print_proofs(const struct loops_options *opts, const struct shown *of)
+{
+	const struct loop_options *loop = &opts->loop.state.options;
+	size_t count = loop->checks.count + json_array_size(loop->final_checks);
+
+	for (size_t i = 0; loop->prove_check && !of->iteration && i < count; i++) {
+		AUTO_FREE char *name = mem_format("proof-%zu", i + 1);
+		const char *line =
+			i < loop->checks.count
+				? loop->checks.items[i]
+				: json_string_value(json_array_get(loop->final_checks,
+								   i - loop->checks.count));
+		AUTO_FREE char *title = mem_format("%s (with broken code)", line);
+
+		print_check(opts, of, name, title);
+	}
+}
+
 /* Prints the checks of the iteration, or, if none was named, of the last one in which checks ran.
  * */
 static void print_checks(const struct loops_options *opts, struct shown *shown)
@@ -406,6 +425,7 @@ static void print_checks(const struct loops_options *opts, struct shown *shown)
 			any |= print_versions(opts, shown, i);
 		print_finals(opts, shown);
 		print_probes(opts, shown);
+		print_proofs(opts, shown);
 		if (any || opts->iteration || !shown->iteration)
 			return;
 	}

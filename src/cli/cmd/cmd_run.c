@@ -144,6 +144,7 @@ static int plan(struct run_options *opts, struct error *err)
 static int show(const struct run_options *opts, struct error *err)
 {
 	const struct fence_plan *made = &opts->start.plan;
+	AUTO_FREE char *trials = announce_trials(&opts->effective.config);
 	AUTO_PROMPT struct prompt prompt = PROMPT_INIT;
 
 	if (client_preview(opts->start.config, policy_text_private_git(&opts->effective, made),
@@ -158,8 +159,11 @@ static int show(const struct run_options *opts, struct error *err)
 	}
 	printf("# The first prompt, on the agent's stdin\n\n%s\n", buffer_text(&prompt.text));
 	prompt_text_print_sizes(&prompt);
-	printf("\n# The agent: %s, started with sh -c\n\n%s\n\n# The policy\n\n",
+	printf("\n# The agent: %s, started with sh -c\n\n%s\n\n",
 	       opts->request.agents.items[0].agent->title, opts->request.agents.items[0].command);
+	if (trials)
+		printf("# Trials of the checks\n\n%s\n\n", trials);
+	puts("# The policy\n");
 	policy_text_print(&opts->effective, made, true);
 	return cli_flush();
 }

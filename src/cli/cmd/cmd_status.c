@@ -3,6 +3,7 @@
 #include "cli/view/cost_text.h"
 #include "cli/view/edited_text.h"
 #include "cli/view/page.h"
+#include "cli/view/trial_text.h"
 #include "util/mem.h"
 #include "util/text/text.h"
 
@@ -68,6 +69,8 @@ static const char *activity(const struct client_loop *loop)
 		return "being aborted";
 	if (state->step == LOOP_STEP_agent)
 		return "the agent is working";
+	if (state->step == LOOP_STEP_mutants)
+		return "every rule holds; changed lines are tried";
 	if (state->step == LOOP_STEP_review)
 		return "every rule holds; the reviewer is working";
 	return state->step == LOOP_STEP_checks || state->step == LOOP_STEP_baseline
@@ -169,6 +172,30 @@ static void print_review(const struct loop_state *state)
 		     (double)review->spent_nusd / 1e9);
 }
 
+/* Prints how many mutants were noticed, and the lines that are untested. */
+static void print_mutants(const struct loop_state *state)
+{
+	const struct loop_state_mutants *mutants = &state->mutants;
+	json_t *counts = json_pack("{s:i, s:i, s:i, s:i, s:s?}", "tried", (int)mutants->done,
+				   "noticed", (int)mutants->noticed, "survived",
+				   (int)mutants->survived, "invalid", (int)mutants->invalid, "why",
+				   mutants->why);
+	AUTO_FREE char *text = trial_text_mutants(counts);
+	size_t index;
+	const json_t *finding;
+
+	json_decref(counts);
+	if (!mutants->tried)
+		return;
+	line("%s", text);
+	json_array_foreach(mutants->untested, index, finding)
+	{
+		AUTO_FREE char *untested = trial_text_untested(finding);
+
+		line("%s", untested);
+	}
+}
+
 static void print_loop(const char *place, const struct client_loop *loop, bool with_project)
 {
 	const struct loop_state *state = &loop->state;
@@ -209,6 +236,7 @@ static void print_loop(const char *place, const struct client_loop *loop, bool w
 		line("%s", edited);
 	print_phase(state);
 	print_agent(state);
+	print_mutants(state);
 	print_review(state);
 	print_tape(state);
 	print_git(state);

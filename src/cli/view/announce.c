@@ -173,6 +173,33 @@ static void print_goal(const struct goal *goal)
 	print_row("done when", &text);
 }
 
+char *announce_trials(const struct config *config)
+{
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(1024);
+	uint64_t mutants = effective_loop_number(config, SETTING_MUTATE);
+
+	if (config_get(config, SETTING_PROVE_CHECK)->number)
+		buffer_add_text(&text, "before the loop, every check must fail when the code is "
+				       "broken (--prove-check)");
+	if (mutants)
+		buffer_printf(&text,
+			      "%s%llu of the agent's lines are changed at the end, and those that "
+			      "no check notices are reported (--mutate)",
+			      text.used ? "; " : "", (unsigned long long)mutants);
+	return text.used ? mem_dup(buffer_text(&text)) : NULL;
+}
+
+static void print_trials(const struct config *config)
+{
+	AUTO_BUFFER struct buffer row = BUFFER_INIT(1024);
+	AUTO_FREE char *text = announce_trials(config);
+
+	if (!text)
+		return;
+	buffer_add_text(&row, text);
+	print_row("trials", &row);
+}
+
 static void print_estimate(const json_t *estimate)
 {
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(1024);
@@ -242,6 +269,7 @@ void announce_loop(const struct loop_request *request, const struct fence_plan *
 	for (size_t i = 0; i < request->phases.count; i++)
 		print_phase(request, i);
 	print_goal(&request->goal);
+	print_trials(&effective->config);
 	if (request->estimate)
 		print_estimate(request->estimate);
 }

@@ -8,4 +8,7 @@
 /* Prints it on stdout: agent, reviewer, fence, network, limits, goal and estimate. */
 void announce_loop(const struct loop_request *request, const struct fence_plan *plan);
 
+/* Returns how the checks themselves are tried, or NULL. The caller frees it. */
+char *announce_trials(const struct config *config);
+
 #endif

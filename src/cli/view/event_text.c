@@ -5,6 +5,7 @@
 #include "cli/view/cost_text.h"
 #include "cli/view/edited_text.h"
 #include "cli/view/page.h"
+#include "cli/view/trial_text.h"
 #include "failure/failure.h"
 #include "settings/effective_models.h"
 #include "util/buffer.h"
@@ -451,6 +452,24 @@ static void print_reviewed(struct event_text *view, const json_t *data)
 	}
 }
 
+/* Prints whether checks noticed that code was broken. */
+static void print_trial(struct event_text *view, int kind, const json_t *data)
+{
+	bool proof = kind == LOOP_EVENT_proved;
+	bool noticed = proof ? jsonget_flag(data, "noticed") : !jsonget_number(data, "survived");
+	AUTO_FREE char *text = proof ? trial_text_proof(data) : trial_text_mutants(data);
+	size_t index;
+	const json_t *finding;
+
+	event_text_paint(view, noticed ? COLOR_GREEN : COLOR_RED, "  %s", text);
+	json_array_foreach(json_object_get(data, "findings"), index, finding)
+	{
+		AUTO_FREE char *line = trial_text_untested(finding);
+
+		event_text_print(view, "    %s", line);
+	}
+}
+
 static void print_apart(struct event_text *view, const char *what, const json_t *data)
 {
 	bool passed = jsonget_flag(data, "passed") && !jsonget_flag(data, "vacuous");
@@ -513,6 +532,15 @@ static void print_data(struct event_text *view, int kind, const json_t *data, in
 	case LOOP_EVENT_examined:
 		print_examined(view, data);
 		break;
+	case LOOP_EVENT_proved:
+	case LOOP_EVENT_mutated:
+		print_trial(view, kind, data);
+		break;
+	case LOOP_EVENT_mutating:
+		event_text_print(view,
+				 "  every rule holds; changing lines of the agent, one by one, "
+				 "to see which checks notice");
+		break;
 	case LOOP_EVENT_reviewing:
 		print_reviewing(view, data);
 		break;
@@ -520,8 +548,10 @@ static void print_data(struct event_text *view, int kind, const json_t *data, in
 		print_reviewed(view, data);
 		break;
 	case LOOP_EVENT_rechecks:
-		event_text_paint(view, COLOR_BOLD, "iteration %d: only a second opinion is missing",
-				 (int)jsonget_number(data, "iteration"));
+		event_text_paint(
+			view, COLOR_BOLD,
+			"iteration %d: the agent has done its part; only its end is missing",
+			(int)jsonget_number(data, "iteration"));
 		break;
 	case LOOP_EVENT_checkpointed:
 		print_checkpointed(view, data);

@@ -127,7 +127,7 @@ static int64_t due_ms(void *context)
 	const struct loop_options *options = &sup->state.options;
 	bool runs = sup->run.working && !sup->run.cut &&
 		    (sup->state.step == LOOP_STEP_agent || sup->state.step == LOOP_STEP_checks ||
-		     sup->state.step == LOOP_STEP_review);
+		     sup->state.step == LOOP_STEP_mutants || sup->state.step == LOOP_STEP_review);
 
 	return runs && (options->min_free_bytes || options->loop_disk_bytes)
 		       ? sup->disk.looked_ms + EVERY_MS

@@ -252,6 +252,40 @@ int loop_checkpoint_examine(struct supervisor *sup, const char *pinned, json_t *
 	return result;
 }
 
+int loop_checkpoint_break(struct supervisor *sup, const char *folder, json_t **ret_answer,
+			  char **ret_failed, struct error *err)
+{
+	struct snapshot_work work;
+	int result;
+
+	*ret_answer = NULL;
+	*ret_failed = NULL;
+	begin(sup, "break", &work);
+	tell_pins(sup, folder, &work);
+	result = run_task(sup, "break", &work, -1, ret_answer, ret_failed, err);
+	snapshot_release(&work);
+	return result;
+}
+
+int loop_checkpoint_mutate(struct supervisor *sup, const struct loop_checkpoint_mutant *mutant,
+			   json_t **ret_answer, char **ret_failed, struct error *err)
+{
+	struct snapshot_work work;
+	int result;
+
+	*ret_answer = NULL;
+	*ret_failed = NULL;
+	begin(sup, "mutate", &work);
+	snapshot_tell_number(&work, "to", sup->state.checkpoint);
+	snapshot_tell_number(&work, "most", mutant->most);
+	snapshot_tell_number(&work, "index", mutant->index);
+	tell_all(&work, "action", sup->state.options.findings);
+	tell_pins(sup, mutant->folder, &work);
+	result = run_task(sup, "mutate", &work, -1, ret_answer, ret_failed, err);
+	snapshot_release(&work);
+	return result;
+}
+
 int loop_checkpoint_settle(struct supervisor *sup, const char *views, char **ret_failed,
 			   struct error *err)
 {

@@ -33,6 +33,20 @@ int loop_checkpoint_ask(struct supervisor *sup, const char *name, const struct l
 int loop_checkpoint_examine(struct supervisor *sup, const char *pinned, json_t **ret_answer,
 			    char **ret_failed, struct error *err);
 
+/* Writes all source code of the first checkpoint, broken (snapshot/undo/broken.h), to an empty
+ * folder. Answer and result: as before. */
+int loop_checkpoint_break(struct supervisor *sup, const char *folder, json_t **ret_answer,
+			  char **ret_failed, struct error *err);
+
+/* Writes a mutant of the changes since the first checkpoint to an empty folder: the one with this
+ * index, of at most so many. Answer and result: as before. */
+struct loop_checkpoint_mutant {
+	uint32_t most, index;
+	const char *folder;
+};
+int loop_checkpoint_mutate(struct supervisor *sup, const struct loop_checkpoint_mutant *mutant,
+			   json_t **ret_answer, char **ret_failed, struct error *err);
+
 /* Takes back what a check has changed in pinned files, in the views of a round (verification.h).
  * Result: as above. */
 int loop_checkpoint_settle(struct supervisor *sup, const char *views, char **ret_failed,

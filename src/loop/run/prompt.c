@@ -198,23 +198,22 @@ static void add_pinned(const struct loop_state *state, struct buffer *out)
 		buffer_printf(out, "- and %zu more\n", count - MOST);
 }
 
-/* Lists the signs that the changes weaken the checks, as data. */
-static void add_findings(const struct loop_state *state, struct buffer *out)
+/* Lists findings as data, after a title. */
+static void list_findings(const struct loop_state *state, const json_t *findings, const char *title,
+			  struct buffer *out)
 {
 	bool any = false;
 	size_t index;
 	const json_t *finding;
 
-	json_array_foreach(state->findings, index, finding)
+	json_array_foreach(findings, index, finding)
 	{
 		const char *action = jsonget_text(finding, "action");
 
 		if (strcmp(action, "note") == 0 || loop_accepted_has(state->accepted, finding))
 			continue;
 		if (!any)
-			buffer_add_text(
-				out, "\n# Findings\n\nThe changes so far weaken the checks. Take "
-				     "this back, and make the checks pass by fixing the code:\n\n");
+			buffer_add_text(out, title);
 		any = true;
 		buffer_add_text(out, "- `");
 		text_escape(out, jsonget_text(finding, "path"));
@@ -227,6 +226,20 @@ static void add_findings(const struct loop_state *state, struct buffer *out)
 		text_escape(out, jsonget_text(finding, "evidence"));
 		buffer_add_text(out, "`\n");
 	}
+}
+
+static void add_findings(const struct loop_state *state, struct buffer *out)
+{
+	list_findings(
+		state, state->findings,
+		"\n# Findings\n\nThe changes so far weaken the checks. Take this back, and make "
+		"the checks pass by fixing the code:\n\n",
+		out);
+	list_findings(state, state->mutants.untested,
+		      "\n# Untested lines\n\nThe checks also pass when these lines are changed, so "
+		      "nothing shows that they are right. Add tests for them, or write the code so "
+		      "that it does not depend on the cases in the tests:\n\n",
+		      out);
 }
 
 /* Quotes what keeps the work from being done in the eyes of the reviewer. */

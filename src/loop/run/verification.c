@@ -27,6 +27,8 @@ static void forget(struct supervisor_verification *views)
 	free(views->pinned);
 	free(views->own);
 	free(views->why);
+	free(views->layer);
+	free(views->trial);
 	*views = (struct supervisor_verification){ 0 };
 }
 
@@ -188,6 +190,51 @@ void verification_end(struct supervisor *sup)
 	if (sup->verification.pins)
 		remove_all(sup);
 	forget(&sup->verification);
+}
+
+static void remove_one(const char *folder)
+{
+	if (folder && dirwalk_remove(AT_FDCWD, folder, NULL) < 0 && errno != ENOENT)
+		fprintf(stderr, "remove '%s': %m\n", folder); /* the next one tries it again */
+}
+
+void verification_trial_end(struct supervisor *sup)
+{
+	struct supervisor_verification *views = &sup->verification;
+	AUTO_FREE char *all = place(sup, "");
+
+	if (!views->layer)
+		return;
+	remove_one(views->trial);
+	remove_one(views->layer);
+	rmdir(all); /* unless a round is under way */
+	free(views->trial);
+	free(views->layer);
+	views->trial = views->layer = NULL;
+}
+
+int verification_trial_open(struct supervisor *sup, struct error *err)
+{
+	AUTO_FREE char *all = place(sup, "");
+
+	verification_trial_end(sup);
+	sup->verification.layer = place(sup, "/layer");
+	sup->verification.trial = place(sup, "/trial");
+	remove_one(sup->verification.trial); /* of a killed supervisor */
+	remove_one(sup->verification.layer);
+	if ((mkdir(all, 0700) < 0 && errno != EEXIST) || mkdir(sup->verification.layer, 0755) < 0)
+		return error_sys(err, "create '%s'", sup->verification.layer);
+	return 0;
+}
+
+int verification_trial_begin(struct supervisor *sup, struct work_view *ret_view, struct error *err)
+{
+	const struct supervisor_verification *views = &sup->verification;
+
+	*ret_view = (struct work_view){ .folder = views->trial,
+					.over = sup->state.options.draft,
+					.pins = views->layer };
+	return make(sup, views->trial, views->layer, err);
 }
 
 void verification_recover(const struct supervisor *sup)

@@ -6,6 +6,8 @@
  *	LOOP/view/pins/		pinned files as they were before the loop (project/pins.h)
  *	LOOP/view/pinned/	a draft (draft/draft.h) over these and the agent's work; decides
  *	LOOP/view/own/		a draft over the agent's work alone, if it changed a pinned file
+ *	LOOP/view/layer/	files that are broken on purpose, in a trial
+ *	LOOP/view/trial/	a draft over these and the agent's work
  *
  * The folder is removed after the round. After a crash, the next supervisor removes it, except in
  * the baseline, which goes on after its last check.
@@ -37,6 +39,17 @@ int verification_settle(struct supervisor *sup, char **ret_failed, struct error 
 
 /* Ends the round, and removes its views. */
 void verification_end(struct supervisor *sup);
+
+/*
+ * A trial: do the checks notice that code is broken? The first function makes an empty folder,
+ * verification.layer, for the broken files, and the second one a view that has them. Without it,
+ * there is no trial: nothing is broken where the agent works. Both return 0, or -1 with err set.
+ */
+int verification_trial_open(struct supervisor *sup, struct error *err);
+int verification_trial_begin(struct supervisor *sup, struct work_view *ret_view, struct error *err);
+
+/* Ends a trial, if there is one, and removes its view. */
+void verification_trial_end(struct supervisor *sup);
 
 /* Removes what an earlier supervisor left behind. */
 void verification_recover(const struct supervisor *sup);

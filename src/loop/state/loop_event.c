@@ -28,7 +28,7 @@ static const char *const events[] = {
 static const unsigned char table[LOOP_STEP_COUNT][LOOP_EVENT_COUNT] = {
 	[LOOP_STEP_new] = { ON(created, baseline) },
 	[LOOP_STEP_baseline] = { ALWAYS(baseline), ON(git, baseline), ON(checked, baseline),
-				 ON(baselined, ready), ENDS },
+				 ON(proved, baseline), ON(baselined, ready), ENDS },
 	[LOOP_STEP_ready] = { ALWAYS(ready), ON(git, ready), ON(begun, agent), ON(rechecks, checks),
 			      ON(waits, waiting), ON(paused, paused), ENDS },
 	[LOOP_STEP_agent] = { ALWAYS(agent), ON(git, agent), ON(imported, agent), ON(ended, checks),
@@ -37,7 +37,10 @@ static const unsigned char table[LOOP_STEP_COUNT][LOOP_EVENT_COUNT] = {
 			       ON(checked, checks), ON(probed, checks), ON(held_out, checks),
 			       ON(examined, checks), ON(continued, ready), ON(waits, waiting),
 			       ON(paused, paused), ON(interrupted, ready), ON(reviewing, review),
-			       ENDS },
+			       ON(mutating, mutants), ENDS },
+	[LOOP_STEP_mutants] = { ALWAYS(mutants), ON(git, mutants), ON(imported, mutants),
+				ON(mutant, mutants), ON(mutated, checks), ON(paused, paused),
+				ENDS },
 	[LOOP_STEP_review] = { ALWAYS(review), ON(git, review), ON(reviewed, checks), ENDS },
 	[LOOP_STEP_waiting] = { ALWAYS(waiting), ON(waited, ready), ON(paused, paused), ENDS },
 	[LOOP_STEP_paused] = { ALWAYS(paused), ON(resumed, ready), ENDS },
@@ -75,7 +78,9 @@ bool loop_event_can_wait(enum loop_event event)
 {
 	static const bool can[LOOP_EVENT_COUNT] = {
 		[LOOP_EVENT_started] = true,      [LOOP_EVENT_checked] = true,
-		[LOOP_EVENT_probed] = true,       [LOOP_EVENT_held_out] = true,
+		[LOOP_EVENT_held_out] = true,     [LOOP_EVENT_proved] = true,
+		[LOOP_EVENT_probed] = true,       [LOOP_EVENT_mutating] = true,
+		[LOOP_EVENT_mutant] = true,       [LOOP_EVENT_mutated] = true,
 		[LOOP_EVENT_baselined] = true,    [LOOP_EVENT_interrupted] = true,
 		[LOOP_EVENT_continued] = true,    [LOOP_EVENT_waited] = true,
 		[LOOP_EVENT_checkpointed] = true, [LOOP_EVENT_examined] = true,

@@ -17,6 +17,7 @@
 	X(ready)    /* the next iteration may start */                              \
 	X(agent)    /* the agent is running */                                      \
 	X(checks)   /* the agent has ended; the checks run */                       \
+	X(mutants)  /* every rule holds; the checks run with changes to the code */ \
 	X(review)   /* every rule holds; the reviewer is running */                 \
 	X(waiting)  /* until a stated time */                                       \
 	X(paused)                                                                   \
@@ -30,10 +31,14 @@
 	X(checked)     /* one check has run */                                        \
 	X(held_out)    /* one final check has run, which the agent never sees */      \
 	X(probed)      /* one command that ends a phase has run */                    \
+	X(proved)      /* whether a check fails when the code is broken */            \
 	X(baselined)   /* all checks have run before the first iteration */           \
 	X(begun)       /* an iteration; the agent starts after this */                \
 	X(ended)       /* the agent of this iteration */                              \
 	X(rechecks)    /* an iteration without an agent: only its end is missing */   \
+	X(mutating)    /* decided: mutants are tried after this */                    \
+	X(mutant)      /* one was tried */                                            \
+	X(mutated)     /* all were, or as many as possible */                         \
 	X(reviewing)   /* decided: the reviewer starts after this */                  \
 	X(reviewed)    /* its findings, or why there are none */                      \
 	X(interrupted) /* an iteration was cut off and does not count */              \

@@ -118,6 +118,17 @@ static json_t *review_json(const struct loop_state *state)
 			 review->findings);
 }
 
+static json_t *mutants_json(const struct loop_state *state)
+{
+	const struct loop_state_mutants *mutants = &state->mutants;
+
+	return json_pack("{s:i, s:i, s:i, s:i, s:i, s:s?, s:o}", "most",
+			 (int)state->options.mutants, "tried", (int)mutants->done, "noticed",
+			 (int)mutants->noticed, "survived", (int)mutants->survived, "invalid",
+			 (int)mutants->invalid, "why", mutants->why, "untested",
+			 mutants->untested ? json_incref(mutants->untested) : json_array());
+}
+
 /* This is written often, and a long text is recognizable by its start. */
 static json_t *start_of(const char *text)
 {
@@ -188,6 +199,8 @@ json_t *loop_report_loop(const char *id, const struct loop_state *state, bool al
 						     : json_null());
 	if (state->options.reviewer.command)
 		json_object_set_new(value, "review", review_json(state));
+	if (state->options.mutants)
+		json_object_set_new(value, "mutants", mutants_json(state));
 	json_object_set_new(value, "created_at", json_integer(state->created_ms / 1000));
 	if (state->step == LOOP_STEP_waiting)
 		json_object_set_new(value, "waits_until",

@@ -33,6 +33,8 @@ void loop_state_release(struct loop_state *state)
 	json_decref(state->findings);
 	json_decref(state->pinned);
 	json_decref(state->accepted);
+	json_decref(state->mutants.untested);
+	free(state->mutants.why);
 	json_decref(state->review.findings);
 	free(state->review.unreached);
 	free(state->review.why);
@@ -230,6 +232,7 @@ const char *loop_state_status(const struct loop_state *state, bool alive)
 	case LOOP_STEP_ready:
 	case LOOP_STEP_agent:
 	case LOOP_STEP_checks:
+	case LOOP_STEP_mutants:
 	case LOOP_STEP_review:
 	case LOOP_STEP_closing:
 		return alive ? "running" : "interrupted";

@@ -60,6 +60,8 @@ struct loop_options {
 	struct list checks;
 	bool check_found;  /* the only check, found in the project and not chosen by the user */
 	bool check_view;   /* they run in a throw-away view */
+	bool prove_check;  /* each must fail when the code is broken */
+	uint32_t mutants;  /* changes to the agent's lines that are tried before its work is done */
 	bool keep_session; /* each iteration continues the previous session */
 	bool git;          /* private in the fence; else read-only */
 	bool checkpoints_off;
@@ -98,6 +100,7 @@ struct loop_state_check {
 	int64_t tests_passed, tests_failed;
 	int64_t total;  /* tests that ran, or -1 */
 	char *unproven; /* why it is vacuous although tests seem to have run, or NULL */
+	int64_t duration_ms;
 	uint64_t signature;
 	char *excerpt; /* quoted, for the next prompt */
 	bool own;      /* it also ran with the agent's version of pinned files, and ... */
@@ -158,6 +161,15 @@ struct loop_state_phase {
 	} sums[LOOP_PHASES_MAX]; /* of each phase, in all */
 };
 
+/* Changes to the agent's lines, tried on its present work. */
+struct loop_state_mutants {
+	bool tried;                          /* all of them, or as many as possible */
+	uint32_t done;                       /* this many in this step */
+	uint32_t noticed, survived, invalid; /* by a check; by none; not valid code */
+	json_t *untested;                    /* findings: the lines whose changes none noticed */
+	char *why;                           /* why not all could be tried, or NULL */
+};
+
 enum loop_wish { LOOP_WISH_NONE, LOOP_WISH_PAUSE, LOOP_WISH_ABORT };
 
 struct loop_state {
@@ -208,7 +220,10 @@ struct loop_state {
 	uint32_t level, stalled;                 /* see struct decision_agents */
 	struct loop_state_review review;
 	struct loop_state_phase phase;
-	int64_t quarantined; /* files that sweeps have removed from the project so far */
+	struct loop_state_mutants mutants;
+	uint32_t proofs_done; /* checks, and then final ones, that were tried with broken code */
+	uint32_t unproven;    /* of which so many did not fail */
+	int64_t quarantined;  /* files that sweeps have removed from the project so far */
 
 	char *git_mode,
 		*git_why; /* git in the fence: private, read-only, none; NULL: not decided yet */

@@ -44,6 +44,7 @@ static int fold_checked(struct loop_state *state, const json_t *data, struct err
 	check->summary = jsonget_flag(data, "summary");
 	check->total = jsonget_number(data, "total");
 	replace(&check->unproven, jsonget_string(data, "unproven"));
+	check->duration_ms = jsonget_number(data, "duration_ms");
 	check->tests_passed = jsonget_number(data, "tests_passed");
 	check->tests_failed = jsonget_number(data, "tests_failed");
 	check->signature = signature ? strtoull(signature, NULL, 16) : 0;
@@ -160,9 +161,18 @@ static void forget_finals(struct loop_state *state)
 	state->final_failed = false;
 }
 
+/* Other work has other mutants. */
+static void forget_mutants(struct loop_state *state)
+{
+	json_decref(state->mutants.untested);
+	free(state->mutants.why);
+	state->mutants = (struct loop_state_mutants){ 0 };
+}
+
 static void fold_ended(struct loop_state *state, const json_t *data)
 {
 	forget_finals(state);
+	forget_mutants(state);
 	state->settled_before = state->settled;
 	state->settled = loop_state_period(state);
 	state->facts = loop_state_facts(data);
@@ -258,7 +268,45 @@ static void fold_rechecks(struct loop_state *state, const json_t *data)
 {
 	state->settled_before = state->settled;
 	forget_finals(state);
+	forget_mutants(state);
 	begin_attempt(state, data);
+}
+
+static void fold_proved(struct loop_state *state, const json_t *data)
+{
+	state->proofs_done++;
+	state->unproven += !jsonget_flag(data, "noticed");
+}
+
+static void fold_mutating(struct loop_state *state, const json_t *data)
+{
+	(void)data;
+	forget_mutants(state);
+}
+
+static void fold_mutant(struct loop_state *state, const json_t *data)
+{
+	struct loop_state_mutants *mutants = &state->mutants;
+	const char *result = jsonget_text(data, "result");
+
+	mutants->done++;
+	if (strcmp(result, "noticed") == 0)
+		mutants->noticed++;
+	else if (strcmp(result, "invalid") == 0)
+		mutants->invalid++;
+	else
+		mutants->survived++;
+	if (!json_object_get(data, "finding"))
+		return;
+	if (!mutants->untested)
+		mutants->untested = json_array();
+	json_array_append_new(mutants->untested, json_deep_copy(json_object_get(data, "finding")));
+}
+
+static void fold_mutated(struct loop_state *state, const json_t *data)
+{
+	state->mutants.tried = true;
+	replace(&state->mutants.why, jsonget_string(data, "why"));
 }
 
 static void fold_reviewing(struct loop_state *state, const json_t *data)
@@ -353,6 +401,7 @@ static void fold_resumed(struct loop_state *state, const json_t *data)
 static void accept_findings(struct loop_state *state)
 {
 	loop_accepted_add(&state->accepted, state->findings);
+	loop_accepted_add(&state->accepted, state->mutants.untested);
 	if (state->only_findings && !state->recheck && state->used) {
 		state->recheck = true;
 		state->used--;
@@ -434,6 +483,10 @@ static void (*const folds[LOOP_EVENT_COUNT])(struct loop_state *state, const jso
 	[LOOP_EVENT_begun] = fold_begun,
 	[LOOP_EVENT_ended] = fold_ended,
 	[LOOP_EVENT_rechecks] = fold_rechecks,
+	[LOOP_EVENT_proved] = fold_proved,
+	[LOOP_EVENT_mutating] = fold_mutating,
+	[LOOP_EVENT_mutant] = fold_mutant,
+	[LOOP_EVENT_mutated] = fold_mutated,
 	[LOOP_EVENT_reviewing] = fold_reviewing,
 	[LOOP_EVENT_reviewed] = fold_reviewed,
 	[LOOP_EVENT_held_out] = fold_held_out,
@@ -488,7 +541,8 @@ int loop_state_fold(struct loop_state *state, const struct journal_event *event,
 		if (state->step == LOOP_STEP_paused || state->step == LOOP_STEP_finished)
 			state->rested_ms += event->at_ms - state->step_ms;
 		state->step_ms = event->at_ms;
-		if (next != LOOP_STEP_checks && next != LOOP_STEP_review)
+		if (next != LOOP_STEP_checks && next != LOOP_STEP_mutants &&
+		    next != LOOP_STEP_review)
 			state->checks_done = 0;
 	}
 	if (kind == LOOP_EVENT_created)

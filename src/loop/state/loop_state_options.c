@@ -51,6 +51,7 @@ void loop_options_change(const json_t *config, struct loop_state *state)
 	read_flag(config, "checkpoints", &checkpoints);
 	read_flag(config, "check_view", &options->check_view);
 	read_count(config, "final_tries", &options->final_tries);
+	read_count(config, "mutate", &options->mutants);
 	read_flag(config, "checkpoint_ignored", &options->checkpoint_ignored);
 	read_number(config, "checkpoint_ms", &options->checkpoint_ms);
 	read_number(config, "checkpoint_bytes", &options->checkpoint_bytes);
@@ -206,6 +207,7 @@ int loop_options_read(json_t *config, struct loop_state *state, struct error *er
 	json_array_foreach(json_object_get(config, "checks"), index,
 			   check) if (json_is_string(check))
 		list_add(&options->checks, json_string_value(check));
+	options->prove_check = jsonget_flag(config, "prove_check");
 	options->check_found = jsonget_flag(config, "check_found") && options->checks.count == 1;
 	state->checks = mem_zero((options->checks.count + 1) * sizeof *state->checks);
 	return 0;

@@ -3,85 +3,12 @@
 
 #include "loop/run/loop_survey.h"
 #include "loop/run/verification.h"
-#include "loop/run/work.h"
 #include "loop/state/loop_report.h"
+#include "loop/supervise/check_run.h"
 #include "loop/supervise/judge.h"
 #include "loop/supervise/step_end.h"
 #include "util/clock.h"
 #include "util/mem.h"
-#include "util/text/text.h"
-
-enum { LIMIT_BYTES = 128 };
-
-/* One run of a check. */
-struct check_run {
-	size_t index;
-	const char *command;
-	bool final;                /* the agent never sees it */
-	bool apart;                /* not one of the loop's checks */
-	const char *folder, *name; /* of its logs */
-	const struct work_view *view;
-};
-
-/* Pinned tests cannot become fewer, unless the user has unpinned some. */
-static struct judge_check_facts facts_of(const struct supervisor *sup, const struct check_run *run)
-{
-	const struct loop_options *options = &sup->state.options;
-	const struct loop_state_check *before = run->apart ? NULL : &sup->state.checks[run->index];
-	bool pinned = run->view && !json_array_size(options->unpin);
-
-	return (struct judge_check_facts){
-		.index = run->index,
-		.command = run->command,
-		.summary = before && before->summary_before,
-		.least = before && pinned ? before->total_before : 0,
-		.most = (size_t)options->prompt.output_bytes,
-	};
-}
-
-/* Runs a check once. Returns its result, as an event has it, or NULL if the loop or this attempt
- * has ended instead; *ret_ended is then 0, or -1 with err set. */
-static json_t *run_once(struct supervisor *sup, const struct check_run *run, int *ret_ended,
-			struct error *err)
-{
-	AUTO_BUFFER struct buffer text = BUFFER_INIT(1 << 20);
-	struct judge_check_facts facts;
-	struct runner_result result;
-	json_t *data;
-	bool ended;
-	const struct work work = { .command = run->command,
-				   .final = run->final,
-				   .view = run->view,
-				   .input = "",
-				   .timeout_ms = sup->state.options.check_timeout_ms,
-				   .folder = run->folder,
-				   .name = run->name };
-
-	*ret_ended = -1;
-	if (work_run(sup, &work, &result, err) < 0)
-		return NULL;
-	sink_text(&sup->run.output, &text);
-	sink_text(&sup->run.complaints, &text);
-	ended = step_end_cut(sup, &result, ret_ended, err);
-	work_forget(sup);
-	if (ended)
-		return NULL;
-	facts = facts_of(sup, run);
-	data = judge_check(&facts, &result, buffer_text(&text), text.used);
-	json_object_set_new(data, "new",
-			    json_boolean(sup->state.step == LOOP_STEP_checks && !run->apart &&
-					 result.kind != FENCE_OK &&
-					 sup->state.checks[run->index].held_before));
-	if (runner_out_of_time(&result)) {
-		AUTO_BUFFER struct buffer limit = BUFFER_INIT(LIMIT_BYTES);
-
-		buffer_add_text(&limit, "--check-timeout ");
-		text_add_duration(&limit, (uint64_t)work.timeout_ms);
-		json_object_set_new(data, "limit", json_string(buffer_text(&limit)));
-	}
-	loop_report_add_found(run->folder, run->name, data);
-	return data;
-}
 
 int check_round_unpinned(struct supervisor *sup, const char *why, struct error *err)
 {
@@ -115,11 +42,11 @@ static int run_check(struct supervisor *sup, size_t index, const char *folder, s
 	AUTO_FREE char *name = mem_format("check-%zu.", index + 1);
 	AUTO_FREE char *own_name = mem_format("check-%zu.own.", index + 1);
 	struct work_view pinned, own;
-	struct check_run run = { .index = index,
-				 .command = sup->state.options.checks.items[index],
-				 .folder = folder,
-				 .name = name,
-				 .view = verification_pinned(sup, &pinned) };
+	struct check_run_request run = { .index = index,
+					 .command = sup->state.options.checks.items[index],
+					 .folder = folder,
+					 .name = name,
+					 .view = verification_pinned(sup, &pinned) };
 	json_t *data, *other;
 	int ended;
 
@@ -128,7 +55,7 @@ static int run_check(struct supervisor *sup, size_t index, const char *folder, s
 		return step_end_as(sup, "aborted", "by you", err);
 	if (index > 0 && !settle(sup, &ended, err))
 		return ended;
-	data = run_once(sup, &run, &ended, err);
+	data = check_run(sup, &run, &ended, err);
 	if (!data)
 		return ended;
 	if (sup->verification.why)
@@ -136,7 +63,7 @@ static int run_check(struct supervisor *sup, size_t index, const char *folder, s
 	run.name = own_name;
 	run.view = verification_own(sup, &own);
 	if (run.view) {
-		other = run_once(sup, &run, &ended, err);
+		other = check_run(sup, &run, &ended, err);
 		if (!other) {
 			json_decref(data);
 			return ended;
@@ -148,25 +75,25 @@ static int run_check(struct supervisor *sup, size_t index, const char *folder, s
 }
 
 /* Runs a check that is not one of the loop's, and records its result. */
-static int run_apart(struct supervisor *sup, const struct check_run *check, enum loop_event event,
-		     struct error *err)
+static int run_apart(struct supervisor *sup, const struct check_run_request *check,
+		     enum loop_event event, struct error *err)
 {
 	struct work_view pinned;
-	struct check_run run = *check;
+	struct check_run_request run = *check;
 	json_t *data;
 	int ended;
 
 	run.view = verification_pinned(sup, &pinned);
 	if (!settle(sup, &ended, err))
 		return ended;
-	data = run_once(sup, &run, &ended, err);
+	data = check_run(sup, &run, &ended, err);
 	return data ? supervisor_append(sup, event, data, err) : ended;
 }
 
 static int run_final(struct supervisor *sup, size_t index, const char *folder, struct error *err)
 {
 	AUTO_FREE char *name = mem_format("final-%zu.", index + 1);
-	const struct check_run run = {
+	const struct check_run_request run = {
 		.index = index,
 		.command =
 			json_string_value(json_array_get(sup->state.options.final_checks, index)),
@@ -182,7 +109,7 @@ static int run_final(struct supervisor *sup, size_t index, const char *folder, s
 static int run_probe(struct supervisor *sup, size_t index, const char *folder, struct error *err)
 {
 	AUTO_FREE char *name = mem_format("phase-%zu.", index + 1);
-	const struct check_run run = {
+	const struct check_run_request run = {
 		.index = index,
 		.command = loop_phase_check(loop_state_phase(&sup->state), index),
 		.apart = true,
@@ -219,8 +146,9 @@ static int run_finals(struct supervisor *sup, const char *folder, struct error *
 		return -1;
 	judge_after(&sup->state, &now, clock_wall_ms(), &decision, &data);
 	json_decref(data);
-	/* A reviewer comes last: it costs more than a check. */
-	while ((decision.action == DECISION_DONE || decision.action == DECISION_REVIEW) &&
+	/* A reviewer comes last: it costs more than a check. So do mutants. */
+	while ((decision.action == DECISION_DONE || decision.action == DECISION_MUTATE ||
+		decision.action == DECISION_REVIEW) &&
 	       sup->state.step == LOOP_STEP_checks && !sup->leaving &&
 	       sup->state.finals_done < count)
 		if (run_final(sup, sup->state.finals_done, folder, err) < 0)

@@ -32,15 +32,11 @@ static const char *const names[] = {
 	}
 
 static const bool legal[LOOP_STEP_COUNT][CONTROL_REQUEST_COUNT] = {
-	[LOOP_STEP_baseline] = ALL,
-	[LOOP_STEP_ready] = ALL,
-	[LOOP_STEP_agent] = ALL,
-	[LOOP_STEP_checks] = ALL,
-	[LOOP_STEP_review] = ALL,
-	[LOOP_STEP_waiting] = ALL,
-	[LOOP_STEP_paused] = ALL,
-	[LOOP_STEP_closing] = ALL,
-	[LOOP_STEP_finished] = { [CONTROL_REQUEST_reset] = true },
+	[LOOP_STEP_baseline] = ALL, [LOOP_STEP_ready] = ALL,
+	[LOOP_STEP_agent] = ALL,    [LOOP_STEP_checks] = ALL,
+	[LOOP_STEP_mutants] = ALL,  [LOOP_STEP_review] = ALL,
+	[LOOP_STEP_waiting] = ALL,  [LOOP_STEP_paused] = ALL,
+	[LOOP_STEP_closing] = ALL,  [LOOP_STEP_finished] = { [CONTROL_REQUEST_reset] = true },
 };
 
 const char *control_request_name(enum control_request request)

@@ -6,6 +6,7 @@
 #include "loop/run/verification.h"
 #include "loop/run/work.h"
 #include "loop/state/loop_report.h"
+#include "loop/supervise/check_mutants.h"
 #include "loop/supervise/judge.h"
 #include "loop/supervise/keeper.h"
 #include "loop/supervise/serve.h"
@@ -85,6 +86,9 @@ static int run_steps(struct supervisor *sup, struct error *err)
 			break;
 		case LOOP_STEP_checks:
 			result = step_checks(sup, err);
+			break;
+		case LOOP_STEP_mutants:
+			result = check_mutants_step(sup, err);
 			break;
 		case LOOP_STEP_review:
 			result = step_review(sup, err);

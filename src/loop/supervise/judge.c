@@ -583,6 +583,14 @@ void judge_after(const struct loop_state *state, const struct survey *survey, in
 	input.findings_review = loop_accepted_count_open(state->accepted, state->findings,
 							 "review");
 	input.findings_stop = loop_accepted_count_open(state->accepted, state->findings, "stop");
+	input.untested = loop_accepted_count_open(state->accepted, state->mutants.untested,
+						  "review") +
+			 loop_accepted_count_open(state->accepted, state->mutants.untested, "stop");
+	input.findings_review += loop_accepted_count_open(state->accepted, state->mutants.untested,
+							  "review");
+	input.findings_stop += loop_accepted_count_open(state->accepted, state->mutants.untested,
+							"stop");
+	input.mutate = state->options.mutants && !state->mutants.tried;
 	input.findings_told = state->findings_told;
 	input.checks_own = sums.own;
 	input.pins_told = state->pins_told;

@@ -14,6 +14,8 @@
 #include "loop/run/verification.h"
 #include "loop/run/work.h"
 #include "loop/state/loop_report.h"
+#include "loop/supervise/check_mutants.h"
+#include "loop/supervise/check_proof.h"
 #include "loop/supervise/check_round.h"
 #include "loop/supervise/judge.h"
 #include "loop/supervise/part_run.h"
@@ -93,6 +95,10 @@ int step_baseline(struct supervisor *sup, struct error *err)
 		return 0;
 	if (check_round_absent(sup, &ended, err))
 		return ended;
+	if (check_proof_run(sup, folder, err) < 0)
+		return -1;
+	if (sup->state.step != LOOP_STEP_baseline || sup->leaving)
+		return 0;
 	/* If this one fails, it is retried before an agent starts. */
 	if (loop_checkpoint_take(sup, "before", sup->state.used + 1, &failed, err) < 0 ||
 	    sup->leaving)
@@ -315,9 +321,10 @@ static int decide(struct supervisor *sup, const char *folder, bool examined, str
 	if (loop_survey_take(sup, &after, err) < 0)
 		return -1;
 	judge_after(&sup->state, &after, clock_wall_ms(), &decision, &data);
-	if (decision.action == DECISION_REVIEW) {
+	if (decision.action == DECISION_REVIEW || decision.action == DECISION_MUTATE) {
 		json_decref(data);
-		return begin_review(sup, &after, err);
+		return decision.action == DECISION_REVIEW ? begin_review(sup, &after, err)
+							  : check_mutants_begin(sup, err);
 	}
 	if (loop_state_part(&sup->state)->login) /* the risk is in every report */
 		json_object_set_new(data, "login_in_fence",

@@ -72,12 +72,14 @@ int step_end_absent(struct supervisor *sup, const char *what, const char *line, 
 			     err);
 }
 
-/* Discards the current iteration. The baseline is simply run again. */
+/* Discards the current iteration. The baseline, or a mutant, is simply run again. */
 static int interrupt(struct supervisor *sup, struct error *err)
 {
-	if (sup->state.step == LOOP_STEP_baseline && ++sup->run.lost < MOST_LOST)
+	bool again = sup->state.step == LOOP_STEP_baseline || sup->state.step == LOOP_STEP_mutants;
+
+	if (again && ++sup->run.lost < MOST_LOST)
 		return 0;
-	if (sup->state.step == LOOP_STEP_baseline)
+	if (again)
 		return finish_unfenced(sup, "the process that holds the fence is killed repeatedly",
 				       err);
 	if (sup->state.step == LOOP_STEP_review)

@@ -98,6 +98,8 @@ struct supervisor_verification {
 	char *own;    /* NULL: the agent has changed no pinned file */
 	bool layered; /* the folder of pins has files */
 	char *why;    /* why there is no view although one is wanted, or NULL */
+	char *layer;  /* files that are broken in a trial; NULL: there is none */
+	char *trial;
 };
 
 /* The watch over the project: project_watch.h. */

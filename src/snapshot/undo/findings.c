@@ -204,3 +204,14 @@ int findings_write(struct checkpoint_repo *repo, struct node *old, struct node *
 	detect_findings_release(&findings);
 	return 0;
 }
+
+int findings_write_untested(const struct list *actions, struct json *json, struct error *err)
+{
+	struct detect_policy policy;
+
+	if (read_policy(actions, &policy, err) < 0)
+		return -1;
+	json_text(json, "action", detect_action_name(policy.actions[DETECT_UNTESTED]));
+	json_text(json, "untested", detect_kind_says(DETECT_UNTESTED));
+	return 0;
+}

@@ -5,6 +5,7 @@
 #include "util/mem.h"
 
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Compares raw bytes without a repository, so that no attributes apply. */
@@ -20,6 +21,52 @@ static int compare(const struct hunks_side *old, const struct hunks_side *new,
 static bool is_change(const git_diff_line *line)
 {
 	return line->origin == GIT_DIFF_LINE_ADDITION || line->origin == GIT_DIFF_LINE_DELETION;
+}
+
+/* ---- added lines ---- */
+
+struct added {
+	struct hunks_lines *items;
+	size_t count;
+};
+
+static int add_line(const git_diff_delta *delta, const git_diff_hunk *hunk,
+		    const git_diff_line *line, void *context)
+{
+	struct added *added = context;
+	struct hunks_lines *last = added->count ? &added->items[added->count - 1] : NULL;
+
+	(void)delta;
+	(void)hunk;
+	if (line->origin != GIT_DIFF_LINE_ADDITION)
+		return 0;
+	if (last && last->first + last->count == (size_t)line->new_lineno) {
+		last->count++;
+		return 0;
+	}
+	added->items = mem_extend(added->items, added->count, sizeof *added->items);
+	added->items[added->count++] = (struct hunks_lines){ (size_t)line->new_lineno, 1 };
+	return 0;
+}
+
+int hunks_added(const struct hunks_side *old, const struct hunks_side *new,
+		struct hunks_lines **ret_lines, size_t *ret_count, struct error *err)
+{
+	struct added added = { 0 };
+	git_patch *patch = NULL;
+	int result;
+
+	if (compare(old, new, &patch, err) < 0)
+		return -1;
+	result = git_patch_print(patch, add_line, &added);
+	git_patch_free(patch);
+	if (result < 0) {
+		free(added.items);
+		return libgit_error("compare two files", err);
+	}
+	*ret_lines = added.items;
+	*ret_count = added.count;
+	return 0;
 }
 
 /* ---- showing ---- */

@@ -25,6 +25,15 @@ struct hunks_side {
 int hunks_pick(const struct hunks_side *old, const struct hunks_side *new, const char *choice,
 	       struct buffer *out, struct error *err);
 
+/* Lines of the new text that the old one does not have, from `first`, which counts from 1. */
+struct hunks_lines {
+	size_t first, count;
+};
+
+/* Finds all such lines. The caller frees them. Returns 0, or -1 with err set. */
+int hunks_added(const struct hunks_side *old, const struct hunks_side *new,
+		struct hunks_lines **ret_lines, size_t *ret_count, struct error *err);
+
 /* Returns whether a change can be taken over in part: it is one of a small file, without a new
  * name. A binary one cannot; that is known once its lines are counted. */
 bool hunks_has(const struct changes_item *change);

@@ -9,6 +9,7 @@
 #include "snapshot/undo/differ.h"
 #include "snapshot/undo/pinned_packages.h"
 #include "snapshot/undo/restore_stage.h"
+#include "snapshot/undo/view_layer.h"
 #include "util/file/dirwalk.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
@@ -31,7 +32,7 @@ struct pinned {
 	struct node *base; /* all above a change is open */
 	const struct pins *pins;
 	const struct changes *changes;
-	int folder; /* -1: nothing is written */
+	struct view_layer layer; /* its folder is -1: nothing is written */
 	struct json *json;
 	struct list *paths;
 };
@@ -42,29 +43,6 @@ static bool is_content(const struct node *node)
 }
 
 /* ---- writing the layer ---- */
-
-/* Returns the folder of a path in the layer, which is made with the modes of the base, or -1 with
- * err set. */
-static int open_folder(const struct pinned *at, const char *path, struct error *err)
-{
-	AUTO_FD folder = dup(at->folder);
-
-	for (const char *end = strchr(path, '/'); end && folder >= 0; end = strchr(end + 1, '/')) {
-		AUTO_FREE char *above = strndup(path, (size_t)(end - path));
-		const struct node *node = node_at(at->base, above);
-		mode_t mode = node && node->kind == NODE_FOLDER ? node->mode : 0777;
-		int inner;
-
-		if (mkdirat(folder, path_name(above), mode | 0700) < 0 && errno != EEXIST)
-			return error_sys(err, "create the folder of the pinned '%s'", path);
-		inner = openat(folder, path_name(above),
-			       O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		fd_close(&folder);
-		folder = inner;
-	}
-	return folder < 0 ? error_sys(err, "open the folder of the pinned '%s'", path)
-			  : fd_steal(&folder);
-}
 
 static int write_part(void *context, const void *bytes, size_t size, uint64_t offset,
 		      struct error *err)
@@ -93,19 +71,10 @@ static int make_link(void *context, const void *bytes, size_t size, uint64_t off
 		       : 0;
 }
 
-/* Creates a file. Returns its descriptor, or -1 with err set. */
-static int create(const struct place *place, struct error *err)
-{
-	int fd = openat(place->folder, place->name,
-			O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-
-	return fd < 0 ? error_sys(err, "create the pinned '%s'", place->name) : fd;
-}
-
 static int restore(const struct pinned *at, const struct node *node, const char *path,
 		   struct error *err)
 {
-	AUTO_FD folder = open_folder(at, path, err);
+	AUTO_FD folder = view_layer_folder(&at->layer, path, err);
 	struct place place = { folder, path_name(path) };
 	AUTO_FD fd = -1;
 
@@ -113,7 +82,7 @@ static int restore(const struct pinned *at, const struct node *node, const char 
 		return -1;
 	if (node->kind == NODE_LINK)
 		return restore_stage_read(at->reader->repo, node, make_link, &place, err);
-	fd = create(&place, err);
+	fd = view_layer_create(folder, place.name, err);
 	if (fd < 0 || restore_stage_read(at->reader->repo, node, write_part, &fd, err) < 0)
 		return -1;
 	if ((node->chunked && ftruncate(fd, (off_t)node->size) < 0) || fchmod(fd, node->mode) < 0)
@@ -140,7 +109,7 @@ static int hide(const struct pinned *at, const char *path, struct error *err)
 
 	if (is_below_file(at, path))
 		return 0;
-	folder = open_folder(at, path, err);
+	folder = view_layer_folder(&at->layer, path, err);
 	if (folder < 0)
 		return -1;
 	return tree_pins_hide(folder, path_name(path)) < 0
@@ -153,7 +122,7 @@ static int hide(const struct pinned *at, const char *path, struct error *err)
 static void list_one(struct pinned *at, const char *path, enum pins_kind kind, const char *shown)
 {
 	list_add(at->paths, path);
-	if (at->folder >= 0 && at->paths->count > MOST_LISTED)
+	if (at->layer.folder >= 0 && at->paths->count > MOST_LISTED)
 		return;
 	json_open(at->json, NULL, '{');
 	json_text(at->json, "path", path);
@@ -197,20 +166,6 @@ static size_t size_of(git_blob *blob)
 	return blob ? (size_t)git_blob_rawsize(blob) : 0;
 }
 
-static int write_text(const struct pinned *at, const char *path, const char *text, mode_t mode,
-		      struct error *err)
-{
-	AUTO_FD folder = open_folder(at, path, err);
-	struct place place = { folder, path_name(path) };
-	AUTO_FD fd = folder < 0 ? -1 : create(&place, err);
-
-	if (fd < 0)
-		return -1;
-	return fd_write_all(fd, text, strlen(text)) < 0 || fchmod(fd, mode) < 0
-		       ? error_sys(err, "write the pinned '%s'", path)
-		       : 0;
-}
-
 /* Restores the parts of a manifest that decide how checks run. */
 static int merge(struct pinned *at, const struct changes_item *item, struct error *err)
 {
@@ -228,9 +183,10 @@ static int merge(struct pinned *at, const struct changes_item *item, struct erro
 	if (result < 0 || !merged)
 		return result;
 	list_one(at, item->path, PINS_MANIFEST, "merged");
-	if (at->folder < 0)
+	if (at->layer.folder < 0)
 		return 0;
-	return write_text(at, item->path, merged, item->new->mode, err);
+	return view_layer_write(&at->layer, item->path, merged, strlen(merged), item->new->mode,
+				err);
 }
 
 /* A folder of the base whose entries are looked at. */
@@ -271,8 +227,8 @@ static int keep_folder(struct pinned *at, const char *path, struct error *err)
 {
 	int kind = deciding_inside(at->reader, at->pins, node_at(at->base, path), path, err);
 	AUTO_FREE char *inner = path_join(path, "x");
-	bool written = kind > PINS_NOT && at->folder >= 0;
-	AUTO_FD folder = written ? open_folder(at, inner, err) : -1;
+	bool written = kind > PINS_NOT && at->layer.folder >= 0;
+	AUTO_FD folder = written ? view_layer_folder(&at->layer, inner, err) : -1;
 
 	if (kind > PINS_NOT)
 		list_one(at, path, (enum pins_kind)kind, "base");
@@ -295,7 +251,7 @@ static int keep(struct pinned *at, const struct changes_item *item, const char *
 		return merge(at, item, err);
 	fault_point();
 	list_one(at, path, kind, "base");
-	return at->folder < 0 ? 0 : restore(at, item->old, path, err);
+	return at->layer.folder < 0 ? 0 : restore(at, item->old, path, err);
 }
 
 /* Reports whether the base has files that decide; otherwise new ones cannot weaken them. */
@@ -341,7 +297,7 @@ static int hide_new(struct pinned *at, bool weakens, struct error *err)
 		if (kind == PINS_NOT || !(weakens || pins_loosens(at->pins, item->path)))
 			continue;
 		list_one(at, item->path, kind, "hidden");
-		if (at->folder >= 0 && hide(at, item->path, err) < 0)
+		if (at->layer.folder >= 0 && hide(at, item->path, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -400,7 +356,7 @@ int pinned_write(const struct pinned_request *request, const char *folder, struc
 			     .base = request->base,
 			     .pins = request->pins,
 			     .changes = &changes,
-			     .folder = place,
+			     .layer = { place, request->base },
 			     .json = json,
 			     .paths = ret_paths };
 	int result;
@@ -521,7 +477,9 @@ static int clear_way(const struct settling *at, const char *path)
 static int settle_node(void *context, struct node *node, const char *path)
 {
 	const struct settling *at = context;
-	const struct pinned place = { .reader = at->reader, .base = at->base, .folder = at->files };
+	const struct pinned place = { .reader = at->reader,
+				      .base = at->base,
+				      .layer = { at->files, at->base } };
 	struct stat status;
 
 	if (!deciding_kind(at->pins, node, path) || is_as_before(at, node, path) ||
