@@ -151,7 +151,11 @@ static void too_many(void)
 {
 	enum { SMALL = 10, LARGE = RULESET_MOST };
 	static struct fence_rule rules[SMALL + LARGE];
-	struct fence_plan full = { .rules = rules, .rule_count = RULESET_MOST };
+	struct fence_plan outside = { 0 };
+	struct fence_spec spec = { 0 };
+	struct fence_plan full = {
+		.rules = rules, .rule_count = RULESET_MOST, .spec = &spec, .project = (char *)"/p"
+	};
 	char wanted[64];
 	struct error err;
 
@@ -164,6 +168,9 @@ static void too_many(void)
 	snprintf(wanted, sizeof wanted, "%d of them are in '/p/bb'", (int)LARGE);
 	CHECK("more are refused, and the folder with the most is named",
 	      ruleset_refuse_too_many(&full, &err) < 0 && strstr(err.text, wanted));
+	spec.before = &outside;
+	CHECK("in a draft, the command has made them, and the way back is named",
+	      ruleset_refuse_too_many(&full, &err) < 0 && strstr(err.text, "rollback"));
 	for (size_t i = 0; i < SMALL + LARGE; i++)
 		free(rules[i].path);
 }

@@ -22,8 +22,8 @@ static bool is_listed(const char *name, const char *list)
 static void events(void)
 {
 	static const char waiting[] =
-		"started checked held_out baselined interrupted continued waited "
-		"checkpointed examined retried git imported";
+		"started checked held_out probed proved mutating mutant mutated baselined "
+		"interrupted continued waited checkpointed examined retried git imported";
 	bool held = true;
 	bool found = true;
 
