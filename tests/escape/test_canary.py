@@ -125,6 +125,10 @@ def test_78_the_control_an_unchanged_bwrap_works(t):
     equal((result.code, result.out), (0, "ran\n"), "the control", result)
 
 
+# The folders of a run may be a file system of their own in /tmp, which is then seen first.
+with open("/proc/self/mountinfo", encoding="utf-8") as mounts:
+    HAS_MOUNTS = any(line.split()[4].startswith("/tmp/") for line in mounts)
+
 # Each weakness, and the canary that watches exactly that.
 CAUGHT_BY = {
     "without --unshare-user": "nested-namespace",
@@ -147,7 +151,7 @@ CAUGHT_BY = {
     "the project from another folder": "rules",
     "the real home": "home",
     "a tmpfs of the host as the home": "home",
-    "the real /tmp": "home",
+    "the real /tmp": "mounts" if HAS_MOUNTS else "home",
     "/usr writable": "rules",
     "the real /proc": "process-namespace",
     "the real /dev": "file-systems",
