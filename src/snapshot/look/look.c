@@ -247,15 +247,11 @@ int look_scan_layer(struct checkpoint_repo *repo, const struct look_options *opt
 /* A tree in the repository does not have the sizes of files. */
 static int read_size(void *context, struct node *node, const char *path)
 {
-	git_object_t type;
-	git_oid id;
-	size_t size;
+	int64_t size = node->kind == NODE_FILE ? tree_reader_size(context, node) : -1;
 
 	(void)path;
-	memcpy(id.id, node->id, NODE_ID);
-	if (node->kind == NODE_FILE && !node->chunked &&
-	    git_odb_read_header(&size, &type, context, &id) == 0)
-		node->size = size;
+	if (size >= 0)
+		node->size = (uint64_t)size;
 	return 0;
 }
 
@@ -270,7 +266,7 @@ static int open_base(struct checkpoint_repo *repo, const struct look_options *op
 		return 0;
 	if (tree_reader_open_all(&look->reader, base, err) < 0)
 		return -1;
-	node_each(base, read_size, repo->odb);
+	node_each(base, read_size, repo);
 	return 0;
 }
 

@@ -11,14 +11,10 @@ struct counting {
 /* Returns the size of a file. A tree in the repository does not tell it, and has no inodes. */
 static uint64_t size_of(const struct counting *at, const struct node *node)
 {
-	git_object_t type;
-	git_oid id;
-	size_t size;
+	int64_t size = !at->reader || node->inode ? (int64_t)node->size
+						  : tree_reader_size(at->reader->repo, node);
 
-	if (!at->reader || node->inode || node->chunked)
-		return node->size;
-	memcpy(id.id, node->id, NODE_ID);
-	return git_odb_read_header(&size, &type, at->reader->repo->odb, &id) == 0 ? size : 0;
+	return size < 0 ? 0 : (uint64_t)size;
 }
 
 static int count(void *context, struct node *node, const char *path)

@@ -32,6 +32,18 @@ static int read_size(struct checkpoint_repo *repo, const git_oid *id, uint64_t *
 	return result;
 }
 
+int64_t tree_reader_size(const struct checkpoint_repo *repo, const struct node *file)
+{
+	git_object_t type;
+	git_oid id;
+	size_t size;
+
+	if (file->chunked)
+		return (int64_t)file->size;
+	memcpy(id.id, file->id, NODE_ID);
+	return git_odb_read_header(&size, &type, repo->odb, &id) < 0 ? -1 : (int64_t)size;
+}
+
 static int read_entry(struct checkpoint_repo *repo, const git_tree_entry *entry, bool chunked,
 		      struct node *node, struct error *err)
 {

@@ -39,6 +39,10 @@ int tree_reader_each(struct tree_reader *reader, struct node *folder, node_fn *l
 int tree_reader_open_differing(struct tree_reader *old_reader, struct node *old,
 			       struct tree_reader *new_reader, struct node *new, struct error *err);
 
+/* Returns the size of a file in the repository, or -1 if it cannot be read. Trees have the sizes of
+ * chunked files alone. */
+int64_t tree_reader_size(const struct checkpoint_repo *repo, const struct node *file);
+
 /* Loads a complete tree. The caller releases it. */
 int tree_reader_load(struct checkpoint_repo *repo, const git_oid *tree, struct node *ret_root,
 		     struct error *err);

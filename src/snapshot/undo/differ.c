@@ -2,6 +2,7 @@
 #include "snapshot/undo/differ.h"
 
 #include "snapshot/base/libgit.h"
+#include "snapshot/store/tree_reader.h"
 #include "snapshot/undo/changes.h"
 #include "util/mem.h"
 #include "util/text/json.h"
@@ -326,18 +327,11 @@ static const char *status_of(const struct changes_item *change)
 
 static int count_bytes(struct differ *differ, struct changes_item *change)
 {
-	const struct node *node = change->new;
-	git_object_t type;
-	size_t size;
-	git_oid id;
+	int64_t size = is_file(change->new) ? tree_reader_size(differ->repo, change->new) : 0;
 
-	change->bytes = is_file(node) ? node->size : 0;
-	if (!is_file(node) || node->chunked)
-		return 0;
-	git_oid_fromraw(&id, node->id);
-	if (git_odb_read_header(&size, &type, differ->repo->odb, &id) < 0)
+	if (size < 0)
 		return libgit_error("read a file from a checkpoint", differ->err);
-	change->bytes = size;
+	change->bytes = (uint64_t)size;
 	return 0;
 }
 

@@ -454,7 +454,8 @@ static bool is_as_before(const struct settling *at, const struct node *node, con
 	struct stat status;
 
 	return node->kind == NODE_FILE && fd >= 0 && fstat(fd, &status) == 0 &&
-	       S_ISREG(status.st_mode) && (uint64_t)status.st_size == node->size &&
+	       S_ISREG(status.st_mode) &&
+	       status.st_size == tree_reader_size(at->reader->repo, node) &&
 	       (status.st_mode & 07777) == node->mode &&
 	       restore_stage_read(at->reader->repo, node, compare_part, &fd, &ignored) == 0;
 }
