@@ -24,8 +24,8 @@ static const struct cli_section sections[] = {
 	  "  running      a command runs in it\n"
 	  "  interrupted  its command was killed; continue with ringfence exec --in DRAFT\n"
 	  "  finished     waits until you apply or discard it\n"
-	  "  applied      finished, and applied as a whole or in parts, or its commits are in a\n"
-	  "               branch of yours\n" },
+	  "  applied      finished, and applied as a whole or in parts, or your branch has\n"
+	  "               its commits\n" },
 	{ "EXAMPLES", "  ringfence drafts --json | jq -r '.drafts[-1].id'   the newest one\n" },
 	{ 0 },
 };
