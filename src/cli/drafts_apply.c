@@ -105,7 +105,7 @@ static void print_unchanged(const struct loops_options *opts)
 	       opts->undo      ? "the project already has its earlier state"
 	       : opts->rest[1] ? "the draft changes nothing at the given paths, or the project "
 				 "already has it"
-			       : "the project already has these changes");
+			       : "the draft has no changes, or the project already has them");
 }
 
 static void print_preview(const struct op_draft_apply_result *result)

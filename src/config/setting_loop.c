@@ -134,6 +134,9 @@ const struct setting setting_loop_rows[] = {
 		.fallback = "3",
 		.value = "NUMBER",
 		.help = "pause after so many failures of final checks",
+		.more = "After such a pause, `ringfence resume` lets the agent try once more; `ringfence "
+			"resume --final-tries` with a larger number, which counts all failures so far, "
+			"lets it try more often.",
 		.example = "1",
 		.widens = "an agent may fail final checks more often:",
 	},

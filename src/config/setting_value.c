@@ -45,7 +45,7 @@ bool setting_is_list(const struct setting *setting)
 /* Adds the largest value to what is allowed. */
 static char *up_to(const struct setting *setting, const char *allowed)
 {
-	return setting->most ? mem_format("%s; the maximum is %llu", allowed,
+	return setting->most ? mem_format("%s (the maximum is %llu)", allowed,
 					  (unsigned long long)setting->most)
 			     : mem_dup(allowed);
 }

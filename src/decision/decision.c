@@ -615,8 +615,8 @@ static bool final_pauses(const struct decision_input *in, struct decision *d)
 	d->action = DECISION_PAUSE;
 	reason(d,
 	       "everything else holds, but final checks have failed %" PRIu32
-	       " time%s (see: ringfence logs --checks); to go on: ringfence resume --final-tries "
-	       "NUMBER",
+	       " time%s (see: ringfence logs --checks); to allow more failures in all: ringfence "
+	       "resume --final-tries NUMBER",
 	       d->final_failures, d->final_failures == 1 ? "" : "s");
 	return true;
 }

@@ -244,6 +244,21 @@ static int refuse_inactive(const struct config *config, struct error *err)
 	return 0;
 }
 
+static int unknown_phase(json_t *all, const char *name, struct error *err)
+{
+	AUTO_BUFFER struct buffer known = BUFFER_INIT(4096);
+	const char *one;
+	json_t *phase;
+
+	json_object_foreach(all, one, phase)
+	{
+		buffer_printf(&known, "%s%s", known.used ? ", " : "", one);
+	}
+	return error_set(err, "--phases: no file has a phase '%.100s' (there %s %s)", name,
+			 json_object_size(all) == 1 ? "is" : "are",
+			 known.used ? buffer_text(&known) : "none");
+}
+
 static int make_all(const struct making *making, json_t *all, const struct list *names,
 		    struct phase_request_list *list, struct error *err)
 {
@@ -251,8 +266,7 @@ static int make_all(const struct making *making, json_t *all, const struct list 
 		const json_t *phase = json_object_get(all, names->items[i]);
 
 		if (!phase)
-			return error_set(err, "--phases: no file has a phase '%.100s'",
-					 names->items[i]);
+			return unknown_phase(all, names->items[i], err);
 		if (list->count == PHASE_REQUEST_MOST)
 			return error_set(err, "--phases: a loop has at most %d phases",
 					 (int)PHASE_REQUEST_MOST);

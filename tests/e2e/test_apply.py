@@ -641,6 +641,7 @@ def test_apply_says_what_it_does(t):
     result = loop.ringfence("apply")
     equal(result.code, 125, "exit status without a branch", result)
     contains(result.err, f"there is no branch {branch}", "stderr")
+    contains(result.err, "with --workspace in-place, its changes are already in your files", "where they are")
     theirs = repo.commit(branch, {"a": text(l3="three"), "new": "new\n"})
     result = loop.ringfence("apply", "--dry-run")
     equal(result.code, 0, "exit status", result)

@@ -185,7 +185,7 @@ def test_apply_takes_the_files_over_and_can_be_undone(t):
     contains(apply(loop).out, "to undo this", "the result")
     expect(os.path.exists(loop.path("done")) and not os.path.exists(loop.path("folder")), "the changes are there")
     equal(os.readlink(loop.path("link")), "old", "the link")
-    contains(apply(loop).out, "nothing to do", "a second apply")
+    contains(apply(loop).out, "nothing to do: the draft has no changes, or the project already has them", "a second apply")
     apply(loop, "--undo", loop.status()["id"])
     untouched(loop, before)
 

@@ -411,7 +411,7 @@ def test_a_prompt_file_is_the_objective(t):
        (["run", "x", "--prompt-file", "agent.sh", "--agent-command", "true"], "not both"),
        (["run", "x", "--agent-command", "true", "--tasks", "/etc/passwd"], "not in the project"),
        (["run", "x", "--agent-command", "true", "--max-cost", "cheap"], "an amount"),
-       (["run", "x", "--agent-command", "true", "--prompt-messages", "21"], "the maximum is 20"),
+       (["run", "x", "--agent-command", "true", "--prompt-messages", "21"], "or none (the maximum is 20), not '21'"),
        (["status", "--jsn"], "--json"), (["pause"], "no loop"), (["resume", "nobody"], "nobody"),
        (["abort"], "no loop"), (["circuit"], "no loop"), (["logs"], "no loop"), (["history"], "no loop"), (["prompt"], "no loop"),
        (["exec", "--max-cost", "3", "--", "true"], "--max-cost"))

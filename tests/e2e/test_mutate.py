@@ -68,6 +68,7 @@ def test_an_agent_that_hard_codes_the_visible_cases_has_survivors(t):
     contains(result.out, words, "what the follower says")
     for command in (("history",), ("status",)):
         contains(loop.ringfence(*command).out, words, command)
+    contains(loop.ringfence("diff", "--findings").err, "untested: no check notices", "where other findings are")
     contains(loop.ringfence("apply", "--yes").err, words, "the gate")
     equal([(one["path"], one["line"]) for one in loop.status()["mutants"]["untested"]], found, "status --json")
 

@@ -81,7 +81,7 @@ def test_an_option_chooses_phases_by_their_names(t):
     equal(walked(loop), [("work", "done")], "the phases")
     result = loop.run("--phases", "wrok")
     equal(result.code, 125, "exit status of an unknown one", result)
-    contains(result.err, "no file has a phase 'wrok'", "the refusal")
+    contains(result.err, "no file has a phase 'wrok' (there are plan, work, verify)", "the refusal")
 
 
 # Everything that a phase with `write` must not do. The control is the same in a phase without.

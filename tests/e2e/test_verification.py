@@ -297,7 +297,9 @@ def test_an_agent_that_solves_only_the_visible_cases_fails_the_held_out_check(t)
     loop = begin(t, "edit solved visible; cat ~/shown/held/check.sh || echo unseen; ls ~/shown; env", "draft")
     result, folder = hold_out(t, loop, "--read", os.path.join(t.home, "shown"))
     equal(result.code, 3, "exit status", result)
+    contains(result.out, " succeeds (final check, hidden from the agent)\n", "what decides")
     contains(result.out, "paused: everything else holds, but final checks have failed 2 times", "the end")
+    contains(result.out, "to allow more failures in all: ringfence resume --final-tries NUMBER", "how to go on")
     contains(loop.ringfence("logs", "--checks").out, "secret words", "what the user sees")
     for name in ("iterations/2/prompt.md", "iterations/2/stdout.log"):
         with open(os.path.join(loop.folder, name), encoding="utf-8") as file:

@@ -212,6 +212,17 @@ static void notice_accepted(const struct loops_options *opts)
 			      count == 1 ? "s" : "");
 }
 
+/* Untested lines come from running the checks; the comparison does not find them. */
+static void notice_untested(const struct loops_options *opts)
+{
+	size_t count = json_array_size(opts->loop.state.mutants.untested);
+
+	if (opts->findings && !opts->json && count)
+		notice_format("untested: no check notices %zu change%s that --mutate tried (see: "
+			      "ringfence history %s)",
+			      count, count == 1 ? "" : "s", opts->loop.id);
+}
+
 /* Returns whether an agent may be changing the files that are compared. */
 static bool is_live(const struct loops_options *opts)
 {
@@ -252,6 +263,7 @@ static int diff(struct loops_options *opts, struct error *err)
 	code = checkpoints_print(&work, !opts->json, err);
 	snapshot_release(&work);
 	notice_accepted(opts);
+	notice_untested(opts);
 	return code || check_paths(opts, result, err) == 0 ? code : cli_fail(err);
 }
 

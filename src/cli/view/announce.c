@@ -144,32 +144,36 @@ static void print_limits(const struct config *config)
 	print_row("limits", &text);
 }
 
-static void print_goal(const struct goal *goal)
+static void add_checks(struct buffer *out, const json_t *checks, const char *note)
 {
-	AUTO_BUFFER struct buffer text = BUFFER_INIT(1 << 16);
-	const char *between = "";
 	size_t index;
-	json_t *check;
+	const json_t *check;
 
-	json_array_foreach(goal->checks, index, check)
+	json_array_foreach(checks, index, check)
 	{
 		AUTO_FREE char *shown = text_escaped(json_string_value(check));
 
-		buffer_printf(&text, "%s'%.200s' succeeds%s", between, shown,
-			      goal->found ? " (found in the project)" : "");
-		between = " and ";
+		buffer_printf(out, "%s'%.200s' succeeds%s", out->used ? " and " : "", shown, note);
 	}
+}
+
+static void print_goal(const struct goal *goal)
+{
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(1 << 16);
+
+	add_checks(&text, goal->checks, goal->found ? " (found in the project)" : "");
 	if (goal->tasks) {
 		AUTO_FREE char *shown = text_escaped(goal->tasks);
 
-		buffer_printf(&text, "%severy box in %.200s is ticked", between, shown);
-		between = " and ";
+		buffer_printf(&text, "%severy box in %.200s is ticked", text.used ? " and " : "",
+			      shown);
 	}
 	if (goal->promise) {
 		AUTO_FREE char *shown = text_escaped(goal->promise);
 
-		buffer_printf(&text, "%sthe agent says %.200s", between, shown);
+		buffer_printf(&text, "%sthe agent says %.200s", text.used ? " and " : "", shown);
 	}
+	add_checks(&text, goal->final_checks, " (final check, hidden from the agent)");
 	print_row("done when", &text);
 }
 

@@ -55,7 +55,8 @@ static int find_branch(git_repository *repository, const char *name, git_oid *re
 		return error_set(
 			err,
 			"there is no branch %s in this repository: the loop has not committed "
-			"anything (see what it did with: ringfence diff)",
+			"anything; with --workspace in-place, its changes are already in your "
+			"files (see what it did with: ringfence diff)",
 			shown ? shown : name);
 	return found < 0 ? libgit_error("read the loop's branch", err) : 0;
 }
