@@ -4,6 +4,7 @@ import contextlib
 import ctypes
 import json
 import os
+import shutil
 import struct
 
 from harness import cases, contains, equal, expect, lacks, user_only
@@ -35,12 +36,12 @@ class Opened:
 class Meeting:
     """A loop whose agent waits in each iteration, so that the test can change the project meanwhile."""
 
-    def __init__(self, t, scripts):
+    def __init__(self, t, scripts, name="project"):
         self.t = t
         self.folder = os.path.join(t.outside, "meeting")
         os.mkdir(self.folder)
         meet = f"touch {self.folder}/at-$N; meet {self.folder}/go-$N; "
-        self.loop = Loop(t, scripts={number: script + "; " + meet for number, script in scripts.items()})
+        self.loop = Loop(t, name, scripts={number: script + "; " + meet for number, script in scripts.items()})
         os.makedirs(self.loop.path("deep/inner"))
         self.loop.write("deep/inner/file", "file\n")
         self.opened = Opened(self.loop.path("deep/inner"))
@@ -79,9 +80,9 @@ SECRET = "PASSWORD=abc123\n"
 LOOK = "cat deep/*/.env.local .env; cat deep/inner/file"
 
 
-def change_twice(t, first):
+def change_twice(t, first, name="project"):
     """Changes the project in iteration 1, in the given way, and in iteration 2; then no agent has seen a secret."""
-    meeting = Meeting(t, {"1": "say ready", "2": LOOK, "3": LOOK, "4": "edit done yes"})
+    meeting = Meeting(t, {"1": "say ready", "2": LOOK, "3": LOOK, "4": "edit done yes"}, name)
     loop = meeting.loop
     change = first(loop)
     meeting.start()
@@ -122,6 +123,19 @@ def test_a_secret_that_appears_in_the_project_meanwhile_is_hidden(t, how):
                 os.link(os.path.join(elsewhere, ".env.local"), loop.path("deep/inner/.env.local"))
         return change
     change_twice(t, first)
+
+
+def test_a_secret_in_a_project_that_replaces_this_one_is_hidden(t):
+    """Somebody moves a folder above the project, which causes no event, and puts another one in its place."""
+    above, aside = (os.path.join(t.home, name) for name in ("above", "aside"))
+
+    def first(loop):
+        def change():
+            os.rename(above, aside)
+            shutil.copytree(aside, above)
+            loop.write("deep/inner/.env.local", SECRET)
+        return change
+    change_twice(t, first, "above/project")
 
 
 @user_only

@@ -152,6 +152,53 @@ def test_a_check_cannot_replace_the_packages_of_a_later_one(t):
     equal([check["code"] for check in entry["checks"]], [0, 3, 0], "the results")
 
 
+INNER = "web/.venv/bin/runner"
+REPLACE = {"by a folder": "cp -a web n; rm -r web; mv n web", "by a symlink": "cp -a web n; rm -r web; ln -s n web"}
+
+
+def install_inside(loop):
+    os.mkdir(loop.path("web"))
+    loop.write("web/code", "old\n")
+    install(loop, "exit 3")
+    os.rename(loop.path(".venv"), loop.path("web/.venv"))
+
+
+@cases(*[(how, kind) for how in REPLACE for kind in ("overlay", "copy")])
+def test_packages_are_those_from_before_if_the_folder_above_is_replaced(t, how, kind):
+    loop = begin(t, f"{REPLACE[how]}; edit {INNER} true", "draft")
+    install_inside(loop)
+    result = loop.run("-m", "1", "--draft-kind", kind, check=INNER)
+    equal(result.code, 2, "exit status", result)
+    equal(loop.history()[0]["checks"][0]["code"], 3, "the result")
+
+
+def test_the_agents_code_is_shown_beside_them(t):
+    loop = begin(t, f"{REPLACE['by a folder']}; edit web/code new; edit {INNER} true", "draft")
+    install_inside(loop)
+    result = loop.run("-m", "1", check="grep -q new web/code && ! " + INNER)
+    equal(result.code, 0, "exit status", result)
+
+
+def test_a_check_cannot_replace_the_folder_above_the_packages_of_a_later_one(t):
+    loop = begin(t, "edit done yes", "draft")
+    install_inside(loop)
+    spoil = f"test -f done || exit 1; {REPLACE['by a folder']}; echo true >{INNER}"
+    result = loop.run("-m", "1", "--check", spoil, "--check", INNER, check=None)
+    equal(result.code, 2, "exit status", result)
+    equal([check["code"] for check in loop.history()[0]["checks"]], [0, 3], "the results")
+
+
+@user_only
+@cases("web", "web/.venv", "web/.venv/bin")
+def test_packages_that_the_agent_has_closed_are_not_used(t, closed):
+    """What it has put there cannot be listed, and so not be hidden. Root can list it."""
+    loop = begin(t, f"edit web/.venv/bin/new x; chmod 311 {closed}", "draft")
+    install_inside(loop)
+    result = loop.run("-m", "1", check="test -e web/.venv/bin/new")
+    equal(loop.status()["status"], "paused", "the loop")
+    contains(result.out, f"'{closed}' cannot be read in the draft", "the reason")
+
+
 # Folders that the checks keep
 
 ROUNDS = "mkdir -p out && echo round >>out/rounds && test $(wc -l <out/rounds) = 3"

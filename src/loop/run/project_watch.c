@@ -56,12 +56,28 @@ static bool has_event(const struct supervisor_watch *watch)
 	return read(watch->index.watch, events, sizeof events) > 0;
 }
 
+static int look_at_root(const char *project, struct dirwalk_folder *ret_root)
+{
+	AUTO_FD root = open(project, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	return root < 0 ? -1 : dirwalk_look(root, ret_root);
+}
+
+/* Reports whether another folder has the project's path now. A folder above was moved then, or
+ * something was mounted: neither causes an event. */
+static bool is_replaced(const struct supervisor_watch *watch, const char *project)
+{
+	struct dirwalk_folder now;
+
+	return look_at_root(project, &now) < 0 || !dirwalk_same(&watch->root, &now);
+}
+
 /* Reports whether the index is that of the project as it is now. */
-static bool is_current(struct supervisor_watch *watch)
+static bool is_current(struct supervisor_watch *watch, const char *project)
 {
 	if (!watch->index.complete)
 		return false;
-	if (!has_event(watch))
+	if (!is_replaced(watch, project) && !has_event(watch))
 		return true;
 	reset(watch);
 	return false;
@@ -71,17 +87,19 @@ static void begin_again(struct supervisor_watch *watch, const char *project)
 {
 	reset(watch);
 	watch->index.most = most_watches();
-	if (!watch->off && watch->index.most && is_local(project))
+	if (!watch->off && watch->index.most && is_local(project) &&
+	    look_at_root(project, &watch->root) == 0)
 		watch->index.watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
 }
 
 void project_watch_begin(struct supervisor *sup)
 {
 	struct supervisor_watch *watch = &sup->watch;
+	const char *project = sup->state.options.project;
 
-	if (!sup->state.options.draft || is_current(watch))
+	if (!sup->state.options.draft || is_current(watch, project))
 		return;
-	begin_again(watch, sup->state.options.project);
+	begin_again(watch, project);
 	fd_close(&watch->file);
 	if (watch->index.watch >= 0)
 		watch->file = memfd_create("index", MFD_CLOEXEC);
@@ -115,7 +133,7 @@ void project_watch_end(struct supervisor *sup, const struct runner_result *resul
 
 bool project_watch_has_changed(struct supervisor *sup)
 {
-	sup->watch.looking = is_current(&sup->watch);
+	sup->watch.looking = is_current(&sup->watch, sup->state.options.project);
 	return !sup->watch.looking || !sup->watch.looked;
 }
 

@@ -4,7 +4,8 @@
  *
  * The first run in the fence scans the project: it makes an index (fence/fence_index.h) and puts a
  * watch on each folder. While no event arrives, later runs use the index, and the user's edits need
- * not be looked for again. After an event, the next run begins again.
+ * not be looked for again. After an event, or when another folder has the project's path, the next
+ * run begins again.
  *
  * Where watches are not possible, or not enough of them, each run scans the project. A program that
  * changes a file which it has mapped into memory causes no event.

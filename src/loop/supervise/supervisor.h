@@ -17,6 +17,7 @@
 #include "loop/supervise/wait_set.h"
 #include "price/price.h"
 #include "snapshot/snapshot.h"
+#include "util/file/dirwalk.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -105,10 +106,11 @@ struct supervisor_verification {
 /* The watch over the project: project_watch.h. */
 struct supervisor_watch {
 	struct fence_index index;
-	int file;     /* in which a runner returns the index that it made, or -1 */
-	bool off;     /* the project has too many folders */
-	bool looking; /* the index was current when the look for edits began */
-	bool looked;  /* the project is as that look found it, unless there are events */
+	struct dirwalk_folder root; /* the project that is watched */
+	int file;                   /* in which a runner returns the index that it made, or -1 */
+	bool off;                   /* the project has too many folders */
+	bool looking;               /* the index was current when the look for edits began */
+	bool looked; /* the project is as that look found it, unless there are events */
 };
 
 /* Findings of the ledger: loop_cost.h. */

@@ -8,6 +8,7 @@
 #include "snapshot/base/fault.h"
 #include "snapshot/base/libgit.h"
 #include "snapshot/undo/differ.h"
+#include "util/file/dirwalk.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
 #include "util/mem.h"
@@ -80,6 +81,38 @@ bool pinned_packages_has(const struct pinned_packages *at, const char *path)
 	return folder && is_kept(at, folder);
 }
 
+/* A search for a folder of packages, below another folder. */
+struct searching {
+	const struct pinned_packages *at;
+	const char *folder;
+};
+
+static enum dirwalk_verdict look_for_kept(void *context, const struct dirwalk_entry *entry)
+{
+	const struct searching *search = context;
+	AUTO_FREE char *path = NULL;
+
+	if (entry->type != DT_DIR)
+		return DIRWALK_ON;
+	path = path_join(search->folder, entry->path);
+	if (!packages_is_folder(path))
+		return DIRWALK_ON;
+	return is_kept(search->at, path) ? DIRWALK_STOP : DIRWALK_PAST;
+}
+
+bool pinned_packages_inside(const struct pinned_packages *at, const char *folder)
+{
+	AUTO_FREE char *path = path_join(at->project, folder);
+	AUTO_FD root = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct searching search = { at, folder };
+	const struct dirwalk walk = { .visit = look_for_kept,
+				      .context = &search,
+				      .deepest = DIRWALK_DEPTH };
+	struct error ignored;
+
+	return root >= 0 && dirwalk_tree(&walk, root, NULL, &ignored) < 0;
+}
+
 /* ---- the layer ---- */
 
 struct showing {
@@ -95,6 +128,7 @@ struct level {
 	const char *name;
 	const struct draft_layer *layer; /* NULL: everything in it is the draft's own */
 	int draft;                       /* the folder in the draft, or -1 */
+	bool closed;                     /* it is there, but cannot be read */
 	int project;
 	const char *path;
 };
@@ -102,6 +136,15 @@ struct level {
 static bool exists(int folder, const char *name, struct stat *ret_status)
 {
 	return folder >= 0 && fstatat(folder, name, ret_status, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* The agent may have put anything into a folder that it has closed, and that cannot be hidden. */
+static int refuse_closed(const struct showing *show, const char *path)
+{
+	return error_set(show->err,
+			 "'%s' cannot be read in the draft, so the checks cannot use the packages "
+			 "from before",
+			 path);
 }
 
 /* Opens the level's folder in the layer; it has the mode of the project's, so that it looks
@@ -218,7 +261,7 @@ static int show_own(struct showing *show, struct level *level, const char *name)
 	if (!are_folders)
 		return copy(show, level, name);
 	inner = openat(level->draft, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	return show_inner(show, level, name, NULL, inner);
+	return inner < 0 ? refuse_closed(show, path) : show_inner(show, level, name, NULL, inner);
 }
 
 static int show_entry(struct showing *show, struct level *level, const char *name)
@@ -289,23 +332,53 @@ static int show_level(struct showing *show, struct level *level)
 
 static int look_level(struct showing *show, struct level *level);
 
-/* Looks at a folder of the project in which something changed. */
+/* Enters a folder that is the draft's own. Returns whether the draft has something there. */
+static bool enter_own(const struct level *level, const char *name, struct level *below)
+{
+	struct stat status;
+	bool is_gone = level->draft >= 0 && (!exists(level->draft, name, &status) ||
+					     (S_ISCHR(status.st_mode) && !status.st_rdev));
+
+	if (is_gone)
+		return false;
+	if (level->draft >= 0)
+		below->draft = openat(level->draft, name,
+				      O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	below->closed = level->closed ||
+			(level->draft >= 0 && below->draft < 0 && S_ISDIR(status.st_mode));
+	return true;
+}
+
+/* Enters a folder in the draft. Returns whether something changed there that the checks could come
+ * across. */
+static bool enter_changed(const struct level *level, const char *name, struct draft_layer *inner,
+			  struct level *below)
+{
+	enum draft_layer_state state = level->layer ? draft_layer_enter(level->layer, name, inner)
+						    : DRAFT_LAYER_OWN;
+
+	if (state == DRAFT_LAYER_FOLDER) {
+		below->layer = inner;
+		below->draft = inner->folder;
+	}
+	return state == DRAFT_LAYER_FOLDER ||
+	       (state == DRAFT_LAYER_OWN && enter_own(level, name, below));
+}
+
+/* Looks at a folder of the project in which something changed, or which the agent replaced. */
 static int look_inside(struct showing *show, const struct level *level, const char *name,
 		       const char *path)
 {
-	struct draft_layer inner;
-	struct level below = { .above = level, .name = name, .layer = &inner, .path = path };
+	struct draft_layer inner = { .folder = -1 };
+	struct level below = { .above = level, .name = name, .draft = -1, .path = path };
 	int result = 0;
 
-	if (draft_layer_enter(level->layer, name, &inner) != DRAFT_LAYER_FOLDER)
-		return 0;
-	below.draft = inner.folder;
 	below.project = openat(level->project, name,
 			       O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (below.project >= 0)
+	if (below.project >= 0 && enter_changed(level, name, &inner, &below))
 		result = look_level(show, &below);
 	fd_close(&below.project);
-	fd_close(&inner.folder);
+	fd_close(&below.draft);
 	return result;
 }
 
@@ -318,6 +391,8 @@ static int look_entry(struct showing *show, struct level *level, const char *nam
 		return look_inside(show, level, name, path);
 	if (!is_kept(show->at, path))
 		return 0;
+	if (level->closed)
+		return refuse_closed(show, level->path);
 	show->changed = false;
 	result = show_entry(show, level, name);
 	if (result == 0 && show->changed)

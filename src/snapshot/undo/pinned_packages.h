@@ -21,7 +21,8 @@ struct pinned_packages {
 };
 
 /* Hides what the agent changed in folders that were there before the loop, by a layer of
- * overlayfs. The cost follows the change. Adds each folder to *ret_folders in which more changed
+ * overlayfs. The cost follows the change. A folder that the agent closed cannot be hidden, and is an
+ * error. Adds each folder to *ret_folders in which more changed
  * than caches. Returns 0, or -1 with err set. */
 int pinned_packages_write(const struct pinned_packages *at, struct list *ret_folders,
 			  struct error *err);
@@ -29,5 +30,8 @@ int pinned_packages_write(const struct pinned_packages *at, struct list *ret_fol
 /* Reports whether a path is in a folder that was there before the loop, and that the agent does not
  * change by a manifest; or is the folder itself. */
 bool pinned_packages_has(const struct pinned_packages *at, const char *path);
+
+/* Reports whether such a folder is below this one in the project. */
+bool pinned_packages_inside(const struct pinned_packages *at, const char *folder);
 
 #endif
