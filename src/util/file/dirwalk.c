@@ -190,19 +190,18 @@ static void find_wanted(struct walker *walker)
 {
 	const struct list *only = walker->walk->only;
 	struct level *level = &walker->levels[walker->count - 1];
-	struct level *parent = walker->count > 1 ? level - 1 : NULL;
+	bool is_root = walker->count == 1;
+	size_t end = is_root ? only->count : level[-1].to;
 	const char *path = buffer_text(&walker->path);
-	size_t size = walker->path.used;
 
-	level->from = parent ? parent->from : 0;
-	while (parent && level->from < parent->to && by_path(&only->items[level->from], &path) <= 0)
+	level->from = is_root ? 0 : level[-1].from;
+	while (!is_root && level->from < end && by_path(&only->items[level->from], &path) <= 0)
 		level->from++;
 	level->to = level->from;
-	while (level->to < (parent ? parent->to : only->count) &&
-	       is_below(only->items[level->to], path, size))
+	while (level->to < end && is_below(only->items[level->to], path, walker->path.used))
 		level->to++;
-	if (parent) /* its folders are entered in the same order */
-		parent->from = level->to;
+	if (!is_root) /* its folders are entered in the order of their paths */
+		level[-1].from = level->to;
 }
 
 /* Visits the wanted entries of the deepest level and queues its subfolders. */
