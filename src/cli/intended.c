@@ -34,7 +34,7 @@ void intended_init(struct intended *intended)
 	effective_init(&intended->effective);
 }
 
-void intended_release(struct intended *intended)
+static void release(struct intended *intended)
 {
 	if (intended->planned)
 		fence_plan_release(&intended->plan);
@@ -62,7 +62,7 @@ static void choose(struct intended *intended)
 	intended->plan_failed = !intended->planned;
 }
 
-int intended_load(struct intended *intended, const char *command, char **arguments)
+static int load(struct intended *intended, const char *command, char **arguments)
 {
 	const struct objective_source source = { .command = command,
 						 .arguments = arguments,
@@ -88,10 +88,10 @@ int intended_finish(struct intended *intended, const char *command, char **argum
 		    int (*use)(const struct intended *intended))
 {
 	if (arguments)
-		code = intended_load(intended, command, arguments);
+		code = load(intended, command, arguments);
 	if (arguments && code == 0)
 		code = use(intended);
-	intended_release(intended);
+	release(intended);
 	return code;
 }
 

@@ -48,16 +48,13 @@ bool intended_has_setting(const struct setting *setting);
 extern const struct cli_alias intended_aliases[];
 
 void intended_init(struct intended *intended);
-void intended_release(struct intended *intended);
 
 /*
- * Loads the settings, chooses agent and goal, and plans the fence. `arguments` is what cli_parse()
- * returned. Returns 0, or the exit status after an error about options or settings was reported.
+ * Completes a command after cli_parse(), which returned `arguments` and set `code`. If there are
+ * arguments: loads the settings, chooses agent and goal, plans the fence, and calls `use`, unless
+ * an error about options or settings was reported. Releases the loop in any case. Returns the exit
+ * status.
  */
-int intended_load(struct intended *intended, const char *command, char **arguments);
-
-/* Completes a command after cli_parse(), which returned `arguments` and set `code`: loads the loop,
- * uses it if there are arguments, and releases it. Returns the exit status. */
 int intended_finish(struct intended *intended, const char *command, char **arguments, int code,
 		    int (*use)(const struct intended *intended));
 
