@@ -397,16 +397,12 @@ static void print_probes(const struct loops_options *opts, const struct shown *o
 static void print_proofs(const struct loops_options *opts, const struct shown *of)
 {
 	const struct loop_options *loop = &opts->loop.state.options;
-	size_t count = loop->checks.count + json_array_size(loop->final_checks);
+	size_t count = loop_options_check_count(loop);
 
 	for (size_t i = 0; loop->prove_check && !of->iteration && i < count; i++) {
 		AUTO_FREE char *name = mem_format("proof-%zu", i + 1);
-		const char *line =
-			i < loop->checks.count
-				? loop->checks.items[i]
-				: json_string_value(json_array_get(loop->final_checks,
-								   i - loop->checks.count));
-		AUTO_FREE char *title = mem_format("%s (with broken code)", line);
+		AUTO_FREE char *title = mem_format("%s (with broken code)",
+						   loop_options_check(loop, i));
 
 		print_check(opts, of, name, title);
 	}

@@ -213,8 +213,8 @@ struct loop_state {
 	bool restored;           /* by the user, since the last agent began */
 	bool findings_told;      /* the agent was told about one that stops the loop */
 	bool pins_told;     /* the agent was told that its version of pinned files is not used */
-	bool only_findings; /* the loop waits for a person to accept them, and for nothing else */
-	bool recheck;       /* the next iteration needs no agent: only its end is missing */
+	bool only_findings; /* a person only has to accept them */
+	bool recheck;       /* the agent has done its part: the next iteration needs none */
 	uint32_t agent;     /* that works in this iteration, or worked in the last one */
 	int64_t limited_ms[DECISION_AGENTS_MAX]; /* until when each one's provider refuses, or 0 */
 	uint32_t level, stalled;                 /* see struct decision_agents */
@@ -222,7 +222,7 @@ struct loop_state {
 	struct loop_state_phase phase;
 	struct loop_state_mutants mutants;
 	uint32_t proofs_done; /* checks, and then final ones, that were tried with broken code */
-	uint32_t unproven;    /* of which so many did not fail */
+	uint32_t unproven;    /* how many of them did not fail */
 	int64_t quarantined;  /* files that sweeps have removed from the project so far */
 
 	char *git_mode,
@@ -255,6 +255,11 @@ struct loop_state {
  * required value is missing.
  */
 int loop_options_read(json_t *config, struct loop_state *state, struct error *err);
+
+/* Returns how many checks there are, with the final ones, and the command of one: the final checks
+ * come after the others. */
+size_t loop_options_check_count(const struct loop_options *options);
+const char *loop_options_check(const struct loop_options *options, size_t index);
 
 /* Changes limits and similar options from an event with the same keys. */
 void loop_options_change(const json_t *config, struct loop_state *state);

@@ -212,3 +212,16 @@ int loop_options_read(json_t *config, struct loop_state *state, struct error *er
 	state->checks = mem_zero((options->checks.count + 1) * sizeof *state->checks);
 	return 0;
 }
+
+size_t loop_options_check_count(const struct loop_options *options)
+{
+	return options->checks.count + json_array_size(options->final_checks);
+}
+
+const char *loop_options_check(const struct loop_options *options, size_t index)
+{
+	return index < options->checks.count
+		       ? options->checks.items[index]
+		       : json_string_value(json_array_get(options->final_checks,
+							  index - options->checks.count));
+}

@@ -106,8 +106,7 @@ static int run_check(struct supervisor *sup, struct trial *trial, size_t index, 
 	AUTO_BUFFER struct buffer output = BUFFER_INIT(1 << 20);
 	const struct check_run_request run = {
 		.index = number,
-		.command = final ? json_string_value(json_array_get(options->final_checks, number))
-				 : options->checks.items[number],
+		.command = loop_options_check(options, index),
 		.final = final,
 		.apart = final,
 		.folder = trial->folder,
@@ -158,8 +157,7 @@ static int record(struct supervisor *sup, struct trial *trial, bool noticed, str
 
 static int run_checks(struct supervisor *sup, struct trial *trial, struct error *err)
 {
-	const struct loop_options *options = &sup->state.options;
-	size_t count = options->checks.count + json_array_size(options->final_checks);
+	size_t count = loop_options_check_count(&sup->state.options);
 	int noticed = 0;
 	int ended = 0;
 

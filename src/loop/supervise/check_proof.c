@@ -18,20 +18,6 @@ struct proof {
 	const char *folder;
 };
 
-static size_t count_checks(const struct loop_options *options)
-{
-	return options->checks.count + json_array_size(options->final_checks);
-}
-
-/* Returns a check, or the final one after the last. */
-static const char *command_of(const struct loop_options *options, size_t index)
-{
-	return index < options->checks.count
-		       ? options->checks.items[index]
-		       : json_string_value(json_array_get(options->final_checks,
-							  index - options->checks.count));
-}
-
 /* Ends a loop that has not begun. */
 static int refuse(struct supervisor *sup, const char *reason, struct error *err)
 {
@@ -93,7 +79,7 @@ static json_t *try_check(struct supervisor *sup, size_t index, struct proof *pro
 	const bool final = index >= options->checks.count;
 	const struct check_run_request run = {
 		.index = final ? index - options->checks.count : index,
-		.command = command_of(options, index),
+		.command = loop_options_check(options, index),
 		.final = final,
 		.apart = final,
 		.folder = proof->folder,
@@ -117,7 +103,7 @@ static json_t *try_check(struct supervisor *sup, size_t index, struct proof *pro
 static json_t *failed_already(const struct loop_state *state, size_t index)
 {
 	return json_pack("{s:i, s:o, s:b, s:b}", "index", (int)index, "command",
-			 loop_report_text(command_of(&state->options, index)), "noticed", 1,
+			 loop_report_text(loop_options_check(&state->options, index)), "noticed", 1,
 			 "before", 1);
 }
 
@@ -137,9 +123,9 @@ static int prove(struct supervisor *sup, struct proof *proof, struct error *err)
 	data = try_check(sup, index, proof, &ended, err);
 	if (!data)
 		return ended;
-	if (judge_absent(options, command_of(options, index), (int)jsonget_number(data, "code"),
-			 true)) {
-		ended = step_end_absent(sup, "the final check", command_of(options, index),
+	if (judge_absent(options, loop_options_check(options, index),
+			 (int)jsonget_number(data, "code"), true)) {
+		ended = step_end_absent(sup, "the final check", loop_options_check(options, index),
 					(int)jsonget_number(data, "code"), err);
 		json_decref(data);
 		return ended;
@@ -170,7 +156,7 @@ int check_proof_run(struct supervisor *sup, const char *folder, struct error *er
 	if (!options->prove_check)
 		return 0;
 	while (result == 0 && sup->state.step == LOOP_STEP_baseline && !sup->leaving &&
-	       sup->state.proofs_done < count_checks(options))
+	       sup->state.proofs_done < loop_options_check_count(options))
 		result = prove(sup, &proof, err);
 	verification_trial_end(sup);
 	json_decref(proof.broken);
