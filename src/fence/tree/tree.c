@@ -3,10 +3,10 @@
 
 #include "fence/plan/defaults.h"
 #include "fence/tree/etc.h"
+#include "util/file/dirwalk.h"
 #include "util/file/path.h"
 #include "util/mem.h"
 
-#include <dirent.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,18 +61,6 @@ static void add_shown(struct tree *tree, const char *path, const char *source,
 				       .inode = status->st_ino });
 }
 
-static bool is_empty(const char *folder)
-{
-	DIR *dir = opendir(folder);
-	size_t count = 0;
-
-	while (dir && count < 3 && readdir(dir))
-		count++;
-	if (dir)
-		closedir(dir);
-	return dir && count < 3; /* only "." and ".." */
-}
-
 /* Adds the system's folders, read-only. A symlink stays a symlink; an empty /opt is left out. */
 static void add_system(struct tree *tree)
 {
@@ -85,7 +73,8 @@ static void add_system(struct tree *tree)
 			target[n] = '\0';
 			add_symlink(tree, *at, keep(tree, target));
 		} else if (lstat(*at, &status) == 0 && S_ISDIR(status.st_mode) &&
-			   (strcmp(*at, "/opt") != 0 || status.st_nlink > 2 || !is_empty(*at))) {
+			   (strcmp(*at, "/opt") != 0 || status.st_nlink > 2 ||
+			    dirwalk_has_entries(*at) != 0)) {
 			add_shown(tree, *at, *at, &status);
 		}
 	}

@@ -8,7 +8,6 @@
 #include "util/file/path.h"
 #include "util/mem.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -120,19 +119,6 @@ static int give_up(struct supervisor *sup, const struct error *why, struct error
 	return 0;
 }
 
-/* Reports whether a folder has entries. */
-static bool is_filled(const char *folder)
-{
-	DIR *dir = opendir(folder);
-	size_t count = 0;
-
-	while (dir && count < 3 && readdir(dir))
-		count++;
-	if (dir)
-		closedir(dir);
-	return count > 2;
-}
-
 int verification_begin(struct supervisor *sup, struct error *err)
 {
 	struct supervisor_verification *views = &sup->verification;
@@ -145,7 +131,7 @@ int verification_begin(struct supervisor *sup, struct error *err)
 	if (!views->pins)
 		return 0;
 	/* Caches of packages are hidden without being listed. */
-	views->layered = work && is_filled(views->pins);
+	views->layered = work && dirwalk_has_entries(views->pins) > 0;
 	if (changed && make(sup, own, NULL, &why) < 0)
 		return give_up(sup, &why, err);
 	if (make_pinned(sup, pinned, views->layered ? views->pins : NULL, &why) < 0)

@@ -58,6 +58,19 @@ static unsigned char find_type(int folder, const char *name)
 	return (unsigned char)IFTODT(status.st_mode);
 }
 
+int dirwalk_has_entries(const char *folder)
+{
+	DIR *dir = opendir(folder);
+	int count = 0;
+
+	if (!dir)
+		return -1;
+	while (count < 3 && readdir(dir))
+		count++;
+	closedir(dir);
+	return count == 3; /* more than "." and ".." */
+}
+
 int dirwalk_look(int fd, struct dirwalk_folder *ret_folder)
 {
 	struct stat status;

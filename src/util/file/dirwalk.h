@@ -63,6 +63,9 @@ struct dirwalk {
 /* Sorts paths into the order in which a walk meets them, and removes duplicates. */
 void dirwalk_sort(struct list *paths);
 
+/* Returns 1 if a folder has entries, 0 if it is empty, or -1 with errno if it cannot be opened. */
+int dirwalk_has_entries(const char *folder);
+
 /* Fills *ret_folder from fstat(). Returns 0, or -1 with errno. */
 int dirwalk_look(int fd, struct dirwalk_folder *ret_folder);
 bool dirwalk_same(const struct dirwalk_folder *a, const struct dirwalk_folder *b);
