@@ -1,7 +1,6 @@
 /* The phases of a loop: see phase_request.h. */
 #include "settings/phase_request.h"
 
-#include "config/phase_text.h"
 #include "loop/client.h"
 #include "settings/loop_limits.h"
 #include "util/file/fd.h"
@@ -14,6 +13,11 @@
 #include <sys/stat.h>
 
 enum { PROMPT_BYTES = 1 << 20 };
+
+/* A loop must be able to read every request. */
+_Static_assert((int)PHASE_TEXT_MOST <= (int)LOOP_PHASES_MAX, "phases of a loop");
+_Static_assert((int)PHASE_TEXT_CONDITIONS <= (int)LOOP_PHASE_CONDITIONS_MAX,
+	       "conditions of a phase");
 
 /* The means to make phases. */
 struct making {
@@ -267,9 +271,9 @@ static int make_all(const struct making *making, json_t *all, const struct list 
 
 		if (!phase)
 			return unknown_phase(all, names->items[i], err);
-		if (list->count == PHASE_REQUEST_MOST)
+		if (list->count == PHASE_TEXT_MOST)
 			return error_set(err, "--phases: a loop has at most %d phases",
-					 (int)PHASE_REQUEST_MOST);
+					 (int)PHASE_TEXT_MOST);
 		if (make_phase(making, phase, &list->items[list->count++], err) < 0)
 			return -1;
 	}

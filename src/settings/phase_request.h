@@ -2,13 +2,12 @@
 #ifndef SETTINGS_PHASE_REQUEST_H
 #define SETTINGS_PHASE_REQUEST_H
 
+#include "config/phase_text.h"
 #include "settings/choice.h"
 #include "settings/effective.h"
 #include "util/list.h"
 
 #include <jansson.h>
-
-enum { PHASE_REQUEST_MOST = 16 };
 
 struct phase_request {
 	json_t *terms;                    /* as in the journal, without the agents */
@@ -17,7 +16,7 @@ struct phase_request {
 };
 
 struct phase_request_list {
-	struct phase_request items[PHASE_REQUEST_MOST];
+	struct phase_request items[PHASE_TEXT_MOST];
 	size_t count; /* 0: there are no phases */
 };
 
