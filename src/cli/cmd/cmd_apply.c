@@ -71,7 +71,7 @@ static const struct cli_section sections[] = {
 
 /* ---- notices ---- */
 
-static void print_list(const json_t *list, const char *before, const char *key)
+static void print_list(const json_t *list, const char *key)
 {
 	size_t index;
 	json_t *entry;
@@ -81,7 +81,7 @@ static void print_list(const json_t *list, const char *before, const char *key)
 		AUTO_FREE char *shown = text_escaped(key ? jsonget_text(entry, key)
 							 : json_string_value(entry));
 
-		printf("%s%s\n", before, shown);
+		printf("  %s\n", shown);
 	}
 }
 
@@ -180,7 +180,7 @@ static int report_conflicts(const struct loops_options *opts, const struct op_ap
 	}
 	printf("ringfence/%s conflicts with %s at %lld path%s:\n", result->loop.id,
 	       jsonget_text(answer, "branch"), count, count == 1 ? "" : "s");
-	print_list(json_object_get(answer, "conflicts"), "  ", "words");
+	print_list(json_object_get(answer, "conflicts"), "words");
 	printf("nothing was changed; to resolve the conflicts by hand: git merge ringfence/%s\n",
 	       result->loop.id);
 	return cli_flush() ? LOOPS_REFUSED : CONFLICT;
@@ -192,7 +192,7 @@ static int report_in_the_way(const struct loops_options *opts, const struct op_a
 	if (opts->json)
 		print_json(result->details);
 	else
-		print_list(json_object_get(result->details, "in_the_way"), "  ", NULL);
+		print_list(json_object_get(result->details, "in_the_way"), NULL);
 	return cli_fail(err);
 }
 
@@ -386,7 +386,7 @@ static int print_patch(const struct op_apply_request *request, struct error *err
 	return op_failed(status) ? cli_fail(err) : 0;
 }
 
-/* Lines of which no check notices a change deserve a look before they are taken over. */
+/* Untested lines deserve a look before they are applied. */
 static void notice_untested(const struct client_loop *loop)
 {
 	size_t index;

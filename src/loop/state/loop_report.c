@@ -252,7 +252,7 @@ int loop_report_json(const char *folder, const char *name, json_t *value, struct
 }
 
 /* Returns the first few entries of a list, with only these keys. */
-static json_t *first_of(const json_t *list, size_t most, const char *const *keys)
+static json_t *first_of(const json_t *list, const char *const *keys)
 {
 	json_t *some = json_array();
 	size_t index;
@@ -265,7 +265,7 @@ static json_t *first_of(const json_t *list, size_t most, const char *const *keys
 		for (size_t i = 0; keys[i]; i++)
 			json_object_set(part, keys[i], json_object_get(entry, keys[i]));
 		json_array_append_new(some, part);
-		if (index + 1 == most)
+		if (index + 1 == MOST_NAMED)
 			break;
 	}
 	return some;
@@ -312,13 +312,12 @@ void loop_report_add_found(const char *folder, const char *name, json_t *data)
 	if (json_integer_value(total) > 0) {
 		json_object_set(data, "quarantined", total);
 		json_object_set_new(data, "put_aside",
-				    first_of(json_object_get(report, "quarantined"), MOST_NAMED,
-					     kept));
+				    first_of(json_object_get(report, "quarantined"), kept));
 	}
 	if (json_array_size(flagged))
 		json_object_set_new(data, "flagged", by_tool(flagged));
 	if (json_array_size(denials))
-		json_object_set_new(data, "denied", first_of(denials, MOST_NAMED, denied));
+		json_object_set_new(data, "denied", first_of(denials, denied));
 	json_decref(report);
 }
 
