@@ -21,7 +21,7 @@ enum phase_text_until {
 	PHASE_TEXT_PROMISE,    /* the agent ended with the promise */
 	PHASE_TEXT_FILE,       /* there is such a file, and it is not empty */
 	PHASE_TEXT_CHECK,      /* the command exits 0 */
-	PHASE_TEXT_ITERATIONS, /* there were so many */
+	PHASE_TEXT_ITERATIONS, /* the phase had this many */
 	PHASE_TEXT_UNTIL_COUNT
 };
 

@@ -165,7 +165,7 @@ const struct setting setting_loop_rows[] = {
 		.help = "change this many of the agent's lines, one by one, and report those that no check notices",
 		.more = "Before the loop is done, in throw-away views: see [checks.md](checks.md#untested-lines).",
 		.example = "20",
-		.widens = "so many of the agent's lines are tried:",
+		.widens = "this many changes to the agent's lines are tried:",
 	},
 	[ROW(SETTING_TASKS)] = {
 		.id = SETTING_TASKS,

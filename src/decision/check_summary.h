@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 /* Reports whether a clean line (lines.h), without blanks in front, is such a summary. Words that a
- * script of one's own may print only when it fails, such as "1 failed", are not. */
+ * user's own script may print only when it fails, such as "1 failed", are not. */
 bool check_summary_is(const char *line);
 
 /* Reports whether a command ends with a runner that always prints a summary, where it is seen. */

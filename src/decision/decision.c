@@ -565,7 +565,7 @@ static bool lacks_opinion(const struct decision_input *in, struct decision *d)
 	return true;
 }
 
-/* Does nobody know yet which of the agent's lines are tested? */
+/* Starts the mutants, unless they have been tried or are not wanted. */
 static bool mutates(const struct decision_input *in, struct decision *d)
 {
 	if (!in->mutate)

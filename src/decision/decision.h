@@ -216,9 +216,9 @@ struct decision {
 	uint32_t review_rounds;
 	int64_t limited_until; /* when the limit of the agent's provider is over; 0: none */
 	uint32_t level, stalled;
-	bool only_findings; /* everything holds but for signs that a person may accept */
+	bool only_findings; /* a person only has to accept the findings */
 	bool next_phase;    /* the phase is over, or its limit ends it: the next one begins */
-	bool recheck;       /* the work is done but for a second opinion: no agent is needed */
+	bool recheck;       /* the agent has done its part: the next iteration needs none */
 	uint32_t final_failures;
 	struct breaker breakers[BREAKER_COUNT];
 

@@ -16,7 +16,7 @@
 struct phase_facts {
 	const char *name;         /* NULL: the loop has no phases */
 	const char *next;         /* the name of the next one; NULL: this is the last */
-	bool held;                /* its conditions hold, except for the next: */
+	bool held;                /* its conditions hold, apart from the next field */
 	bool needs_rules;         /* the rules of the loop must hold */
 	uint32_t iterations;      /* since it began, or a person resumed the loop */
 	uint32_t most_iterations; /* 0: no limit, here and below */

@@ -2,7 +2,7 @@
  * An index of a project: the few entries that need a look when the fence is planned.
  *
  * A scan reads the names of all files, which takes long in a large project. It can record the
- * entries whose names matter, and a later scan looks at those alone. Whoever keeps an index must
+ * entries whose names matter, and a later scan looks at those alone. The owner of an index must
  * know that nothing has changed in the project since: a scan that records can put a watch on each
  * folder before it reads the folder.
  *
@@ -23,7 +23,7 @@ struct fence_index {
 	bool complete;     /* a scan may rely on it */
 	int watch;         /* an inotify instance, or -1 */
 	size_t most;       /* the number of folders that may be watched */
-	size_t watched;    /* the number of folders that are; more than `most`: some are not */
+	size_t watched;    /* the number of watched folders; more than `most`: some are not */
 };
 
 #define FENCE_INDEX_INIT ((struct fence_index){ .watch = -1 })

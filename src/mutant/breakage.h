@@ -1,11 +1,11 @@
 /*
- * Breakage: what a project looks like when all of its source code is destroyed. A check that passes
+ * Breakage: what a project looks like when all of its source code is broken. A check that passes
  * nevertheless does not depend on the code, so it cannot fail whatever an agent does.
  */
 #ifndef MUTANT_BREAKAGE_H
 #define MUTANT_BREAKAGE_H
 
-/* Scripts are destroyed only if there is no other code: they may be a part of the check. */
+/* Scripts are broken only if there is no other code: they may be a part of the check. */
 enum breakage { BREAKAGE_NONE, BREAKAGE_CODE, BREAKAGE_SCRIPT };
 
 /* Returns what a file is, by its path. Tests and recorded results are not code. There are more

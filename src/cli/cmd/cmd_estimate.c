@@ -113,7 +113,7 @@ static int run_estimate(const struct cli_command *command, char **argv)
 
 	intended_init(&opts.intended);
 	rest = cli_parse(command, argv, &opts, &code);
-	if (rest && opts.per_hour) { /* of no loop */
+	if (rest && opts.per_hour) { /* needs no loop */
 		code = show_models(&opts.intended);
 		rest = NULL;
 	}

@@ -11,7 +11,7 @@ char *trial_text_proof(const json_t *data);
 /* How many mutants were noticed, from an event `mutated`, or the same fields of a status. */
 char *trial_text_mutants(const json_t *data);
 
-/* A line of which no check notices a change: a finding. */
+/* An untested line, from its finding. */
 char *trial_text_untested(const json_t *finding);
 
 #endif

@@ -38,8 +38,8 @@ int loop_checkpoint_examine(struct supervisor *sup, const char *pinned, json_t *
 int loop_checkpoint_break(struct supervisor *sup, const char *folder, json_t **ret_answer,
 			  char **ret_failed, struct error *err);
 
-/* Writes a mutant of the changes since the first checkpoint to an empty folder: the one with this
- * index, of at most so many. Answer and result: as before. */
+/* Writes a mutant of the changes since the first checkpoint to an empty folder: the one at
+ * `index` in the list of at most `most`. Answer and result: as before. */
 struct loop_checkpoint_mutant {
 	uint32_t most, index;
 	const char *folder;

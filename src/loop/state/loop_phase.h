@@ -20,7 +20,7 @@ enum { LOOP_PHASES_MAX = 16, LOOP_PHASE_CONDITIONS_MAX = 8 };
 	X(promise)    /* the agent's last words are this text */      \
 	X(file)       /* there is such a file, and it is not empty */ \
 	X(check)      /* the command exits 0, and ran something */    \
-	X(iterations) /* there were so many */
+	X(iterations) /* the phase had this many */
 
 enum loop_phase_kind {
 #define LOOP_PHASE_KIND(name) LOOP_PHASE_##name,

@@ -24,8 +24,8 @@ struct judge_check_facts {
 	size_t index;
 	const char *command;
 	bool summary;  /* its test runner printed one before the loop */
-	int64_t least; /* so many tests ran before the loop, and must not be fewer; or 0 */
-	size_t most;   /* of its output, so many bytes are kept for the prompt */
+	int64_t least; /* at least this many tests must run, as before the loop; or 0 */
+	size_t most;   /* how many bytes of its output are kept for the prompt */
 };
 
 /* Return the data of an event, which the caller owns. */

@@ -1,8 +1,7 @@
 /*
- * Views in which the code does not work, to see which checks notice: in no file
- * (mutant/breakage.h), or in one line (mutant/mutant.h). Both are written as a layer
- * (view_layer.h); neither the project nor a draft is changed. Pinned files (project/pins.h) decide,
- * and are left as they are.
+ * Views with broken code, to see which checks notice: all files are broken (mutant/breakage.h), or
+ * one line is (mutant/mutant.h). The broken files are written as a layer (view_layer.h); neither
+ * the project nor a draft is changed. Pinned files (project/pins.h) stay as they are.
  */
 #ifndef SNAPSHOT_UNDO_BROKEN_H
 #define SNAPSHOT_UNDO_BROKEN_H
@@ -11,8 +10,8 @@
 #include "snapshot/store/checkpoint_repo.h"
 #include "util/text/json.h"
 
-/* Breaks the source code of a tree in an empty folder. Writes to an answer how many files these
- * are, and the path of one. Returns 0, or -1 with err set. */
+/* Writes broken versions of all source files of a tree to an empty folder. The answer has the
+ * number of files, and the path of one. Returns 0, or -1 with err set. */
 int broken_write_all(struct node *tree, const struct pins *pins, const char *folder,
 		     struct json *json, struct error *err);
 
