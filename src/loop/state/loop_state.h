@@ -222,7 +222,7 @@ struct loop_state {
 	struct loop_state_phase phase;
 	struct loop_state_mutants mutants;
 	uint32_t proofs_done; /* checks, and then final ones, that were tried with broken code */
-	uint32_t unproven;    /* how many of them did not fail */
+	uint32_t cannot_fail; /* how many of them still passed */
 	int64_t quarantined;  /* files that sweeps have removed from the project so far */
 
 	char *git_mode,

@@ -275,7 +275,7 @@ static void fold_rechecks(struct loop_state *state, const json_t *data)
 static void fold_proved(struct loop_state *state, const json_t *data)
 {
 	state->proofs_done++;
-	state->unproven += !jsonget_flag(data, "noticed");
+	state->cannot_fail += !jsonget_flag(data, "noticed");
 }
 
 static void fold_mutating(struct loop_state *state, const json_t *data)

@@ -135,14 +135,15 @@ static int prove(struct supervisor *sup, struct proof *proof, struct error *err)
 	return supervisor_append(sup, LOOP_EVENT_proved, data, err);
 }
 
-static int refuse_unproven(struct supervisor *sup, struct error *err)
+static int refuse_checks(struct supervisor *sup, struct error *err)
 {
 	AUTO_FREE char *reason = mem_format(
 		"%u of the checks still pass%s when all source code is broken, so %s cannot fail "
 		"(see: ringfence logs --checks); make %s depend on the code, for example without "
 		"'|| true', and start again: ringfence run",
-		sup->state.unproven, sup->state.unproven == 1 ? "es" : "",
-		sup->state.unproven == 1 ? "it" : "they", sup->state.unproven == 1 ? "it" : "them");
+		sup->state.cannot_fail, sup->state.cannot_fail == 1 ? "es" : "",
+		sup->state.cannot_fail == 1 ? "it" : "they",
+		sup->state.cannot_fail == 1 ? "it" : "them");
 
 	return refuse(sup, reason, err);
 }
@@ -161,7 +162,7 @@ int check_proof_run(struct supervisor *sup, const char *folder, struct error *er
 	verification_trial_end(sup);
 	json_decref(proof.broken);
 	if (result < 0 || sup->state.step != LOOP_STEP_baseline || sup->leaving ||
-	    !sup->state.unproven)
+	    !sup->state.cannot_fail)
 		return result;
-	return refuse_unproven(sup, err);
+	return refuse_checks(sup, err);
 }
