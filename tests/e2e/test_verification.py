@@ -191,7 +191,7 @@ def test_a_check_cannot_replace_the_folder_above_the_packages_of_a_later_one(t):
 @user_only
 @cases("web", "web/.venv", "web/.venv/bin")
 def test_packages_that_the_agent_has_closed_are_not_used(t, closed):
-    """What it has put there cannot be listed, and so not be hidden. Root can list it."""
+    """New files there cannot be listed, and so not be hidden. Root can list them."""
     loop = begin(t, f"edit web/.venv/bin/new x; chmod 311 {closed}", "draft")
     install_inside(loop)
     result = loop.run("-m", "1", check="test -e web/.venv/bin/new")

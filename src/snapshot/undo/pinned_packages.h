@@ -21,9 +21,9 @@ struct pinned_packages {
 };
 
 /* Hides what the agent changed in folders that were there before the loop, by a layer of
- * overlayfs. The cost follows the change. A folder that the agent closed cannot be hidden, and is an
- * error. Adds each folder to *ret_folders in which more changed
- * than caches. Returns 0, or -1 with err set. */
+ * overlayfs. The cost follows the change. Adds each folder to *ret_folders in which more changed
+ * than caches. Returns 0, or -1 with err set, also if the agent closed a folder: nobody knows then
+ * what has to be hidden. */
 int pinned_packages_write(const struct pinned_packages *at, struct list *ret_folders,
 			  struct error *err);
 
