@@ -163,13 +163,21 @@ static char *shape_of(const char *code)
 
 /* ---- lines ---- */
 
+/* Copies a part of a line, with blanks for NUL bytes. */
 static char *copy(const char *from, size_t size)
 {
 	char *text = mem_alloc(size + 1);
 
-	memcpy(text, from, size);
+	for (size_t i = 0; i < size; i++)
+		text[i] = from[i] ? from[i] : ' ';
 	text[size] = '\0';
 	return text;
+}
+
+/* Compilers accept code with a NUL byte. */
+static bool is_binary(const struct detect_text *text, enum detect_language language)
+{
+	return language == DETECT_OTHER && memchr(text->data, '\0', text->size);
 }
 
 static void add_line(struct detect_lines *lines, struct reader *reader, const char *at, size_t size)
@@ -199,7 +207,7 @@ void detect_lines_read(const struct detect_text *text, enum detect_language lang
 	const char *end = at ? at + text->size : NULL;
 
 	*ret_lines = (struct detect_lines){ 0 };
-	if (!at || text->size > MOST_BYTES || memchr(at, '\0', text->size))
+	if (!at || text->size > MOST_BYTES || is_binary(text, language))
 		return;
 	ret_lines->steps = LOOKS * (text->size + MOST_COLUMNS);
 	while (at < end) {

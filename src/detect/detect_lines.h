@@ -23,7 +23,8 @@ struct detect_lines {
 	uint64_t steps; /* what is left of the work that blocks may cause */
 };
 
-/* Reads a text. A text that does not exist, is binary or is very large has no lines. */
+/* Reads a text. A text that does not exist, is very large, or is binary and not source
+ * code, has no lines. */
 void detect_lines_read(const struct detect_text *text, enum detect_language language,
 		       struct detect_lines *ret_lines);
 void detect_lines_release(struct detect_lines *lines);

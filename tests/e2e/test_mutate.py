@@ -278,3 +278,10 @@ def test_a_supervisor_killed_at_any_event_of_the_mutants_changes_nothing(t, numb
         equal(loop.outcome("calc.py"), HARD_CODED, f"the draft at {fault}")
         expect(not os.path.exists(os.path.join(loop.folder, "view")), f"no view is left at {fault}")
     t.all_gone()
+
+
+def test_a_nul_byte_does_not_hide_code(t):
+    """Compilers accept one in a comment."""
+    loop = begin(t, extra="printf '/* \\000 */\\nint two(void) { return 1 + 1; }\\n' >two.c")
+    equal(loop.run(*MOST, check=UNITTEST).code, 0, "exit status")
+    expect(("two.c", 2) in untested(loop), "the line is untested", untested(loop))

@@ -9,11 +9,15 @@
 #include <string.h>
 
 /* Compares raw bytes without a repository, so that no attributes apply. */
-static int compare(const struct hunks_side *old, const struct hunks_side *new,
+/* flags: of git_diff_options. */
+static int compare(const struct hunks_side *old, const struct hunks_side *new, uint32_t flags,
 		   git_patch **ret_patch, struct error *err)
 {
+	git_diff_options options = GIT_DIFF_OPTIONS_INIT;
+
+	options.flags = flags;
 	if (git_patch_from_buffers(ret_patch, old->bytes, old->size, "a", new->bytes, new->size,
-				   "b", NULL) < 0)
+				   "b", &options) < 0)
 		return libgit_error("compare two files", err);
 	return 0;
 }
@@ -56,7 +60,8 @@ int hunks_added(const struct hunks_side *old, const struct hunks_side *new,
 	git_patch *patch = NULL;
 	int result;
 
-	if (compare(old, new, &patch, err) < 0)
+	/* Compilers accept code with a NUL byte. */
+	if (compare(old, new, GIT_DIFF_FORCE_TEXT, &patch, err) < 0)
 		return -1;
 	result = git_patch_print(patch, add_line, &added);
 	git_patch_free(patch);
@@ -195,7 +200,7 @@ int hunks_pick(const struct hunks_side *old, const struct hunks_side *new, const
 	};
 	git_patch *patch = NULL;
 	bool binary;
-	int result = compare(old, new, &patch, err);
+	int result = compare(old, new, GIT_DIFF_NORMAL, &patch, err);
 
 	if (result < 0)
 		return -1;
@@ -280,7 +285,7 @@ int hunks_write(struct checkpoint_repo *repo, const struct changes_item *change,
 	int result = 0;
 
 	if (load_sides(repo, &shown, &sides, err) < 0 ||
-	    compare(&sides.old, &sides.new, &patch, err) < 0)
+	    compare(&sides.old, &sides.new, GIT_DIFF_NORMAL, &patch, err) < 0)
 		return -1;
 	json_open(json, "hunks", '[');
 	for (size_t i = 0; i < git_patch_num_hunks(patch) && result == 0; i++)

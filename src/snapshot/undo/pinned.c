@@ -395,11 +395,11 @@ static int covers(const struct settling *at, const char *path)
 
 	if (tree_reader_at(at->reader, at->base, path, &node, at->err) < 0)
 		return -1;
-	if (pinned_packages_has(at->packages, path) || pinned_packages_inside(at->packages, path))
-		return 1;
 	if (node && node->kind == NODE_FOLDER)
-		return deciding_inside(at->reader, at->pins, node, path, at->err);
-	return deciding_kind(at->pins, node, path) ||
+		return pinned_packages_inside(at->packages, path)
+			       ? 1
+			       : deciding_inside(at->reader, at->pins, node, path, at->err);
+	return deciding_kind(at->pins, node, path) || pinned_packages_has(at->packages, path) ||
 	       (fstatat(at->shown, path, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
 		S_ISCHR(status.st_mode));
 }
