@@ -75,6 +75,13 @@ def test_a_check_that_can_fail_is_accepted_and_nothing_of_the_breakage_stays(t, 
     expect(not os.path.exists(os.path.join(loop.folder, "view")), "no view is left")
 
 
+def test_a_check_that_misses_a_program_when_the_code_is_broken_has_noticed(t):
+    loop = begin(t)
+    result = loop.run(*PROVE, check='V="1 2"; python3 -B -c "import calc" || exit 127')
+    equal(result.code, 0, "exit status", result)
+    equal([(proof["noticed"], proof["code"]) for proof in proofs(loop)], [(True, 127)], "the proof")
+
+
 def test_a_check_that_already_fails_needs_no_other_proof(t):
     loop = begin(t, script="sed -i s/0/1/ calc.py; say DONE", files={**FILES, "calc.py": "def tax(amount):\n    return 10 + 9 if amount else 0 + 'a'\n",
                                                         "tests/test_calc.py": FILES["tests/test_calc.py"].replace("19", "20")})
