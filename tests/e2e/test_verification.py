@@ -197,6 +197,7 @@ def test_packages_that_the_agent_has_closed_are_not_used(t, closed):
     result = loop.run("-m", "1", check="test -e web/.venv/bin/new")
     equal(loop.status()["status"], "paused", "the loop")
     contains(result.out, f"'{closed}' cannot be read in the draft", "the reason")
+    expect(not os.path.exists(os.path.join(loop.folder, "view")), "nothing is left of the view")
 
 
 # Folders that the checks keep

@@ -16,6 +16,7 @@ int check_round_unpinned(struct supervisor *sup, const char *why, struct error *
 		"the checks did not run, because the pinned files are not known: %.1000s (once the cause is gone: ringfence resume; to check with the agent's: ringfence resume --check-view=false)",
 		why);
 
+	verification_end(sup); /* a full disk may be the cause */
 	/* The agent has done its part, and does not work again for this. */
 	return supervisor_append(sup, LOOP_EVENT_paused,
 				 json_pack("{s:o, s:b}", "reason", loop_report_text(reason),
