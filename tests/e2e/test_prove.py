@@ -1,5 +1,6 @@
 """--prove-check: a check that passes although all code is broken cannot fail, and the loop does not start."""
 
+import glob
 import json
 import os
 
@@ -186,15 +187,17 @@ def test_a_supervisor_killed_at_any_event_of_a_proof_changes_nothing(t, number):
 def test_a_supervisor_or_runner_killed_during_a_proof_repeats_it(t):
     t.leftover_runs = True
     loop = begin(t)
-    loop.write("go.sh", "python3 -B -c 'import calc' || { [ -e go ] || { touch here; sleep 300; }; exit 1; }\n")
+    loop.write("go.sh", "python3 -B -c 'import calc' || { [ -e go ] || { mktemp here.XXXXXXXX; sleep 300; }; exit 1; }\n")
     loop.detach(*PROVE, "--workspace", "in-place", check="sh ./go.sh")
-    here = os.path.join(loop.folder, "view/trial/upper/here")
-    until("the proof", lambda: os.path.exists(here))
-    first = loop.runner()
-    kill(first)
-    until("it again", lambda: loop.runner() != first and os.path.exists(here))
+
+    def proofs_begun():
+        """Each proof leaves a name of its own, in a new view."""
+        return set(glob.glob(os.path.join(loop.folder, "view/trial/upper/here.*")))
+    first = until("the proof", proofs_begun)
+    kill(loop.runner())
+    second = until("it again", lambda: proofs_begun() - first)
     kill(loop.supervisor())
-    until("it once more", lambda: os.path.exists(here) and loop.status()["supervisor_pid"])
+    until("it once more", lambda: proofs_begun() - first - second and loop.status()["supervisor_pid"])
     loop.write("go")
     kill(loop.runner())
     loop.ended("completed")

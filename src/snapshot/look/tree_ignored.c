@@ -2,9 +2,9 @@
 #include "snapshot/look/tree_ignored.h"
 
 #include <string.h>
+#include <time.h>
 
-/* The kernel's clock for change times ticks at least this often. */
-enum { TICK_MS = 10, MS_NS = 1000000 };
+enum { MS_NS = 1000000, SLOWEST_TICK_NS = 10 * MS_NS };
 
 struct adding {
 	const struct tree_ignored_facts *facts;
@@ -112,11 +112,21 @@ static void add_entries(struct adding *at, const struct node *base, const struct
 	}
 }
 
+/* Returns by how much the kernel's clock for change times may be behind. */
+static int64_t tick_ns(void)
+{
+	struct timespec tick;
+
+	return clock_getres(CLOCK_REALTIME_COARSE, &tick) == 0 && tick.tv_sec == 0
+		       ? tick.tv_nsec
+		       : SLOWEST_TICK_NS;
+}
+
 void tree_ignored(const struct node *base, const struct node *present,
 		  const struct tree_ignored_facts *facts, struct node *ret_result)
 {
 	struct adding at = { .facts = facts,
-			     .began_ns = (facts->began_ms - TICK_MS) * MS_NS,
+			     .began_ns = facts->began_ms * MS_NS - tick_ns(),
 			     .path = BUFFER_INIT(NODE_PATH_MAX) };
 
 	*ret_result = (struct node){ .name = "", .kind = NODE_FOLDER, .mode = base->mode };
