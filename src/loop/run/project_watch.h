@@ -7,7 +7,7 @@
  * not be looked for again. After an event, or when another folder has the project's path, the next
  * run begins again.
  *
- * Where watches are not possible, or not enough of them, each run scans the project. A program that
+ * If the project cannot be watched, or has too many folders, each run scans it. A program that
  * changes a file which it has mapped into memory causes no event.
  */
 #ifndef LOOP_RUN_PROJECT_WATCH_H
