@@ -242,7 +242,8 @@ def closed_once(loop, repo):
     equal((kinds.count("closing"), kinds.count("finished"), kinds[-1], status["used"]), (1, 1, "finished", 1), "the end", kinds)
     equal(repo.git("log", "--format=%an|%s", f"main..{branch}"), f"Ringfence|Ringfence {status['id']}: make it", "the commits")
     equal(changed(repo, status["id"]), ["A\tdone", "A\tnew"], "the branch")
-    inside = ringfence(loop, "exec", "--in", status["id"], "--", "git", "status", "--porcelain")
+    # Git may run the filter again, and the folder that the test's own one waits for is not there.
+    inside = ringfence(loop, "exec", "--in", status["id"], "--", "git", "-c", "filter.hold.clean=cat", "status", "--porcelain")
     equal(inside.out, "A  mine\n", "git status inside")
     repo.fsck()
     equal(sorted(name for name in os.listdir(os.path.join(loop.folder, "git")) if "ringfence" in name or "lock" in name), [], "what is left")
