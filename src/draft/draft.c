@@ -216,6 +216,21 @@ int draft_make(const struct draft_request *request, struct draft_made *ret_made,
 	return 0;
 }
 
+int draft_seed(const char *folder, const char *from, struct error *err)
+{
+	const struct draft_kind *kind = draft_kind_of(folder, err);
+	const struct draft_kind *other = kind ? draft_kind_of(from, err) : NULL;
+
+	if (!other)
+		return -1;
+	if (kind != other)
+		return error_with(err, ERROR_REFUSED,
+				  "the draft that it begins with is of the kind '%s', and this one "
+				  "is of the kind '%s' (to choose: --draft-kind %s)",
+				  other->name, kind->name, other->name);
+	return kind->seed(folder, from, err);
+}
+
 /* The view of a draft that this process would enter. For root, any other uid will do. */
 static struct draft_view own_view(const char *project, const char *folder)
 {

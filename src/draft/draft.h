@@ -23,6 +23,11 @@
  * Returns 0, or -1 with err set. */
 int draft_make(const struct draft_request *request, struct draft_made *ret_made, struct error *err);
 
+/* Adds all changes of another draft of the project, which nobody changes meanwhile, to one that was
+ * just made, also those of ignored files. They are on disk when it returns. Returns 0, or -1 with
+ * err set. */
+int draft_seed(const char *folder, const char *from, struct error *err);
+
 /* Returns the kind of a draft, or NULL with err set if its creation was interrupted. */
 const char *draft_kind_name(const char *folder, struct error *err);
 

@@ -161,6 +161,17 @@ int draft_copy_prepare(const struct draft_request *request, struct draft_made *m
 	return complete(request, folder, err);
 }
 
+/* Hidden files are empty in a copy, and are known by their inodes wherever a command moved them.
+ * Another copy would not know them, and an apply would take them for emptied. */
+int draft_copy_seed(const char *folder, const char *from, struct error *err)
+{
+	(void)folder;
+	return error_with(err, ERROR_REFUSED,
+			  "'%s' is a copy of the project, and only a draft that is an overlay can "
+			  "be the beginning of another one (see: ringfence doctor)",
+			  from);
+}
+
 /* ---- showing it ---- */
 
 int draft_copy_show(const struct draft_view *view, struct error *err)

@@ -19,6 +19,7 @@ static const struct draft_kind kinds[] = {
 	  .mark = (entry),                 \
 	  .layered = (over),               \
 	  .prepare = draft_##id##_prepare, \
+	  .seed = draft_##id##_seed,       \
 	  .show = draft_##id##_show,       \
 	  .open = draft_##id##_open,       \
 	  .look = draft_##id##_look },

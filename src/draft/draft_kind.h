@@ -34,6 +34,8 @@ struct draft_kind {
 	/* Fills the folder of a new draft. */
 	int (*prepare)(const struct draft_request *request, struct draft_made *made,
 		       struct error *err);
+	/* Adds the changes of another draft of this kind to a new one. */
+	int (*seed)(const char *folder, const char *from, struct error *err);
 	/* Shows the draft at the project's path, in the namespaces of a view. */
 	int (*show)(const struct draft_view *view, struct error *err);
 	/* Opens the record of what the draft has not changed, if there is one. */
@@ -66,6 +68,7 @@ int draft_kind_lend(const struct draft_view *view, const char *path, struct erro
 #define DRAFT_KIND_DECLARE(id, mark, layered)                                                    \
 	int draft_##id##_prepare(const struct draft_request *request, struct draft_made *made,   \
 				 struct error *err);                                             \
+	int draft_##id##_seed(const char *folder, const char *from, struct error *err);          \
 	int draft_##id##_show(const struct draft_view *view, struct error *err);                 \
 	int draft_##id##_open(const char *folder, struct draft_layer_root *root,                 \
 			      struct error *err);                                                \

@@ -1,5 +1,6 @@
 /* Drafts that are layers of overlayfs: the changes are files in an upper layer. */
 #include "draft/draft_kind.h"
+#include "draft/tree_copy.h"
 #include "util/buffer.h"
 #include "util/file/fd.h"
 #include "util/file/mounts.h"
@@ -11,6 +12,7 @@
 #include <linux/capability.h>
 #include <linux/mount.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/fsuid.h>
 #include <sys/stat.h>
@@ -47,6 +49,26 @@ int draft_overlay_prepare(const struct draft_request *request, struct draft_made
 	    chmod(upper, status.st_mode & 07777) < 0) /* the project's folder inside has its mode */
 		return error_sys(err, "create the draft '%s'", request->view.folder);
 	return 0;
+}
+
+/* The marks in the upper layer are about the project below, which is the same for both. */
+int draft_overlay_seed(const char *folder, const char *from, struct error *err)
+{
+	AUTO_FREE char *target = path_join(folder, "upper");
+	AUTO_FREE char *source = path_join(from, "upper");
+	AUTO_FD to = open(target, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	AUTO_FD upper = open(source, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct tree_copy copy = { .from = upper, .to = to, .layer = true };
+	int result;
+
+	if (to < 0 || upper < 0)
+		return error_sys(err, "open '%s'", upper < 0 ? source : target);
+	result = tree_copy_run(&copy, err);
+	free(copy.emptied);
+	if (result == 0 && copy.left_out)
+		return error_with(err, ERROR_DENIED, "%llu changed files in '%s' cannot be read",
+				  (unsigned long long)copy.left_out, source);
+	return result == 0 && syncfs(to) < 0 ? error_sys(err, "sync '%s'", target) : result;
 }
 
 /* ---- showing it ---- */

@@ -19,7 +19,8 @@
 
 enum { STEP = 16 << 20, ROOM = 1 << 16, ATTRIBUTES = 1 << 16, PATH_BYTES = 1 << 17 };
 
-#define USER_ATTRIBUTE "user."
+#define USER_ATTRIBUTE  "user."
+#define LAYER_ATTRIBUTE "trusted.overlay." /* root's marks; those of others are user attributes */
 
 /* The first copy of a file that has several names. */
 struct linked {
@@ -255,8 +256,14 @@ static int copy_content(struct copying *at, const struct item *item, int from, i
 
 /* ---- attributes ---- */
 
+static bool is_copied(const struct tree_copy *copy, const char *attribute)
+{
+	return strncmp(attribute, USER_ATTRIBUTE, strlen(USER_ATTRIBUTE)) == 0 ||
+	       (copy->layer && strncmp(attribute, LAYER_ATTRIBUTE, strlen(LAYER_ATTRIBUTE)) == 0);
+}
+
 /* Attributes that cannot be copied are left out, as cp does. */
-static void copy_attributes(int from, int to)
+static void copy_attributes(const struct tree_copy *copy, int from, int to)
 {
 	char names[ATTRIBUTES];
 	char value[ATTRIBUTES];
@@ -264,9 +271,7 @@ static void copy_attributes(int from, int to)
 
 	for (ssize_t i = 0; i < size; i += (ssize_t)strlen(names + i) + 1) {
 		const char *name = names + i;
-		ssize_t n = strncmp(name, USER_ATTRIBUTE, strlen(USER_ATTRIBUTE)) == 0
-				    ? fgetxattr(from, name, value, sizeof value)
-				    : -1;
+		ssize_t n = is_copied(copy, name) ? fgetxattr(from, name, value, sizeof value) : -1;
 
 		if (n >= 0)
 			fsetxattr(to, name, value, (size_t)n, 0);
@@ -395,7 +400,7 @@ static int copy_file(struct copying *at, const struct item *item)
 		return fail(at, "create a copy of");
 	if (copy_content(at, item, from, to) < 0)
 		return -1;
-	copy_attributes(from, to);
+	copy_attributes(at->copy, from, to);
 	return set_stat(at, to, &item->status);
 }
 
@@ -414,7 +419,7 @@ static int copy_folder(struct copying *at, const struct item *item)
 		fd_close(&from);
 		return fail(at, "create a copy of");
 	}
-	copy_attributes(from, to);
+	copy_attributes(at->copy, from, to);
 	if (each_entry(at, from, to, item->depth + 1, copy_item) < 0)
 		return -1;
 	return set_stat(at, to, &item->status);
@@ -451,6 +456,19 @@ static int copy_special(struct copying *at, const struct item *item)
 	return set_times(at, item);
 }
 
+/* Copies a mark of overlayfs for a deleted file, which anybody may make. */
+static int copy_mark(struct copying *at, const struct item *item)
+{
+	return mknodat(item->to, item->name, item->status.st_mode, 0) < 0
+		       ? fail(at, "create a copy of")
+		       : 0;
+}
+
+static bool is_mark(const struct copying *at, const struct item *item)
+{
+	return at->copy->layer && S_ISCHR(item->status.st_mode) && item->status.st_rdev == 0;
+}
+
 static int copy_item(struct copying *at, const struct item *item)
 {
 	switch (item->status.st_mode & S_IFMT) {
@@ -464,6 +482,8 @@ static int copy_item(struct copying *at, const struct item *item)
 	case S_IFSOCK:
 		return copy_special(at, item);
 	default:
+		if (is_mark(at, item))
+			return copy_mark(at, item);
 		at->copy->left_out++;
 		return 0;
 	}
@@ -490,7 +510,7 @@ int tree_copy_run(struct tree_copy *copy, struct error *err)
 		return -1;
 	if (fstat(copy->from, &status) < 0)
 		return error_sys(err, "examine the copied folder");
-	copy_attributes(copy->from, copy->to);
+	copy_attributes(copy, copy->from, copy->to);
 	at.path = (struct buffer)BUFFER_INIT(PATH_BYTES);
 	result = set_stat(&at, copy->to, &status);
 	buffer_release(&at.path);

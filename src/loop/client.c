@@ -269,6 +269,13 @@ char *client_reserve(const char *state, struct error *err)
 	return loops && loop_folder_new(loops, &id, &folder, err) == 0 ? id : NULL;
 }
 
+char *client_reserve_id(const char *state, const char *id, struct error *err)
+{
+	AUTO_FREE char *loops = loop_folder_loops(state, err);
+
+	return loops && loop_folder_claim(loops, id, err) == 0 ? mem_dup(id) : NULL;
+}
+
 void client_release_id(const char *state, const char *id)
 {
 	AUTO_FREE char *folder = mem_format("%s/loops/%s", state, id);

@@ -83,6 +83,11 @@ bool client_is_of(const struct client_loop *loop, const char *project);
 char *client_reserve(const char *state, struct error *err);
 void client_release_id(const char *state, const char *id);
 
+/* Reserves this id for a new loop; it may be reserved already. Returns a copy, which the caller
+ * frees, or NULL with err set: ERROR_EXISTS if there is such a loop, ERROR_INVALID if it cannot be
+ * the id of one. */
+char *client_reserve_id(const char *state, const char *id, struct error *err);
+
 /*
  * Creates a loop with this configuration (see loop_state.h) and starts it; refused while another
  * loop writes to the project, unless this one works on a draft. id: a reserved one, or NULL.

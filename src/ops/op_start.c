@@ -25,6 +25,19 @@ static int check_free_space(const struct op_start_request *request, struct error
 	return error_with(err, ERROR_NO_SPACE, "%.1500s", here ? here : there);
 }
 
+static enum op_status prepare_draft(const struct op_start_request *request,
+				    struct op_start_result *result, struct error *err)
+{
+	const struct fence_place *place = request->place;
+
+	return op_start_from_find(place->state, place->project, request->from, request->with,
+				  &result->from, err) < 0 ||
+			       op_start_draft_reserve(place->state, place->project,
+						      request->loop_id, &result->draft, err) < 0
+		       ? op_status_of(err)
+		       : OP_DONE;
+}
+
 enum op_status op_start_prepare(const struct op_start_request *request,
 				struct op_start_result *result, struct error *err)
 {
@@ -40,9 +53,13 @@ enum op_status op_start_prepare(const struct op_start_request *request,
 		return status;
 	result->recovered = status == OP_DONE;
 	if (request->workspace == OP_START_DRAFT)
-		return op_start_draft_reserve(place->state, place->project, &result->draft, err) < 0
-			       ? op_status_of(err)
-			       : OP_DONE;
+		return prepare_draft(request, result, err);
+	if (request->from || request->with || request->loop_id) {
+		error_with(err, ERROR_INVALID,
+			   "--from, --with and --loop-id are for loops on a draft: use them "
+			   "without --workspace, or with --workspace draft");
+		return op_status_of(err);
+	}
 	if (request->workspace == OP_START_IN_PLACE)
 		return OP_DONE;
 	status = op_worktree(&tree, &result->worktree, err);
@@ -163,6 +180,7 @@ static int make_config(const struct op_start_request *request, struct op_start_r
 	json_object_set(config, "pin", goal->pin);
 	json_object_set(config, "unpin", goal->unpin);
 	set_text(config, "draft", result->draft.folder);
+	op_start_from_config(&result->from, config);
 	if (goal->found)
 		json_object_set_new(config, "check_found", json_true());
 	if (goal->prove_check)
@@ -227,11 +245,28 @@ enum op_status op_start_plan(const struct op_start_request *request, struct op_s
 
 /* ---- the start ---- */
 
+/* Adds the conflicts of the loops that it begins with to the configuration. */
+static int add_conflicts(struct op_start_result *result, struct error *err)
+{
+	json_t *list = json_array();
+	int added = 0;
+
+	for (size_t i = 0; added == 0 && i < result->made.conflicts.count; i++)
+		added = json_array_append_new(list, json_string(result->made.conflicts.items[i]));
+	if (json_array_size(list))
+		json_object_set(result->config, "conflicts", list);
+	json_decref(list);
+	return added < 0 ? error_with(err, ERROR_INVALID,
+				      "the journal cannot store a path that is not valid UTF-8")
+			 : 0;
+}
+
 static int make_draft(const struct op_start_request *request, struct op_start_result *result,
 		      struct error *err)
 {
 	struct op_start_draft_request making = { .state = request->place->state,
-						 .draft = request->draft };
+						 .draft = request->draft,
+						 .from = &result->from };
 	struct error why;
 
 	if (!result->draft.id)
@@ -240,8 +275,12 @@ static int make_draft(const struct op_start_request *request, struct op_start_re
 	making.draft.view = fenced_view(request->place, NULL);
 	making.draft.hides = fenced_hides;
 	making.draft.hides_context = &result->plan;
-	if (op_start_draft_make(&making, &result->draft, &result->made, &result->notice, &why) == 0)
-		return 0;
+	if (op_start_draft_make(&making, &result->draft, &result->made, &why) == 0)
+		return add_conflicts(result, err);
+	if (result->from.from.id) {
+		*err = why;
+		return -1;
+	}
 	return error_with(err, ERROR_REFUSED,
 			  "a draft of this project is not possible here: %.1000s (to work without "
 			  "one: --workspace worktree, or --workspace in-place)",
@@ -269,7 +308,8 @@ void op_start_release(const struct op_start_request *request, struct op_start_re
 	if (result->draft.id)
 		op_start_draft_release(request->place->state, request->place->project,
 				       &result->draft);
-	free(result->notice);
+	op_start_draft_result_release(&result->made);
+	op_start_from_release(&result->from);
 	client_loop_release(&result->loop);
 	if (result->planned)
 		fence_plan_release(&result->plan);

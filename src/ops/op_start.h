@@ -68,6 +68,8 @@ struct op_start_request {
 	enum op_start_workspace workspace;
 	int64_t min_free_bytes;
 	struct draft_request draft; /* its kind, size and progress; the rest is set here */
+	const char *loop_id;        /* the id that the loop gets, or NULL for a new one */
+	const char *from, *with;    /* loops that it begins with (op_start_from.h), or NULL */
 
 	/* Used from op_start_plan() on. */
 	const char *objective;
@@ -88,8 +90,8 @@ struct op_start_result {
 	bool recovered; /* an interrupted apply was finished first */
 	struct op_worktree_result worktree;
 	struct op_start_draft draft; /* without an id if there is none */
-	struct draft_made made;
-	char *notice;           /* about the draft's base, or NULL */
+	struct op_start_draft_result made;
+	struct op_start_from from;
 	json_t *config;         /* the loop's configuration, as stored in the journal */
 	struct fence_plan plan; /* of the loop's fence */
 	bool planned;

@@ -21,29 +21,29 @@
 enum { PROJECT_BYTES = 1 << 16 };
 
 /* Writes the note. It is locked before it has its name, so that nobody sweeps it. Returns the lock,
- * or -1 with err set. */
+ * or -1 with err set. The id may be one that another process tries to use, or a killed one did. */
 static int write_note(const char *state, const char *id, const char *project, struct error *err)
 {
 	AUTO_FREE char *loops = mem_format("%s/loops", state);
 	AUTO_FREE char *name = mem_format(MAKING "%s", id);
 	AUTO_FREE char *first = mem_format(".new-%s", id);
 	AUTO_FD folder = open(loops, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	AUTO_FD fd = openat(folder, first, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-			    0600);
+	AUTO_FD fd = openat(folder, first, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 
-	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0 ||
-	    fd_write_all(fd, project, strlen(project)) < 0 ||
+	if (fd >= 0 && (flock(fd, LOCK_EX | LOCK_NB) < 0 || faccessat(folder, name, F_OK, 0) == 0))
+		return error_with(err, ERROR_BUSY, "another process is starting the loop %s", id);
+	if (fd < 0 || ftruncate(fd, 0) < 0 || fd_write_all(fd, project, strlen(project)) < 0 ||
 	    durable_name(fd, folder, first, folder, name) < 0)
 		return error_sys(err, "write '%s/%s'", loops, name);
 	return fd_steal(&fd);
 }
 
-int op_start_draft_reserve(const char *state, const char *project, struct op_start_draft *ret_draft,
-			   struct error *err)
+int op_start_draft_reserve(const char *state, const char *project, const char *id,
+			   struct op_start_draft *ret_draft, struct error *err)
 {
 	op_start_draft_sweep(state);
 	*ret_draft = OP_START_DRAFT_INIT;
-	ret_draft->id = client_reserve(state, err);
+	ret_draft->id = id ? client_reserve_id(state, id, err) : client_reserve(state, err);
 	if (!ret_draft->id)
 		return -1;
 	ret_draft->folder = mem_format("%s/loops/%s/draft", state, ret_draft->id);
@@ -58,6 +58,8 @@ static int save_base(const struct op_start_draft_request *request, const char *i
 	json_t *answer = NULL;
 	int result;
 
+	if (request->from->from.id)
+		return op_start_from_base(request->state, request->from, id, err);
 	snapshot_begin(&work, "save", request->state, request->draft.view.project, id);
 	snapshot_tell(&work, "kind", "start");
 	snapshot_tell_number(&work, "ignored", request->checkpoint_ignored);
@@ -72,15 +74,25 @@ static int save_base(const struct op_start_draft_request *request, const char *i
 /* In this order, a change that the user makes between the two steps may be in the draft, but is not
  * taken for something that they have undone. */
 int op_start_draft_make(const struct op_start_draft_request *request,
-			const struct op_start_draft *draft, struct draft_made *ret_made,
-			char **ret_notice, struct error *err)
+			const struct op_start_draft *draft,
+			struct op_start_draft_result *ret_result, struct error *err)
 {
 	struct draft_request making = request->draft;
 
 	making.view.folder = draft->folder;
-	return save_base(request, draft->id, ret_notice, err) < 0
-		       ? -1
-		       : draft_make(&making, ret_made, err);
+	if (save_base(request, draft->id, &ret_result->notice, err) < 0 ||
+	    draft_make(&making, &ret_result->made, err) < 0)
+		return -1;
+	return request->from->from.id
+		       ? op_start_from_fill(request->state, request->from, draft->id, draft->folder,
+					    &ret_result->conflicts, err)
+		       : 0;
+}
+
+void op_start_draft_result_release(struct op_start_draft_result *result)
+{
+	free(result->notice);
+	list_release(&result->conflicts);
 }
 
 /* Removes the note, and everything that it stands for unless there is a loop. */

@@ -212,6 +212,34 @@ static int check_base(const struct snapshot_request *request, struct error *err)
 			  id, request->store, request->look.draft, id);
 }
 
+/* Copies the ignore rules of the other loop. */
+static int fork_rules(struct snapshot_request *request, struct error *err)
+{
+	struct checkpoint_repo *repo = &request->repo;
+	AUTO_FD rules = openat(repo->folder, "rules", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	AUTO_BUFFER struct buffer bytes = BUFFER_INIT(IGNORE_RULES_BYTES);
+
+	if (rules < 0 || fd_read_file(rules, request->other, &bytes) < 0)
+		return errno == ENOENT
+			       ? 0 /* everything is saved */
+			       : error_sys(err, "read the ignore rules of %s", request->other);
+	return checkpoint_repo_write(repo, rules, request->look.loop, buffer_text(&bytes),
+				     bytes.used, err);
+}
+
+int checkpoint_fork(struct snapshot_request *request, struct error *err)
+{
+	struct checkpoint_repo *repo = &request->repo;
+	struct checkpoint_repo_item first;
+
+	if (checkpoint_repo_lock(repo, err) < 0 || checkpoint_repo_check_space(repo, err) < 0 ||
+	    checkpoint_repo_git(repo, err) < 0 ||
+	    checkpoint_repo_read(repo, request->other, 0, &first, err) < 0 ||
+	    fork_rules(request, err) < 0)
+		return -1;
+	return checkpoint_repo_number(repo, request->look.loop, 0, &first.commit, err);
+}
+
 static int save(struct snapshot_request *request, struct look *look,
 		struct checkpoint_repo_item *ret_made, bool *ret_same, struct error *err)
 {

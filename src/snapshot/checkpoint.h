@@ -12,6 +12,8 @@
 int checkpoint_begin(struct snapshot_request *request, struct error *err);
 
 int checkpoint_save(struct snapshot_request *request, struct error *err);
+int checkpoint_fork(struct snapshot_request *request,
+		    struct error *err); /* the base of another loop becomes this one's */
 int checkpoint_sync(struct snapshot_request *request, struct error *err);
 int checkpoint_list(struct snapshot_request *request, struct error *err);
 int checkpoint_diff(struct snapshot_request *request, struct error *err);

@@ -123,11 +123,29 @@ static int write_pinned(struct snapshot_request *request, struct side *old, stru
 	return pinned_write(&pinned, request->pinned, &request->json, paths, err);
 }
 
+/* The same, for changes since a later checkpoint: files are pinned as the base has them. */
+static int write_pinned_of_base(struct snapshot_request *request, struct side *old,
+				struct side *new, struct list *paths, struct error *err)
+{
+	struct side base = { 0 };
+	int result;
+
+	if (!request->from || strcmp(request->from, "0") == 0)
+		return write_pinned(request, old, new, paths, err);
+	result = load_side(request, "0", &base, err) < 0 ||
+				 tree_reader_open_differing(&base.reader, &base.root, &new->reader,
+							    &new->root, err) < 0
+			 ? -1
+			 : write_pinned(request, &base, new, paths, err);
+	node_release(&base.root);
+	return result;
+}
+
 static int list_pinned(struct snapshot_request *request, struct side *old, struct side *new,
 		       struct error *err)
 {
 	struct list paths = { 0 };
-	int result = write_pinned(request, old, new, &paths, err);
+	int result = write_pinned_of_base(request, old, new, &paths, err);
 
 	list_release(&paths);
 	return result;
@@ -142,7 +160,7 @@ static int write_findings(struct snapshot_request *request, struct side *old, st
 			  struct error *err)
 {
 	struct list paths = { 0 };
-	int result = request->pinned ? write_pinned(request, old, new, &paths, err) : 0;
+	int result = request->pinned ? write_pinned_of_base(request, old, new, &paths, err) : 0;
 
 	if (result == 0)
 		result = findings_write(&request->repo, &old->root, &new->root, &request->actions,

@@ -9,6 +9,7 @@
 #include "draft/draft.h"
 #include "snapshot/apply/merged.h"
 #include "snapshot/checkpoint.h"
+#include "snapshot/combine.h"
 #include "snapshot/gate.h"
 #include "snapshot/store/boot.h"
 #include "snapshot/undo/restore.h"
@@ -115,6 +116,8 @@ static const struct task {
 	{ "restore", checkpoint_undo, STORE_AND_PROJECT },
 	{ "prune", checkpoint_prune, STORE },
 	{ "result", checkpoint_save, STORE, "draft" },
+	{ "fork", checkpoint_fork, STORE, "other" },
+	{ "combine", combine_loop, STORE_AND_PROJECT, "other" },
 	{ "cross", gate_cross, STORE_AND_PROJECT },
 	{ "describe", gate_describe, STORE, "to" },
 	{ "git-open", open_private, .needs = "folder" },

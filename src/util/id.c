@@ -3,13 +3,15 @@
 
 #include "util/mem.h"
 
+#include <string.h>
 #include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
 
+static const char letters[] = "abcdefghjkmnpqrstuvwxyz23456789";
+
 char *id_new(void)
 {
-	static const char letters[] = "abcdefghjkmnpqrstuvwxyz23456789";
 	unsigned char random[4] = { 0 };
 	time_t now = time(NULL);
 	struct tm parts;
@@ -23,4 +25,16 @@ char *id_new(void)
 			  letters[random[1] % (sizeof letters - 1)],
 			  letters[random[2] % (sizeof letters - 1)],
 			  letters[random[3] % (sizeof letters - 1)]);
+}
+
+bool id_is_valid(const char *text)
+{
+	static const char form[] = "########-######-****";
+
+	for (size_t i = 0; i < sizeof form - 1; i++)
+		if (form[i] == '-'   ? text[i] != '-'
+		    : form[i] == '#' ? text[i] < '0' || text[i] > '9'
+				     : !text[i] || !strchr(letters, text[i]))
+			return false;
+	return text[sizeof form - 1] == '\0';
 }

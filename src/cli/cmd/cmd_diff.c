@@ -51,6 +51,8 @@ static int add_diff_arguments(struct loops_options *opts, struct snapshot_work *
 
 	if (*rest && is_number(*rest))
 		snapshot_tell(work, "from", *rest++);
+	else
+		snapshot_tell_number(work, "from", opts->loop.state.start);
 	if (rest > opts->rest && *rest && is_number(*rest))
 		snapshot_tell(work, "to", *rest++);
 	for (; *rest; rest++) {
@@ -133,7 +135,8 @@ static int fail_missing(const struct loops_options *opts, const char *path, cons
 static int check_paths(const struct loops_options *opts, const char *result, struct error *err)
 {
 	char **rest = opts->rest;
-	const char *from = *rest && is_number(*rest) ? *rest++ : "0";
+	AUTO_FREE char *start = mem_format("%lld", (long long)opts->loop.state.start);
+	const char *from = *rest && is_number(*rest) ? *rest++ : start;
 	const char *to = rest > opts->rest && *rest && is_number(*rest) ? *rest++ : result;
 
 	for (; *rest; rest++) {

@@ -20,7 +20,7 @@ static const struct cli_option rollback_options[] = {
 };
 
 static const struct cli_option restore_options[] = {
-	OPTION_TEXT("from", "N", "use this checkpoint (default: 0, the state before the loop)",
+	OPTION_TEXT("from", "N", "use this checkpoint (default: the state before the loop)",
 		    struct loops_options, from),
 	STOP,
 	YES,
@@ -152,6 +152,7 @@ static int perform(const struct loops_options *opts, struct op_rollback_request 
 	}
 }
 
+/* number: NULL for the state before the loop. */
 static int roll_back(const struct loops_options *opts, const char *number, const char *path,
 		     struct error *err)
 {
@@ -162,15 +163,18 @@ static int roll_back(const struct loops_options *opts, const char *number, const
 					       .stop = opts->stop,
 					       .answer.to_all = opts->yes };
 
-	if (checkpoints_check_number(number, err) < 0)
+	if (number && checkpoints_check_number(number, err) < 0)
 		return cli_fail(err);
-	request.checkpoint = strtoll(number, NULL, 10);
+	request.checkpoint = number ? strtoll(number, NULL, 10) : opts->loop.state.start;
 	return perform(opts, &request, err);
 }
 
 static int rollback(struct loops_options *opts, struct error *err)
 {
-	return roll_back(opts, opts->rest[0] ? opts->rest[0] : "0", NULL, err);
+	if (checkpoints_find(opts, err) < 0)
+		return cli_fail(err);
+	opts->loop_id = opts->loop.id;
+	return roll_back(opts, opts->rest[0], NULL, err);
 }
 
 static int restore(struct loops_options *opts, struct error *err)
@@ -191,7 +195,7 @@ static int restore(struct loops_options *opts, struct error *err)
 		return cli_fail(err);
 	}
 	opts->loop_id = opts->loop.id;
-	return path ? roll_back(opts, opts->from ? opts->from : "0", path, err) : cli_fail(err);
+	return path ? roll_back(opts, opts->from, path, err) : cli_fail(err);
 }
 
 static int run_rollback(const struct cli_command *command, char **argv)
@@ -211,7 +215,7 @@ const struct cli_command cmd_rollback = {
 	.options_anywhere = true,
 	.summary = "roll the project back to a checkpoint",
 	.description =
-		"Restores every file, folder, link and mode to checkpoint N (default: 0, the state before "
+		"Restores every file, folder, link and mode to checkpoint N (default: the state before "
 		"the loop). The present state becomes a checkpoint first, so that the rollback itself can "
 		"be undone. Ignored files and the project's .git are left alone. If it is interrupted, the "
 		"next command finishes it.",

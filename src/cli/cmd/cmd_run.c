@@ -31,6 +31,9 @@ struct run_options {
 	const char *objective;
 	const char *prompt_file;
 	const char *example;
+	const char *from;
+	const char *with;
+	const char *loop_id;
 	bool apply;
 	bool detach;
 	bool dry;
@@ -51,6 +54,13 @@ static const struct cli_option options[] = {
 		    "use an example prompt, with OBJECTIVE as its details (see: ringfence prompts)",
 		    struct run_options, example),
 	OPTION_PROJECT(struct run_options, effective.spec.project),
+	OPTION_TEXT("from", "LOOP", "begin with the result of this loop, instead of your files",
+		    struct run_options, from),
+	OPTION_TEXT("with", "LOOP",
+		    "merge the changes of this loop into that; the agent resolves conflicts",
+		    struct run_options, with),
+	OPTION_TEXT("loop-id", "ID", "give the loop this id, of the usual form; for scripts",
+		    struct run_options, loop_id),
 	OPTION_FLAG("apply",
 		    "when the loop is completed, take its draft over, unless a file needs a yes or "
 		    "there is a conflict",
@@ -220,6 +230,19 @@ static int check_apply(const struct run_options *opts, struct error *err)
 	return 0;
 }
 
+static void notice_names(const char *before, const struct list *names, size_t count)
+{
+	enum { SHOWN = 5 };
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(4096);
+
+	for (size_t i = 0; i < names->count && i < SHOWN; i++)
+		buffer_printf(&text, "%s%s", i ? ", " : "", names->items[i]);
+	if (count > SHOWN)
+		buffer_printf(&text, " and %zu more", count - SHOWN);
+	if (count)
+		notice_format("%s: %s", before, buffer_text(&text));
+}
+
 static int start(struct run_options *opts, struct error *err)
 {
 	/* With --detach, a script that reads stdout gets only the loop's id. */
@@ -231,9 +254,12 @@ static int start(struct run_options *opts, struct error *err)
 	drafts_notice_progress(&opts->request.start.draft, &progress);
 	if (op_failed(op_start(&opts->request.start, &opts->start, err)))
 		return cli_fail(err);
-	drafts_notice_made(&opts->start.made);
-	if (opts->start.notice)
-		notice(opts->start.notice);
+	drafts_notice_made(&opts->start.made.made);
+	if (opts->start.made.notice)
+		notice(opts->start.made.notice);
+	if (opts->start.made.conflicts.count)
+		notice_names("conflicts for the agent to resolve", &opts->start.made.conflicts,
+			     opts->start.made.conflicts.count);
 	if (person) {
 		printf("loop %s\n", loop->id);
 		announce_loop(&opts->request, &opts->start.plan);
@@ -258,19 +284,6 @@ static int start(struct run_options *opts, struct error *err)
 		page_print(result, 0);
 	}
 	return opts->apply && code == LOOPS_COMPLETED ? apply(loop, opts, err) : code;
-}
-
-static void notice_names(const char *before, const struct list *names, size_t count)
-{
-	enum { SHOWN = 5 };
-	AUTO_BUFFER struct buffer text = BUFFER_INIT(4096);
-
-	for (size_t i = 0; i < names->count && i < SHOWN; i++)
-		buffer_printf(&text, "%s%s", i ? ", " : "", names->items[i]);
-	if (count > SHOWN)
-		buffer_printf(&text, " and %zu more", count - SHOWN);
-	if (count)
-		notice_format("%s: %s", before, buffer_text(&text));
 }
 
 /* Checks disk space, finishes an interrupted apply, and creates the work tree. */
@@ -313,6 +326,9 @@ static int load_and_run(struct run_options *opts, struct error *err)
 	notice_config(&opts->effective.config, NULL);
 	notice_part(&opts->effective);
 	loop_request_begin(&opts->request, &opts->effective);
+	opts->request.start.from = opts->from;
+	opts->request.start.with = opts->with;
+	opts->request.start.loop_id = opts->loop_id;
 	if (check_apply(opts, err) < 0 || (!opts->dry && prepare(opts, err) < 0) ||
 	    choose(opts, err) < 0 ||
 	    (!opts->dry && loop_request_find_models(&opts->request, err) < 0) ||

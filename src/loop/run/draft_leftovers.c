@@ -24,8 +24,8 @@ enum { PATHS_BYTES = 64 << 20, TIMEOUT_MS = 600000, COMPLAINT_BYTES = 500 };
 
 bool draft_leftovers_wanted(const struct loop_state *state)
 {
-	return state->options.draft && state->iteration > 0 && state->git_mode &&
-	       strcmp(state->git_mode, "private") == 0;
+	return state->options.draft && (state->iteration > 0 || state->options.from) &&
+	       state->git_mode && strcmp(state->git_mode, "private") == 0;
 }
 
 /* The paths that the loop changed, each with a null byte: those that are gone, and the others. */

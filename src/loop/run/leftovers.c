@@ -33,6 +33,9 @@ char *leftovers_message(const char *id, const struct loop_state *state)
 		return mem_format("Ringfence %s: %s\n\nWork that the agent left uncommitted, and "
 				  "the removal of files that Ringfence quarantined.\n",
 				  id, subject);
+	if (state->options.with)
+		return mem_format("Ringfence %s: %s\n\nThe work of %s, merged into that of %s.\n",
+				  id, subject, state->options.with, state->options.from);
 	return mem_format("Ringfence %s: %s\n\nWork that the agent left uncommitted.\n", id,
 			  subject);
 }

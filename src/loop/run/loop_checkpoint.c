@@ -201,6 +201,8 @@ int loop_checkpoint_ask(struct supervisor *sup, const char *name, const struct l
 	begin(sup, name, &work);
 	snapshot_tell(&work, "folder", sup->folder);
 	snapshot_tell_number(&work, "most_bytes", sup->state.options.git_bytes);
+	if (sup->state.options.from_commit)
+		snapshot_tell(&work, "head", sup->state.options.from_commit);
 	for (size_t i = 0, bytes = 0; hidden && i < hidden->count && bytes < HIDDEN_BYTES; i++) {
 		snapshot_tell(&work, "hidden", hidden->items[i]);
 		bytes += strlen(hidden->items[i]) + sizeof "hidden=" + sizeof(char *);
@@ -243,6 +245,7 @@ int loop_checkpoint_examine(struct supervisor *sup, const char *pinned, json_t *
 	*ret_answer = NULL;
 	*ret_failed = NULL;
 	begin(sup, "examine", &work);
+	snapshot_tell_number(&work, "from", sup->state.start);
 	snapshot_tell_number(&work, "to", sup->state.checkpoint);
 	tell_all(&work, "action", sup->state.options.findings);
 	if (pinned)
@@ -276,6 +279,7 @@ int loop_checkpoint_mutate(struct supervisor *sup, const struct loop_checkpoint_
 	*ret_answer = NULL;
 	*ret_failed = NULL;
 	begin(sup, "mutate", &work);
+	snapshot_tell_number(&work, "from", sup->state.start);
 	snapshot_tell_number(&work, "to", sup->state.checkpoint);
 	snapshot_tell_number(&work, "most", mutant->most);
 	snapshot_tell_number(&work, "index", mutant->index);
@@ -316,6 +320,7 @@ int loop_checkpoint_diff(struct supervisor *sup, size_t most_bytes, struct buffe
 	if (file < 0)
 		return error_sys(err, "create a file in memory");
 	begin(sup, "diff", &work);
+	snapshot_tell_number(&work, "from", sup->state.start);
 	snapshot_tell_number(&work, "to", sup->state.checkpoint);
 	snapshot_tell_number(&work, "most_bytes", (int64_t)most_bytes);
 	result = run_task(sup, "diff", &work, file, &answer, ret_failed, err);

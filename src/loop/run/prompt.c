@@ -27,6 +27,37 @@ static void add_task(const struct loop_state *state, struct buffer *out)
 	buffer_printf(out, "# Task\n\n%.*s\n", (int)size, text);
 }
 
+/* Lists the conflicts that the loop began with, as data. */
+static void add_merge(const struct loop_state *state, struct buffer *out)
+{
+	enum { MOST = 50 };
+	size_t count = json_array_size(state->options.conflicts);
+	size_t index;
+	const json_t *conflict;
+
+	if (!state->options.with)
+		return;
+	buffer_add_text(out, "\n# Merge\n\nThe task was solved before, and that work was merged "
+			     "into other work on this project.");
+	if (!count) {
+		buffer_add_text(out, " The merge had no conflicts, but the checks fail.\n");
+		return;
+	}
+	buffer_add_text(out, " These conflicts are left; text files have the marks that git merge "
+			     "makes (<<<<<<<, =======, >>>>>>>). Resolve all of them so that both "
+			     "kinds of work remain:\n\n");
+	json_array_foreach(state->options.conflicts, index, conflict)
+	{
+		if (index == MOST)
+			break;
+		buffer_add_text(out, "- ");
+		text_escape(out, json_string_value(conflict));
+		buffer_add_text(out, "\n");
+	}
+	if (count > MOST)
+		buffer_printf(out, "- and %zu more\n", count - MOST);
+}
+
 static void add_status(const struct loop_state *state, int64_t now_ms, struct buffer *out)
 {
 	const struct decision_limits *limits = &state->options.limits;
@@ -432,6 +463,8 @@ void prompt_write(const struct loop_state *state, int64_t now_ms, struct prompt 
 	end_part(&prompt, PROMPT_TASK);
 	phase_prompt_add(state, &prompt.text);
 	end_part(&prompt, PROMPT_PHASE);
+	add_merge(state, &prompt.text);
+	end_part(&prompt, PROMPT_MERGE);
 	add_status(state, now_ms, &prompt.text);
 	end_part(&prompt, PROMPT_STATUS);
 	add_history(state, &prompt.text);
@@ -461,11 +494,12 @@ void prompt_release(struct prompt *prompt)
 const char *prompt_part_name(enum prompt_part part)
 {
 	static const char *const names[] = {
-		[PROMPT_TASK] = "task",      [PROMPT_PHASE] = "phase",
-		[PROMPT_STATUS] = "status",  [PROMPT_HISTORY] = "history",
-		[PROMPT_CHECKS] = "checks",  [PROMPT_FINDINGS] = "findings",
-		[PROMPT_REVIEW] = "review",  [PROMPT_GIT] = "git",
-		[PROMPT_GOAL] = "done when", [PROMPT_RULES] = "rules",
+		[PROMPT_TASK] = "task",         [PROMPT_PHASE] = "phase",
+		[PROMPT_MERGE] = "merge",       [PROMPT_STATUS] = "status",
+		[PROMPT_HISTORY] = "history",   [PROMPT_CHECKS] = "checks",
+		[PROMPT_FINDINGS] = "findings", [PROMPT_REVIEW] = "review",
+		[PROMPT_GIT] = "git",           [PROMPT_GOAL] = "done when",
+		[PROMPT_RULES] = "rules",
 	};
 
 	_Static_assert(sizeof names / sizeof *names == PROMPT_PARTS, "every part has a name");

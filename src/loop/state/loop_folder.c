@@ -49,6 +49,23 @@ int loop_folder_new(const char *loops, char **ret_id, char **ret_folder, struct 
 	return error_set(err, "cannot find a free id for a loop in '%s'", loops);
 }
 
+int loop_folder_claim(const char *loops, const char *id, struct error *err)
+{
+	AUTO_FREE char *folder = path_join(loops, id);
+	AUTO_FREE char *journal = path_join(folder, "journal.db");
+
+	if (!id_is_valid(id))
+		return error_with(err, ERROR_INVALID,
+				  "'%.100s' is not a valid id of a loop: it is a date, a time and "
+				  "four letters, as in 20260102-030405-abcd",
+				  id);
+	if (access(journal, F_OK) == 0)
+		return error_with(err, ERROR_EXISTS, "the loop %s exists already", id);
+	if ((mkdir(folder, 0700) < 0 && errno != EEXIST) || durable_sync_name(folder) < 0)
+		return error_sys(err, "make '%s'", folder);
+	return 0;
+}
+
 static int by_name(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);

@@ -30,6 +30,10 @@ char *loop_folder_loops(const char *state, struct error *err);
  */
 int loop_folder_new(const char *loops, char **ret_id, char **ret_folder, struct error *err);
 
+/* Creates the folder of a new loop with this id, unless it exists without a loop in it. Returns 0,
+ * or -1 with err set. */
+int loop_folder_claim(const char *loops, const char *id, struct error *err);
+
 /* Returns the STATE that contains the folder of a loop. The caller frees it. */
 char *loop_folder_state(const char *folder);
 

@@ -42,6 +42,10 @@ struct loop_options {
 	const char *origin;    /* the user's project if the loop has its own work tree; else NULL */
 	const char *work_tree; /* the root of that work tree; else NULL */
 	const char *draft;     /* the folder of the draft it works on (draft/draft.h); else NULL */
+	const char *from;      /* the loop whose result it began with, or NULL */
+	const char *from_commit; /* the last commit of that result, or NULL */
+	const char *with;        /* the loop whose changes were merged into that, or NULL */
+	const json_t *conflicts; /* of this merge, a sentence each; or NULL */
 	const char *objective;
 	const char *promise; /* or NULL */
 	const char *tasks;   /* a file with boxes, or NULL */
@@ -201,6 +205,7 @@ struct loop_state {
 	uint32_t weaker, weaker_limits;
 	char *reason;
 	int64_t checkpoint;      /* number of the latest one, or -1 */
+	int64_t start;           /* number of the one that the agent's changes are compared with */
 	char *checkpoint_error;  /* why the last one failed, or NULL */
 	char *edited;            /* what the user changed beside the draft, as told last; or NULL */
 	int64_t restored_to;     /* the checkpoint that the user restored; see `restored` */

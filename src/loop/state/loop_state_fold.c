@@ -447,8 +447,11 @@ static void fold_checkpointed(struct loop_state *state, const json_t *data)
 		free(state->edited);
 		state->edited = json_dumps(edited, JSON_COMPACT);
 	}
-	if (!state->checkpoint_error)
-		state->checkpoint = jsonget_number(data, "number");
+	if (state->checkpoint_error)
+		return;
+	state->checkpoint = jsonget_number(data, "number");
+	if (strcmp(jsonget_text(data, "kind"), "start") == 0)
+		state->start = state->checkpoint;
 }
 
 /* The state before the restore is also a checkpoint. */

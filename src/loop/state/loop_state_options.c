@@ -185,6 +185,10 @@ int loop_options_read(json_t *config, struct loop_state *state, struct error *er
 	options->origin = jsonget_string(config, "origin");
 	options->work_tree = jsonget_string(config, "work_tree");
 	options->draft = jsonget_string(config, "draft");
+	options->from = jsonget_string(config, "from");
+	options->from_commit = jsonget_string(config, "from_commit");
+	options->with = jsonget_string(config, "with");
+	options->conflicts = json_object_get(config, "conflicts");
 	options->objective = jsonget_string(config, "objective");
 	options->record = jsonget_string(config, "record");
 	options->replay = jsonget_string(config, "replay");

@@ -348,8 +348,10 @@ bool judge_done_already(const struct loop_state *state)
 	struct sums sums = sum_checks(state);
 	struct boxes boxes;
 
-	/* Only an agent can give a promise, final checks are for its work, and phases need one. */
-	if (options->promise || json_array_size(options->final_checks) || options->phase_count ||
+	/* Only an agent can give a promise or resolve conflicts, final checks are for its work, and
+	 * phases need one. */
+	if (options->promise || json_array_size(options->conflicts) ||
+	    json_array_size(options->final_checks) || options->phase_count ||
 	    (!options->checks.count && !options->tasks))
 		return false;
 	count_boxes(options, &boxes);

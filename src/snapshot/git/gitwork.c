@@ -37,7 +37,8 @@ static int open_private(const struct gitwork *work, struct borrow *borrow, struc
 	const char *const places[] = { work->import.folder, NULL };
 	const struct private_git_options options = { .folder = work->import.folder,
 						     .loop = work->import.loop,
-						     .hidden = &work->hidden };
+						     .hidden = &work->hidden,
+						     .head = work->head };
 	bool again;
 
 	if (borrow->git && !*borrow->why) {

@@ -8,6 +8,7 @@ struct gitwork {
 	const char *project;
 	struct import_options import;
 	struct list hidden; /* paths in the project that do not exist for the agent */
+	const char *head;   /* the commit that a new directory begins with; NULL: the user's HEAD */
 };
 
 /*

@@ -119,7 +119,8 @@ struct beginning {
 	struct refs user; /* without the stash, which is private to the user */
 	struct refs refs;
 	struct refs_entry head;
-	char commit[REFS_HEX + 1]; /* of HEAD, if it was imported; else empty */
+	char commit[REFS_HEX + 1]; /* of HEAD, if it is not the user's; else empty */
+	const char *began;         /* the commit that the loop begins with; NULL: the user's HEAD */
 };
 
 static void beginning_release(struct beginning *from)
@@ -163,6 +164,17 @@ static int set_head(struct beginning *from, const char *loop, struct error *err)
 	return 0;
 }
 
+/* Begins with the result of another loop, which was imported. */
+static int begin_with(struct beginning *from, const struct private_git_options *options,
+		      struct error *err)
+{
+	from->began = options->head;
+	if (!options->head)
+		return 0;
+	snprintf(from->commit, sizeof from->commit, "%s", options->head);
+	return set_head(from, options->loop, err);
+}
+
 /* Reads what was imported; nothing in a new loop. */
 static int read_imported(struct beginning *from, const char *loop, int own, struct error *err)
 {
@@ -199,7 +211,7 @@ static int read_user(const struct borrow *borrow, struct beginning *from, struct
 static int write_base(const struct beginning *from, int own, struct error *err)
 {
 	AUTO_BUFFER struct buffer base = BUFFER_INIT(REFS_BYTES);
-	const char *commit = refs_resolve(&from->user, &from->head);
+	const char *commit = from->began ? from->began : refs_resolve(&from->user, &from->head);
 	struct stat status;
 
 	if (fstatat(own, "base", &status, AT_SYMLINK_NOFOLLOW) == 0 && status.st_size)
@@ -377,7 +389,7 @@ static int make_temporary(const struct private_git_options *options, const struc
 	if (git < 0 || own < 0)
 		return error_sys(err, "open the private git directory in '%s'", folder);
 	fault_point();
-	result = read_user(borrow, &from, err) < 0 ||
+	result = read_user(borrow, &from, err) < 0 || begin_with(&from, options, err) < 0 ||
 				 read_imported(&from, options->loop, own, err) < 0 ||
 				 fill(options, borrow, &from, git, own, err) < 0
 			 ? -1

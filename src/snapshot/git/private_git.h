@@ -29,6 +29,7 @@ struct private_git_options {
 	 * are tracked, and ignores them otherwise. A directory that is made again takes those of
 	 * the first. */
 	const struct list *hidden;
+	const char *head; /* the commit that a new directory begins with; NULL: the user's HEAD */
 };
 
 /*

@@ -95,28 +95,33 @@ static int load(struct merging *at, const struct node *node, git_blob **ret_blob
 	return 0;
 }
 
-/* Merges text by lines. *ret_done is false if that is impossible. */
+/* Merges text by lines. *ret_done is false if that is impossible; the text then has marks, if they
+ * are wanted. A version without a blob is empty. */
 static int join_blobs(struct merging *at, git_blob *const blobs[3], struct node *joined,
 		      bool *ret_done)
 {
+	git_merge_file_options options = GIT_MERGE_FILE_OPTIONS_INIT;
 	git_merge_file_input inputs[3];
 	git_merge_file_result result = { 0 };
 	int outcome = 0;
 
 	for (size_t i = 0; i < 3; i++) {
 		inputs[i] = (git_merge_file_input)GIT_MERGE_FILE_INPUT_INIT;
-		inputs[i].ptr = git_blob_rawcontent(blobs[i]);
-		inputs[i].size = (size_t)git_blob_rawsize(blobs[i]);
-		if (git_blob_is_binary(blobs[i]))
+		inputs[i].ptr = blobs[i] ? git_blob_rawcontent(blobs[i]) : "";
+		inputs[i].size = blobs[i] ? (size_t)git_blob_rawsize(blobs[i]) : 0;
+		if (blobs[i] && git_blob_is_binary(blobs[i]))
 			return 0;
 	}
-	if (git_merge_file(&result, &inputs[0], &inputs[1], &inputs[2], NULL) < 0)
+	options.our_label = at->merge->ours;
+	options.their_label = at->merge->theirs;
+	if (git_merge_file(&result, &inputs[0], &inputs[1], &inputs[2], &options) < 0)
 		return libgit_error("merge a file", at->err);
 	*ret_done = result.automergeable;
-	if (*ret_done)
+	if (*ret_done || at->merge->ours) {
 		outcome = pack_add(at->pack, GIT_OBJECT_BLOB, result.ptr, result.len, joined->id,
 				   at->err);
-	joined->size = result.len;
+		joined->size = result.len;
+	}
 	git_merge_file_result_free(&result);
 	return outcome;
 }
@@ -129,7 +134,7 @@ static int join_contents(struct merging *at, const struct versions *of, struct n
 	int result = 0;
 
 	for (size_t i = 0; i < 3 && result == 0; i++)
-		result = load(at, nodes[i], &blobs[i]);
+		result = nodes[i] ? load(at, nodes[i], &blobs[i]) : 0;
 	if (result == 0)
 		result = join_blobs(at, blobs, joined, ret_done);
 	for (size_t i = 0; i < 3; i++)
@@ -180,8 +185,37 @@ static int join(struct merging *at, struct node *out, const struct versions *of)
 	if (done)
 		take(out, &joined);
 	else
-		conflict(at, out, of->present, "both changed", "");
+		conflict(at, out, at->merge->ours ? &joined : of->present, "both changed", "");
 	return 0;
+}
+
+/* Marks the difference between two files with the same name. */
+static int join_added(struct merging *at, struct node *out, const struct versions *of)
+{
+	struct node joined = *of->present;
+	bool done = false;
+
+	joined.group = 0;
+	if (join_contents(at, of, &joined, &done) < 0)
+		return -1;
+	conflict(at, out, &joined, "both added", "");
+	return 0;
+}
+
+/* Names a conflict that is not about lines. */
+static void conflict_of(struct merging *at, struct node *out, const struct versions *of)
+{
+	const char *ours = at->merge->ours ? at->merge->ours : "you";
+	const char *theirs = at->merge->theirs ? at->merge->theirs : "the draft";
+	AUTO_FREE char *deleted = mem_format("%s deleted", of->present ? theirs : ours);
+	AUTO_FREE char *changed = mem_format(", which %s changed", of->present ? ours : theirs);
+	bool gone = of->base && (!of->present || !of->draft);
+
+	conflict(at, out, of->present,
+		 !of->base ? "both added"
+		 : gone    ? deleted
+			   : "both changed",
+		 gone ? changed : "");
 }
 
 /* ---- entries ---- */
@@ -206,15 +240,11 @@ static int settle(struct merging *at, struct node *out, const struct versions *o
 	} else if (is_plain_file(of->base) && is_plain_file(of->draft) &&
 		   is_plain_file(of->present)) {
 		return join(at, out, of);
+	} else if (at->merge->ours && !of->base && is_plain_file(of->draft) &&
+		   is_plain_file(of->present)) {
+		return join_added(at, out, of);
 	} else {
-		conflict(at, out, of->present,
-			 !of->base      ? "both added"
-			 : !of->present ? "you deleted"
-			 : !of->draft   ? "the draft deleted"
-					: "both changed",
-			 of->base && !of->present ? ", which the draft changed"
-			 : of->base && !of->draft ? ", which you changed"
-						  : "");
+		conflict_of(at, out, of);
 	}
 	return 0;
 }
