@@ -4,8 +4,8 @@
  * two files until one of them changes, they are shared, which takes no space.
  *
  * Other file systems that are mounted in the tree are copied with it. A file or folder that cannot
- * be read is empty in the copy, with its mode; devices are left out, except for the marks of a layer.
- * The source is never changed. It may change meanwhile: each change is in the copy or not.
+ * be read is empty in the copy, with its mode; devices are left out, except for the marks of a
+ * layer. The source is never changed. It may change meanwhile: each change is in the copy or not.
  */
 #ifndef DRAFT_TREE_COPY_H
 #define DRAFT_TREE_COPY_H

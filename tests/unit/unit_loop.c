@@ -153,6 +153,7 @@ static const struct {
 	{ "checks", "git", "checks" },
 	{ "checks", "held_out", "checks" },
 	{ "checks", "probed", "checks" },
+	{ "baseline", "examined", "baseline" },
 	{ "checks", "examined", "checks" },
 	{ "agent", "imported", "agent" },
 	{ "checks", "imported", "checks" },

@@ -45,6 +45,13 @@ static bool goes_on(const struct supervisor *sup)
 	return sup->state.step == LOOP_STEP_baseline && sup->state.checks_done > 0;
 }
 
+/* Does this round judge work? The baseline does if the loop began with another one's. */
+static bool judges_work(const struct supervisor *sup)
+{
+	return sup->state.step == LOOP_STEP_checks ||
+	       (sup->state.step == LOOP_STEP_baseline && sup->state.options.from);
+}
+
 static bool has_checks(const struct loop_options *options)
 {
 	bool has = options->checks.count || json_array_size(options->final_checks);
@@ -122,8 +129,8 @@ static int give_up(struct supervisor *sup, const struct error *why, struct error
 int verification_begin(struct supervisor *sup, struct error *err)
 {
 	struct supervisor_verification *views = &sup->verification;
-	bool work = sup->state.step == LOOP_STEP_checks;
-	bool changed = work && json_array_size(sup->state.pinned);
+	bool work = judges_work(sup);
+	bool changed = sup->state.step == LOOP_STEP_checks && json_array_size(sup->state.pinned);
 	AUTO_FREE char *pinned = place(sup, "/pinned");
 	AUTO_FREE char *own = place(sup, "/own");
 	struct error why;
@@ -163,8 +170,7 @@ int verification_settle(struct supervisor *sup, char **ret_failed, struct error 
 	AUTO_FREE char *all = place(sup, "");
 
 	*ret_failed = NULL;
-	if (!sup->verification.pinned || sup->state.step != LOOP_STEP_checks ||
-	    sup->state.checkpoint < 0)
+	if (!sup->verification.pinned || !judges_work(sup) || sup->state.checkpoint < 0)
 		return 0;
 	return loop_checkpoint_settle(sup, all, ret_failed, err);
 }

@@ -33,8 +33,8 @@ const struct work_view *verification_pinned(const struct supervisor *sup, struct
 const struct work_view *verification_own(const struct supervisor *sup, struct work_view *view);
 
 /* Takes back what the checks so far have changed in pinned files, so that the code under test
- * cannot decide about the next check. Not in the baseline. Returns 0, or why it failed in
- * *ret_failed, which the caller frees; or -1 with err set. */
+ * cannot decide about the next check. Not in a baseline of the user's own files. Returns 0, or why
+ * it failed in *ret_failed, which the caller frees; or -1 with err set. */
 int verification_settle(struct supervisor *sup, char **ret_failed, struct error *err);
 
 /* Ends the round, and removes its views. */

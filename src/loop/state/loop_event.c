@@ -28,7 +28,8 @@ static const char *const events[] = {
 static const unsigned char table[LOOP_STEP_COUNT][LOOP_EVENT_COUNT] = {
 	[LOOP_STEP_new] = { ON(created, baseline) },
 	[LOOP_STEP_baseline] = { ALWAYS(baseline), ON(git, baseline), ON(checked, baseline),
-				 ON(proved, baseline), ON(baselined, ready), ENDS },
+				 ON(proved, baseline), ON(examined, baseline), ON(baselined, ready),
+				 ENDS },
 	[LOOP_STEP_ready] = { ALWAYS(ready), ON(git, ready), ON(begun, agent), ON(rechecks, checks),
 			      ON(waits, waiting), ON(paused, paused), ENDS },
 	[LOOP_STEP_agent] = { ALWAYS(agent), ON(git, agent), ON(imported, agent), ON(ended, checks),

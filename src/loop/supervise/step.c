@@ -70,6 +70,20 @@ int step_closing(struct supervisor *sup, struct error *err)
 	return supervisor_append(sup, LOOP_EVENT_finished, data, err);
 }
 
+/* Pins files in a loop that begins with the result of another one, whose agent may have changed
+ * them. A supervisor that goes on after the first check finds them in the view. */
+static int pin_beginning(struct supervisor *sup, struct error *err)
+{
+	AUTO_FREE char *failed = NULL;
+
+	if (!sup->state.options.from || !verification_pins(sup) || sup->state.checks_done ||
+	    sup->leaving)
+		return 0;
+	if (loop_findings_take(sup, verification_pins(sup), &failed, err) < 0)
+		return -1;
+	return failed ? error_set(err, "the pinned files are not known: %.1500s", failed) : 0;
+}
+
 int step_baseline(struct supervisor *sup, struct error *err)
 {
 	AUTO_FREE char *folder = supervisor_iteration(sup, err);
@@ -89,7 +103,7 @@ int step_baseline(struct supervisor *sup, struct error *err)
 	if (failed)
 		return error_set(err, "the first checkpoint could not be taken: %.1500s", failed);
 	if (loop_git_open(sup, err) < 0 || verification_open(sup, err) < 0 ||
-	    check_round_run(sup, folder, err) < 0)
+	    pin_beginning(sup, err) < 0 || check_round_run(sup, folder, err) < 0)
 		return -1;
 	if (sup->state.step != LOOP_STEP_baseline || sup->leaving)
 		return 0;
