@@ -6,19 +6,23 @@
  */
 #include "draft/copied.h"
 #include "draft/draft_kind.h"
+#include "draft/draft_layer.h"
 #include "draft/tree_copy.h"
 #include "draft/tree_pins.h"
+#include "util/file/dirwalk.h"
 #include "util/file/durable.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
 #include "util/mem.h"
 #include "util/text/text.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/mount.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
@@ -161,15 +165,116 @@ int draft_copy_prepare(const struct draft_request *request, struct draft_made *m
 	return complete(request, folder, err);
 }
 
-/* Hidden files are empty in a copy, and are known by their inodes wherever a command moved them.
- * Another copy would not know them, and an apply would take them for emptied. */
+/* ---- beginning with the changes of another copy ---- */
+
+static int seed_folder(const struct draft_layer *from, int to, uint64_t *left_out,
+		       struct error *err);
+
+/* Reports whether an entry, or one below it, is empty because the fence hides its content. Such a
+ * file is known by its inode, wherever a command moved it, and another copy would not know it. */
+static bool has_emptied(const struct draft_layer *from, int folder, const char *name)
+{
+	AUTO_FD inner = -1;
+	struct stat status;
+	DIR *dir;
+	bool found = false;
+
+	for (size_t i = 0; fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+			   i < from->root->copied.emptied_count;
+	     i++)
+		if (from->root->copied.emptied[i].inode == status.st_ino)
+			return true;
+	inner = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	dir = inner < 0 ? NULL : fdopendir(dup(inner));
+	for (struct dirent *entry; dir && !found && (entry = readdir(dir));)
+		found = strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
+			has_emptied(from, inner, entry->d_name);
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+/* Makes an entry the same as in the other copy. */
+static int seed_own(const struct draft_layer *from, const char *name, int to, uint64_t *left_out,
+		    struct error *err)
+{
+	if (from->root->copied.emptied_count && has_emptied(from, from->folder, name))
+		return error_with(err, ERROR_REFUSED,
+				  "a hidden file was moved in the draft that this one begins with: "
+				  "'%s' has it",
+				  name);
+	if (dirwalk_remove(to, name, NULL) < 0 && errno != ENOENT)
+		return error_sys(err, "replace '%s' in the draft", name);
+	return tree_copy_entry(from->folder, name, to, left_out, err);
+}
+
+/* Adds the changes in a folder of both, which somebody may have removed from the project since. */
+static int seed_inner(const struct draft_layer *above, const struct draft_layer *from,
+		      const char *name, int to, uint64_t *left_out, struct error *err)
+{
+	AUTO_FD inner = openat(to, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat status;
+
+	if (inner < 0)
+		return seed_own(above, name, to, left_out, err);
+	if (seed_folder(from, inner, left_out, err) < 0)
+		return -1;
+	return fstat(from->folder, &status) < 0 || fchmod(inner, status.st_mode & 07777) < 0
+		       ? error_sys(err, "set the mode of '%s' in the draft", name)
+		       : 0;
+}
+
+static int seed_entry(const struct draft_layer *from, const char *name, int to, uint64_t *left_out,
+		      struct error *err)
+{
+	struct draft_layer inner;
+	enum draft_layer_state state = draft_layer_enter(from, name, &inner);
+	int result = state == DRAFT_LAYER_OWN ? seed_own(from, name, to, left_out, err)
+		     : state == DRAFT_LAYER_FOLDER
+			     ? seed_inner(from, &inner, name, to, left_out, err)
+			     : 0;
+
+	fd_close(&inner.folder);
+	return result;
+}
+
+/* Adds the changes in a folder: the entries that it has, and those that it had. */
+static int seed_folder(const struct draft_layer *from, int to, uint64_t *left_out,
+		       struct error *err)
+{
+	int own = openat(from->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = own < 0 ? NULL : fdopendir(own);
+	const char *name;
+	int result = dir ? 0 : error_sys(err, "read a folder of the draft");
+
+	for (struct dirent *entry; result == 0 && (entry = readdir(dir));)
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+			result = seed_entry(from, entry->d_name, to, left_out, err);
+	if (dir)
+		closedir(dir);
+	for (size_t i = 0; result == 0 && (name = draft_layer_copied(from, i)); i++)
+		if (faccessat(from->folder, name, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+			result = seed_entry(from, name, to, left_out, err);
+	return result;
+}
+
 int draft_copy_seed(const char *folder, const char *from, struct error *err)
 {
-	(void)folder;
-	return error_with(err, ERROR_REFUSED,
-			  "'%s' is a copy of the project, and only a draft that is an overlay can "
-			  "be the beginning of another one (see: ringfence doctor)",
-			  from);
+	AUTO_FREE char *target = path_join(folder, FILES);
+	AUTO_FD to = draft_kind_open_folder(target, err);
+	struct draft_layer_root root;
+	uint64_t left_out = 0;
+	int result = to < 0 ? -1 : draft_layer_open(from, &root, err);
+
+	if (to < 0)
+		return -1;
+	if (result == 0)
+		result = seed_folder(&root.top, to, &left_out, err);
+	draft_layer_release(&root);
+	if (result == 0 && left_out)
+		return error_with(err, ERROR_DENIED, "%llu changed files in '%s' cannot be read",
+				  (unsigned long long)left_out, from);
+	return result == 0 && syncfs(to) < 0 ? error_sys(err, "sync '%s'", target) : result;
 }
 
 /* ---- showing it ---- */

@@ -517,7 +517,7 @@ int tree_copy_run(struct tree_copy *copy, struct error *err)
 	return result;
 }
 
-int tree_copy_entry(int from, const char *name, int to, struct error *err)
+int tree_copy_entry(int from, const char *name, int to, uint64_t *left_out, struct error *err)
 {
 	struct tree_copy copy = { .from = from, .to = to };
 	struct copying at = {
@@ -529,5 +529,7 @@ int tree_copy_entry(int from, const char *name, int to, struct error *err)
 	release_linked(&at);
 	buffer_release(&at.path);
 	free(copy.emptied);
+	if (left_out)
+		*left_out += copy.left_out;
 	return result;
 }

@@ -47,7 +47,8 @@ int tree_copy_measure(struct tree_copy *copy, struct error *err);
 int tree_copy_run(struct tree_copy *copy, struct error *err);
 
 /* Copies one entry of a folder, with everything in it, to another folder, which has no entry with
- * this name. Returns 0, or -1 with err set. */
-int tree_copy_entry(int from, const char *name, int to, struct error *err);
+ * this name. *left_out, unless it is NULL, grows as in struct tree_copy. Returns 0, or -1 with err
+ * set. */
+int tree_copy_entry(int from, const char *name, int to, uint64_t *left_out, struct error *err);
 
 #endif

@@ -73,8 +73,9 @@ static int copy_entry(const struct copying *copying, const struct dirwalk_entry 
 		return error_sys(copying->err, "create the pinned '%s' in a copy", entry->path);
 	if (entry->type == DT_DIR)
 		return copy_mode(copying, entry, folder);
-	return is_mark(entry) ? 0
-			      : tree_copy_entry(entry->folder, entry->name, folder, copying->err);
+	return is_mark(entry)
+		       ? 0
+		       : tree_copy_entry(entry->folder, entry->name, folder, NULL, copying->err);
 }
 
 static enum dirwalk_verdict visit(void *context, const struct dirwalk_entry *entry)

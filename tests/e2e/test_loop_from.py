@@ -25,7 +25,8 @@ def begin(t, git=True, **files):
 
 def work(loop, script, *words, check="true", code=0):
     """Runs a loop whose agent is this script; returns its id."""
-    result = loop.ringfence("run", "make it", "--agent-command", f"cat >/dev/null; {script}", "--check", check, *words)
+    result = loop.ringfence("run", "make it", "--agent-command", f"cat >/dev/null; {script}", "--check", check,
+                            "--draft-kind", getattr(loop, "kind", "auto"), *words)
     equal(result.code, code, "exit status of run", result)
     loop.told = result.out + result.err
     loop.ident = None
@@ -40,9 +41,10 @@ def shown(loop, ident, *paths):
     return result.out
 
 
-@cases("git", "plain")
-def test_a_loop_begins_with_the_result_of_another_one(t, kind):
-    loop = begin(t)[0] if kind == "git" else begin(t, git=False)
+@cases(("git", "overlay"), ("plain", "overlay"), ("git", "copy"), ("plain", "copy"))
+def test_a_loop_begins_with_the_result_of_another_one(t, repository, kind):
+    loop = begin(t)[0] if repository == "git" else begin(t, git=False)
+    loop.kind = kind
     before = listing(loop.project)
     first = work(loop, "echo one >one; rm gone; mkdir -p a/b; echo deep >a/b/c; chmod 700 a/b; sed -i s/1/first/ text", check="test -f one")
     second = work(loop, "test -f one && ! test -e gone && echo two >two", "--from", first, check="test -f two")
@@ -78,8 +80,10 @@ def test_without_a_commit_of_the_other_one_it_continues_what_that_began_with(t):
     equal(repo.git("diff", "--name-only", f"ringfence/{first}", f"ringfence/{third}"), "three", "the change in the branch")
 
 
-def test_ignored_files_come_with_it(t):
+@cases("overlay", "copy")
+def test_ignored_files_come_with_it(t, kind):
     loop, _ = begin(t, **{".gitignore": "built/\n"})
+    loop.kind = kind
     first = work(loop, "mkdir built; echo made >built/it", check="test -f built/it")
     second = work(loop, "echo more >>built/it; echo two >two", "--from", first, check="test -f two")
     contains(shown(loop, second, "built/it"), "made\nmore")
@@ -106,10 +110,32 @@ def test_pinned_files_are_those_of_the_user_whatever_the_first_loop_made_of_them
     contains(shown(loop, third, "one", "two", "wanted"), "one: one\ntwo: two\nwanted: wanted")
 
 
+def test_a_draft_of_another_kind_is_refused(t):
+    loop, _ = begin(t)
+    first = work(loop, "echo one >one", "--draft-kind", "copy", check="test -f one")
+    result = loop.ringfence("run", "make it", "--agent-command", "true", "--check", "true", "--from", first, "--draft-kind", "overlay")
+    equal(result.code, 125, "exit status", result)
+    contains(result.err, "is of the kind 'copy', and this one is of the kind 'overlay' (to choose: --draft-kind copy)")
+    equal(len(json.loads(loop.ringfence("status", "--json").out)["loops"]), 1, "loops")
+
+
+def test_secrets_stay_hidden_and_whole_in_a_chain_of_copies(t):
+    loop = begin(t, git=False, **{".env": "SECRET=1\n"})
+    loop.kind = "copy"
+    first = work(loop, "echo one >one; cat .env >leak 2>&1", check="test -f one")
+    second = work(loop, "echo two >two; cat .env >>leak 2>&1", "--from", first, check="test -f two")
+    lacks(shown(loop, second, "leak", "one"), "SECRET=1")
+    equal(loop.ringfence("apply", second).code, 0, "exit status of apply")
+    with open(loop.path(".env"), encoding="utf-8") as file:
+        equal(file.read(), "SECRET=1\n", "the secret of the user")
+
+
 # Two results
 
-def test_changes_that_do_not_conflict_are_merged_and_verified_without_an_agent(t):
+@cases("overlay", "copy")
+def test_changes_that_do_not_conflict_are_merged_and_verified_without_an_agent(t, kind):
     loop, repo = begin(t)
+    loop.kind = kind
     first = work(loop, "sed -i s/1/first/ text; echo one >one", check="test -f one")
     second = work(loop, "sed -i s/7/second/ text; echo two >two; rm gone", check="test -f two")
     merged = work(loop, "echo never >never", "--from", first, "--with", second, check="test -f one && test -f two && ! test -f never")

@@ -183,7 +183,7 @@ static int copy(const struct showing *show, const struct level *level, const cha
 	if (folder < 0)
 		return error_sys(show->err, "create the pinned '%s'", level->path);
 	fault_point();
-	return tree_copy_entry(level->project, name, folder, show->err);
+	return tree_copy_entry(level->project, name, folder, NULL, show->err);
 }
 
 static int show_level(struct showing *show, struct level *level);
