@@ -15,6 +15,20 @@ FOLDER_MODES = [0o755, 0o700, 0o555, 0o775, 0o500, 0o000]
 GIT = [b".git", b".GIT", b"git~1", b".git "]
 
 
+def content(path, mode):
+    """What is in a file, also in one that may not be read. In overlayfs, a name may open by an older mode than it shows, if
+    another name of the file was used to change the mode."""
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except PermissionError:
+        os.chmod(path, 0o600)
+        with open(path, "rb") as file:
+            text = file.read()
+        os.chmod(path, mode)
+        return text
+
+
 def listing(root, skip=(b".git",)):
     """Everything below a folder: kind, mode, content, and which names are links to one file."""
     found, inodes = {}, {}
@@ -36,12 +50,7 @@ def listing(root, skip=(b".git",)):
         elif kind == stat.S_IFLNK:
             found[name] = ("link", os.readlink(path))
         elif kind == stat.S_IFREG:
-            if not mode & 0o400:
-                os.chmod(path, 0o600)
-            with open(path, "rb") as file:
-                text = file.read()
-            if not mode & 0o400:
-                os.chmod(path, mode)
+            text = content(path, mode)
             inodes.setdefault(info.st_ino, []).append(name)
             found[name] = ("file", mode, text if len(text) < 1 << 16 else (len(text), hashlib.sha256(text).hexdigest()))
         else:
@@ -150,8 +159,7 @@ class Editor:
                    self.new_path())
 
     def hard_link(self):
-        # Overlayfs: of two names of a file that was closed when it got the second one, each opens by the mode that was set by itself.
-        path = self.pick(lambda mode: stat.S_ISREG(mode) and mode & stat.S_IRUSR)
+        path = self.pick(stat.S_ISREG)
         if path:
             os.link(path, self.new_path())
 
