@@ -3,11 +3,6 @@
 
 #include "decision/lines.h"
 
-struct fence {
-	char mark; /* of the open fence, or 0 */
-	size_t size;
-};
-
 static const char *skip_blanks(const char *at, const char *end)
 {
 	while (at < end && (*at == ' ' || *at == '\t'))
@@ -33,7 +28,7 @@ static const char *after_marker(const char *at, const char *end)
 }
 
 /* Opens or closes a fence. Returns whether this line is one. */
-static bool read_fence(struct fence *fence, const char *at, const char *end)
+static bool read_fence(struct boxes_fence *fence, const char *at, const char *end)
 {
 	char mark = *at;
 	size_t size = 0;
@@ -48,30 +43,40 @@ static bool read_fence(struct fence *fence, const char *at, const char *end)
 		for (; at < end; at++)
 			if (mark == '`' && *at == '`')
 				return false; /* inline code */
-		*fence = (struct fence){ .mark = mark, .size = size };
+		*fence = (struct boxes_fence){ .mark = mark, .size = size };
 	} else if (mark == fence->mark && size >= fence->size && skip_blanks(at, end) == end) {
-		*fence = (struct fence){ 0 };
+		*fence = (struct boxes_fence){ 0 };
 	} else {
 		return false;
 	}
 	return true;
 }
 
-static void count_line(struct boxes *boxes, const char *at, const char *end)
+/* Returns whether there is a box, and whether it is ticked. */
+static enum boxes_kind read_box(const char *at, const char *end)
 {
-	uint32_t *counter;
-
 	if (end - at < 3 || at[0] != '[' || at[2] != ']')
-		return;
+		return BOXES_NONE;
 	if (end - at > 3 && at[3] != ' ' && at[3] != '\t')
-		return;
-	if (at[1] == ' ')
-		counter = &boxes->open;
-	else if (at[1] == 'x' || at[1] == 'X')
-		counter = &boxes->ticked;
-	else
-		return;
-	*counter += *counter < UINT32_MAX;
+		return BOXES_NONE;
+	return at[1] == ' ' ? BOXES_OPEN : at[1] == 'x' || at[1] == 'X' ? BOXES_TICKED : BOXES_NONE;
+}
+
+enum boxes_kind boxes_read(struct boxes_fence *fence, const char *text, size_t size,
+			   const char **ret_mark)
+{
+	const char *end = text + size;
+	const char *item = skip_blanks(text, end);
+	bool listed = false;
+
+	for (const char *next; item < end && (next = after_marker(item, end)); item = next)
+		listed = true;
+	if (item == end)
+		return BOXES_NONE;
+	if (!(fence->mark && listed) && read_fence(fence, item, end))
+		return BOXES_FENCE;
+	*ret_mark = item + 1;
+	return listed ? read_box(item, end) : BOXES_NONE;
 }
 
 static uint32_t sum(uint32_t a, uint32_t b)
@@ -84,22 +89,20 @@ void boxes_count(const char *text, size_t size, struct boxes *ret_boxes)
 	const char *at = text;
 	struct boxes shown = { 0 };
 	struct boxes hidden = { 0 }; /* since the fence that is open now */
-	struct fence fence = { 0 };
+	struct boxes_fence fence = { 0 };
 	struct lines_line line;
 
 	while (lines_next(&at, text + size, &line)) {
-		const char *end = line.text + line.size;
-		const char *item = skip_blanks(line.text, end);
-		bool listed = false;
+		const char *mark;
+		enum boxes_kind kind = boxes_read(&fence, line.text, line.size, &mark);
+		struct boxes *boxes = fence.mark ? &hidden : &shown;
 
-		for (const char *next; item < end && (next = after_marker(item, end)); item = next)
-			listed = true;
-		if (item == end)
-			continue;
-		if (!(fence.mark && listed) && read_fence(&fence, item, end))
+		if (kind == BOXES_FENCE)
 			hidden = (struct boxes){ 0 };
-		else if (listed)
-			count_line(fence.mark ? &hidden : &shown, item, end);
+		else if (kind == BOXES_OPEN)
+			boxes->open += boxes->open < UINT32_MAX;
+		else if (kind == BOXES_TICKED)
+			boxes->ticked += boxes->ticked < UINT32_MAX;
 	}
 	*ret_boxes = (struct boxes){ .open = sum(shown.open, hidden.open),
 				     .ticked = sum(shown.ticked, hidden.ticked) };

@@ -64,6 +64,7 @@ fuzz_fn fuzz_terminal;
 fuzz_fn fuzz_text;
 fuzz_fn fuzz_tls_hello;
 fuzz_fn fuzz_usage;
+fuzz_fn fuzz_worklist;
 fuzz_fn fuzz_verdict;
 
 #ifdef FUZZING

@@ -16,7 +16,7 @@ GIT = [b".git", b".GIT", b"git~1", b".git "]
 
 
 def content(path, mode):
-    """What is in a file, also in one that may not be read. In overlayfs, a name may open by an older mode than it shows, if
+    """The bytes of a file, also of one that may not be read. In overlayfs, a name may open by an older mode than it shows, if
     another name of the file was used to change the mode."""
     try:
         with open(path, "rb") as file:
