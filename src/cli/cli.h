@@ -107,6 +107,7 @@ extern const struct cli_command cmd_status;
 extern const struct cli_command cmd_suggest;
 extern const struct cli_command cmd_trust;
 extern const struct cli_command cmd_untrust;
+extern const struct cli_command cmd_work;
 
 /* All public commands, in the order of --help; ends with NULL. */
 extern const struct cli_command *const cli_commands[];

@@ -22,7 +22,9 @@
 
 enum { FORMAT = 1, BUSY_MS = 5000 };
 
-#define SUPERVISOR "ringfence-loop" /* the process name of a supervisor */
+/* The process names of supervisors: of a loop, and of a batch. */
+#define SUPERVISOR       "ringfence-loop"
+#define BATCH_SUPERVISOR "ringfence-work"
 
 /* The functions by which SQLite uses the database's file; see map_index(). */
 struct journal_file {
@@ -377,7 +379,8 @@ int journal_follow(struct journal *store, struct journal_mark *mark, journal_fn 
 /*
  * For the crash tests: RINGFENCE_FAULT=N kills this process, like kill -9, just before its event
  * number N is written; N+ just after. With a k appended, the supervisor's keeper is killed instead;
- * with a b, both are; with an s, the supervisor is stopped until it gets SIGCONT.
+ * with a b, both are; with an s, the supervisor is stopped until it gets SIGCONT. With a w, only
+ * the supervisor of a batch does any of this.
  */
 static void fault(const struct journal *store, bool written)
 {
@@ -387,8 +390,9 @@ static void fault(const struct journal *store, bool written)
 	if (!wanted || strtol(wanted, NULL, 10) != store->appended ||
 	    (strchr(wanted, '+') != NULL) != written)
 		return;
-	if (strpbrk(wanted, "kbs") &&
-	    (prctl(PR_GET_NAME, name) < 0 || strcmp(name, SUPERVISOR) != 0))
+	if (strpbrk(wanted, "kbsw") &&
+	    (prctl(PR_GET_NAME, name) < 0 ||
+	     strcmp(name, strchr(wanted, 'w') ? BATCH_SUPERVISOR : SUPERVISOR) != 0))
 		return;
 	if (strpbrk(wanted, "kb") && getppid() > 1)
 		kill(getppid(), SIGKILL);

@@ -153,6 +153,15 @@ static int add_phases(json_t *config, const struct op_start_request *request)
 	return result;
 }
 
+/* Adds what is only known when the loop starts. */
+static void set_place(json_t *config, const struct op_start_result *result)
+{
+	set_text(config, "origin", result->worktree.root ? result->worktree.origin : NULL);
+	set_text(config, "work_tree", result->worktree.root);
+	set_text(config, "draft", result->draft.folder);
+	op_start_from_config(&result->from, config);
+}
+
 /* Fixes the loop's configuration once and for all. */
 static int make_config(const struct op_start_request *request, struct op_start_result *result,
 		       struct error *err)
@@ -171,16 +180,13 @@ static int make_config(const struct op_start_request *request, struct op_start_r
 			"the journal cannot store a text or a path that is not valid UTF-8");
 	}
 	result->config = config;
-	set_text(config, "origin", result->worktree.root ? result->worktree.origin : NULL);
-	set_text(config, "work_tree", result->worktree.root);
+	set_place(config, result);
 	json_object_set(config, "findings", goal->findings);
 	json_object_set(config, "final_checks", goal->final_checks);
 	set_text(config, "hold_out", goal->hold_out);
 	json_object_set(config, "check_cache", goal->check_cache);
 	json_object_set(config, "pin", goal->pin);
 	json_object_set(config, "unpin", goal->unpin);
-	set_text(config, "draft", result->draft.folder);
-	op_start_from_config(&result->from, config);
 	if (goal->found)
 		json_object_set_new(config, "check_found", json_true());
 	if (goal->prove_check)
@@ -241,6 +247,14 @@ enum op_status op_start_plan(const struct op_start_request *request, struct op_s
 			       place_sessions(request, result, err) < 0
 		       ? op_status_of(err)
 		       : OP_DONE;
+}
+
+enum op_status op_start_plan_stored(const struct op_start_request *request, const json_t *config,
+				    struct op_start_result *result, struct error *err)
+{
+	result->config = json_deep_copy(config);
+	set_place(result->config, result);
+	return make_plan(request, result, err) < 0 ? op_status_of(err) : OP_DONE;
 }
 
 /* ---- the start ---- */

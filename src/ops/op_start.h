@@ -108,6 +108,11 @@ enum op_status op_start_prepare(const struct op_start_request *request,
 enum op_status op_start_plan(const struct op_start_request *request, struct op_start_result *result,
 			     struct error *err);
 
+/* Plans by a configuration that was made before, in place of op_start_plan(). The request needs
+ * only what op_start_prepare() needs. */
+enum op_status op_start_plan_stored(const struct op_start_request *request, const json_t *config,
+				    struct op_start_result *result, struct error *err);
+
 /* Returns OP_RUNNING if another loop is running in the project. */
 enum op_status op_start(const struct op_start_request *request, struct op_start_result *result,
 			struct error *err);

@@ -4,6 +4,7 @@
 #include "draft/draft.h"
 #include "snapshot/snapshot.h"
 #include "util/file/fd.h"
+#include "util/mem.h"
 #include "util/text/jsonget.h"
 
 #include <string.h>
@@ -107,18 +108,43 @@ static void read_conflicts(const json_t *answer, struct list *conflicts)
 	}
 }
 
-/* Merges what the second loop has changed since it began. */
+/* Finds the checkpoint that the changes of the second loop are compared with: where it began or, if
+ * it has merged a loop itself, the result that it merged that into. */
+static int find_base(const char *state, const struct client_loop *with, char **ret_loop,
+		     int64_t *ret_number, struct error *err)
+{
+	struct client_loop below = { 0 };
+
+	if (!with->state.options.with) {
+		*ret_loop = mem_dup(with->id);
+		*ret_number = with->state.start;
+		return 0;
+	}
+	if (find(state, with->state.options.project, with->state.options.from, &below, err) < 0)
+		return -1;
+	*ret_loop = mem_dup(below.id);
+	*ret_number = below.state.checkpoint;
+	client_loop_release(&below);
+	return 0;
+}
+
+/* Merges what the second loop has changed since then. */
 static int merge(const char *state, const struct client_loop *with, const char *id,
 		 const char *draft, struct list *conflicts, struct error *err)
 {
+	AUTO_FREE char *base = NULL;
 	struct snapshot_work work;
 	json_t *answer = NULL;
+	int64_t number;
 	int result;
 
+	if (find_base(state, with, &base, &number, err) < 0)
+		return -1;
 	snapshot_begin(&work, "combine", state, with->state.options.project, id);
 	snapshot_tell(&work, "draft", draft);
 	snapshot_tell(&work, "other", with->id);
-	snapshot_tell_number(&work, "from", with->state.start);
+	snapshot_tell(&work, "base", base);
+	snapshot_tell_number(&work, "from", number);
 	snapshot_tell_number(&work, "to", with->state.checkpoint);
 	result = snapshot_run(&work, -1, &answer, err);
 	snapshot_release(&work);

@@ -182,6 +182,12 @@ int loop_request_choose(struct loop_request *request, const char *objective, str
 	return 0;
 }
 
+void loop_request_want_promise(struct loop_request *request)
+{
+	if (!request->goal.promise)
+		request->goal.promise = request->start.goal.promise = PROMISE_DEFAULT;
+}
+
 static bool uses_builtin(const struct choice_list *agents)
 {
 	for (size_t i = 0; i < agents->total; i++)

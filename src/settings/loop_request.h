@@ -38,6 +38,10 @@ void loop_request_release(struct loop_request *request);
 /* Chooses the agent and the goal, and sets limits and prices. The objective is borrowed. */
 int loop_request_choose(struct loop_request *request, const char *objective, struct error *err);
 
+/* After loop_request_choose(): demands a promise as well, if the settings do not. For loops whose
+ * checks often pass before the work has begun. */
+void loop_request_want_promise(struct loop_request *request);
+
 /* Chooses only the agent. */
 int loop_request_choose_agent(struct loop_request *request, struct error *err);
 

@@ -11,20 +11,20 @@
 
 struct combining {
 	struct snapshot_request *request;
-	struct node base, theirs; /* of the other loop, before and after */
+	struct node base, theirs; /* before and after the other loop */
 	struct look present;
 	struct tree_merge merge;
 	struct look wanted; /* the merged tree */
 };
 
-/* Loads a checkpoint of the other loop. */
-static int load(struct snapshot_request *request, const char *number, struct node *ret_root,
-		struct error *err)
+/* Loads a checkpoint of a loop. */
+static int load(struct snapshot_request *request, const char *loop, const char *number,
+		struct node *ret_root, struct error *err)
 {
 	struct checkpoint_repo_item checkpoint;
 
-	return checkpoint_repo_read(&request->repo, request->other,
-				    strtoll(number ? number : "0", NULL, 10), &checkpoint, err) < 0
+	return checkpoint_repo_read(&request->repo, loop, strtoll(number ? number : "0", NULL, 10),
+				    &checkpoint, err) < 0
 		       ? -1
 		       : tree_reader_load(&request->repo, &checkpoint.tree, ret_root, err);
 }
@@ -74,15 +74,15 @@ static void combining_release(struct combining *at)
 int combine_loop(struct snapshot_request *request, struct error *err)
 {
 	struct combining at = { .request = request };
-	int result = checkpoint_begin(request, err) < 0 ||
-				     load(request, request->from, &at.base, err) < 0 ||
-				     load(request, request->to, &at.theirs, err) < 0 ||
-				     look_scan(&request->repo, &request->look, &at.present, err) <
-					     0 ||
-				     look_finish(&request->repo, &at.present, err) < 0 ||
-				     merge(&at, err) < 0
-			     ? -1
-			     : write(&at, err);
+	int result =
+		checkpoint_begin(request, err) < 0 ||
+				load(request, request->base, request->from, &at.base, err) < 0 ||
+				load(request, request->other, request->to, &at.theirs, err) < 0 ||
+				look_scan(&request->repo, &request->look, &at.present, err) < 0 ||
+				look_finish(&request->repo, &at.present, err) < 0 ||
+				merge(&at, err) < 0
+			? -1
+			: write(&at, err);
 
 	combining_release(&at);
 	return result;

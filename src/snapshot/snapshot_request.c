@@ -35,6 +35,7 @@ static const struct key {
 	KEY("from", TEXT, from),
 	KEY("to", TEXT, to),
 	KEY("other", TEXT, other),
+	KEY("base", TEXT, base),
 	KEY("path", TEXT, path),
 	KEY("style", TEXT, style),
 	KEY("findings", FLAG, findings),

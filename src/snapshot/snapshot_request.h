@@ -24,6 +24,7 @@ struct snapshot_request_gate {
 struct snapshot_request {
 	const char *store, *from, *to, *path, *style;
 	const char *other;   /* another loop of the project, or NULL */
+	const char *base;    /* the loop whose checkpoint `from` is, or NULL */
 	bool findings;       /* of a diff: signs that it weakens the checks */
 	struct list actions; /* on findings: changes to the defaults */
 	const char

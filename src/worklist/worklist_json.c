@@ -70,7 +70,7 @@ static void add_depends(struct worklist_item *item, const json_t *list)
 	}
 }
 
-/* The member that says whether an entry is done: its values, and the whole of it. */
+/* The member that says whether an entry is done: its values, and the whole member. */
 struct member {
 	const char *key, *done, *open, *inserted;
 };

@@ -9,7 +9,7 @@
 
 enum { NUSD_PER_THOUSANDTH = 1000000 };
 
-/* What a key of a task sets. */
+/* The kind of value that a key sets. */
 enum kind { TEXT, LIST, NUMBER, MONEY, FLAG };
 
 static const struct key {

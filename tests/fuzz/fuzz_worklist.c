@@ -1,4 +1,7 @@
-// sources: src/worklist/worklist.c src/worklist/worklist_build.c src/worklist/worklist_model.c src/worklist/worklist_json.c src/worklist/worklist_markdown.c src/worklist/worklist_place.c src/worklist/worklist_yaml.c src/config/yaml.c src/config/problem.c src/decision/boxes.c src/decision/lines.c -ljansson -lyaml
+// sources: src/worklist/worklist.c src/worklist/worklist_build.c src/worklist/worklist_model.c
+// sources: src/worklist/worklist_json.c src/worklist/worklist_markdown.c
+// sources: src/worklist/worklist_place.c src/worklist/worklist_yaml.c src/config/yaml.c
+// sources: src/config/problem.c src/decision/boxes.c src/decision/lines.c -ljansson -lyaml
 /* A list of tasks: the first byte chooses its name. Marking an item and taking that
  * back a second time has the same result as the first time. */
 #include "fuzz.h"

@@ -1,4 +1,6 @@
-/* ringfence keep: the keeper of a loop. Internal: only ringfence itself starts it. */
+/* ringfence keep: the keeper of a loop or a batch. Internal: only ringfence itself starts it. */
+#include "batch/batch_drive.h"
+#include "batch/batch_folder.h"
 #include "cli/cli.h"
 #include "loop/supervise/drive.h"
 #include "loop/supervise/keeper.h"
@@ -18,7 +20,8 @@ static int run_keep(const struct cli_command *command, char **argv)
 		error_set(&err, "keep is an internal command; use ringfence run --detach");
 		return cli_fail(&err);
 	}
-	return keeper_run(argv[1], (pid_t)strtol(argv[2], NULL, 10), drive_run);
+	return keeper_run(argv[1], (pid_t)strtol(argv[2], NULL, 10),
+			  batch_folder_is(argv[1]) ? batch_drive_run : drive_run);
 }
 
 const struct cli_command cmd_keep = {

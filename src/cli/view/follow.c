@@ -5,11 +5,11 @@
 #include "cli/view/activity.h"
 #include "cli/view/estimate_text.h"
 #include "cli/view/event_text.h"
+#include "cli/view/interrupt.h"
 #include "util/file/fd.h"
 #include "util/mem.h"
 
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,17 +31,6 @@ struct follow {
 	int inotify;    /* watches the loop's folder */
 	int gone;       /* consecutive polls without a supervisor */
 };
-
-static volatile sig_atomic_t interrupts; /* number of Ctrl-C */
-static volatile sig_atomic_t hung_up;    /* SIGTERM or SIGHUP: detach without a question */
-
-static void note_signal(int number)
-{
-	if (number == SIGINT)
-		interrupts++;
-	else
-		hung_up = 1;
-}
 
 /* Prints the agent's current activity, if it has changed. */
 static void print_activity(struct follow *follow)
@@ -96,7 +85,7 @@ static void wait_for_events(struct follow *follow)
 	int left_ms = follow->gone ? POLL_MS / 4 : POLL_MS;
 	char events[4096];
 
-	for (; left_ms > 0 && !interrupts && !hung_up; left_ms -= AGENT_POLL_MS) {
+	for (; left_ms > 0 && !interrupt_is_pending(); left_ms -= AGENT_POLL_MS) {
 		if (poll(&changed, 1, follow->view.agent.path ? AGENT_POLL_MS : left_ms) > 0 &&
 		    read(follow->inotify, events, sizeof events) >= 0)
 			return;
@@ -106,52 +95,13 @@ static void wait_for_events(struct follow *follow)
 	}
 }
 
-/* Waits for a key or a signal. Signals are blocked until ppoll(), so that none is lost. */
-static bool await_key(void)
-{
-	struct pollfd keys = { .fd = 0, .events = POLLIN };
-	sigset_t held;
-	sigset_t before;
-	int ready = 0;
-
-	sigemptyset(&held);
-	sigaddset(&held, SIGINT);
-	sigaddset(&held, SIGTERM);
-	sigaddset(&held, SIGHUP);
-	sigprocmask(SIG_BLOCK, &held, &before);
-	if (interrupts < 2 && !hung_up)
-		ready = ppoll(&keys, 1, NULL, &before);
-	sigprocmask(SIG_SETMASK, &before, NULL);
-	return ready > 0;
-}
-
-/* Asks what to do after Ctrl-C: 'd', 'p' or 'a'. A second Ctrl-C aborts. */
-static char ask_user(const struct follow *follow)
-{
-	char answer[16] = "";
-	ssize_t n;
-
-	if (hung_up || follow->view.json || !isatty(0) || !isatty(1))
-		return 'd';
-	printf("\nDetach (the loop continues in the background), pause or abort? [D/p/a, Ctrl-C: abort] ");
-	fflush(stdout);
-	n = await_key() ? read(0, answer, sizeof answer - 1) : 0;
-	if (n <= 0)
-		puts(""); /* Enter did not end the line */
-	if (interrupts > 1)
-		return 'a';
-	interrupts = 0;
-	return n <= 0 || answer[0] == '\n' ? 'd' : answer[0];
-}
-
 /* Asks the user and carries out the answer. Returns true to detach. */
 static bool handle_interrupt(struct follow *follow)
 {
 	const char *id = follow->view.loop->id;
-	char answer = ask_user(follow);
+	char answer = interrupt_ask("the loop", follow->view.json);
 	struct error err;
 
-	interrupts = 0;
 	if (answer == 'p' || answer == 'a') {
 		if (client_ask(follow->view.loop, answer == 'p' ? "pause" : "abort", false, &err) <
 		    0)
@@ -219,7 +169,6 @@ static void print_result(struct follow *follow, int code)
 int follow_loop(struct client_loop *loop, int64_t after, bool json)
 {
 	struct follow follow = { .seen = after };
-	struct sigaction action = { .sa_handler = note_signal };
 	struct error err;
 	bool detached = false;
 	int code;
@@ -228,12 +177,10 @@ int follow_loop(struct client_loop *loop, int64_t after, bool json)
 	follow.inotify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 	if (follow.inotify >= 0)
 		inotify_add_watch(follow.inotify, loop->folder, IN_MOVED_TO | IN_DELETE);
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-	sigaction(SIGHUP, &action, NULL);
+	interrupt_catch();
 	while (!detached && !catch_up(&follow, &err)) {
 		wait_for_events(&follow);
-		detached = (interrupts || hung_up) && handle_interrupt(&follow);
+		detached = interrupt_is_pending() && handle_interrupt(&follow);
 	}
 	code = detached ? LOOPS_INTERRUPTED : conclude(&follow, &err);
 	/* Return only after the last process of the loop is gone. */

@@ -346,13 +346,14 @@ bool judge_done_already(const struct loop_state *state)
 {
 	const struct loop_options *options = &state->options;
 	struct sums sums = sum_checks(state);
+	bool merges = options->with && !json_array_size(options->conflicts);
 	struct boxes boxes;
 
-	/* Only an agent can give a promise or resolve conflicts, final checks are for its work, and
-	 * phases need one. */
-	if (options->promise || json_array_size(options->conflicts) ||
-	    json_array_size(options->final_checks) || options->phase_count ||
-	    (!options->checks.count && !options->tasks))
+	/* Only an agent can resolve conflicts or give a promise, final checks are for its work, and
+	 * phases need one. The work of two loops that are merged without conflicts is done. */
+	if ((options->with && !merges) || json_array_size(options->final_checks) ||
+	    (!merges && (options->promise || options->phase_count ||
+			 (!options->checks.count && !options->tasks))))
 		return false;
 	count_boxes(options, &boxes);
 	return sums.held == options->checks.count &&

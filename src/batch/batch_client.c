@@ -1,0 +1,355 @@
+/* Creating, inspecting and controlling batches: see batch_client.h. */
+#include "batch/batch_client.h"
+
+#include "batch/batch_folder.h"
+#include "loop/state/loop_folder.h"
+#include "loop/supervise/control.h"
+#include "loop/supervise/keeper.h"
+#include "util/buffer.h"
+#include "util/clock.h"
+#include "util/file/fd.h"
+#include "util/file/path.h"
+#include "util/mem.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { START_MS = 15000, ASK_MS = 5000, STEP_MS = 10, TROUBLE_BYTES = 4096 };
+
+static void sleep_step(void)
+{
+	nanosleep(&(struct timespec){ .tv_nsec = STEP_MS * 1000000L }, NULL);
+}
+
+void batch_client_release(struct batch_client *batch)
+{
+	batch_state_release(&batch->state);
+	free(batch->id);
+	free(batch->folder);
+	free(batch->trouble);
+	*batch = (struct batch_client){ 0 };
+}
+
+void batch_clients_release(struct batch_clients *batches)
+{
+	for (size_t i = 0; i < batches->count; i++)
+		batch_client_release(&batches->items[i]);
+	free(batches->items);
+	*batches = (struct batch_clients){ 0 };
+}
+
+/* ---- reading ---- */
+
+static char *read_trouble(const char *folder)
+{
+	AUTO_FREE char *path = path_join(folder, "trouble.txt");
+	AUTO_FD fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(TROUBLE_BYTES);
+
+	return fd >= 0 && fd_read_all(fd, &text) == 0 ? mem_dup(buffer_text(&text)) : NULL;
+}
+
+static int read_state(struct batch_client *batch, struct error *err)
+{
+	AUTO_FREE char *path = path_join(batch->folder, "journal.db");
+	struct journal *store = NULL;
+	int result;
+
+	if (batch->damaged) {
+		batch_state_release(&batch->state);
+		batch->read = (struct journal_mark){ 0 };
+	}
+	if (journal_open(path, JOURNAL_READ, &store, err) < 0)
+		return -1;
+	result = batch_state_follow(store, &batch->read, &batch->state, err);
+	journal_close(store);
+	return result;
+}
+
+void batch_client_refresh(struct batch_client *batch)
+{
+	struct error err;
+
+	free(batch->trouble);
+	/* Locks first, then journal: a batch that ends in between must not look interrupted. */
+	batch->alive = loop_folder_is_locked(batch->folder) || loop_folder_is_kept(batch->folder);
+	batch->damaged = read_state(batch, &err) < 0;
+	batch->trouble = batch->damaged ? mem_dup(err.text) : read_trouble(batch->folder);
+}
+
+const char *batch_client_status(const struct batch_client *batch)
+{
+	if (batch->damaged)
+		return "failed";
+	if (batch->state.finished)
+		return batch->state.status ? batch->state.status : "failed";
+	if (batch->state.paused)
+		return "paused";
+	return batch->alive ? "running" : "interrupted";
+}
+
+int batch_client_follow(const struct batch_client *batch, struct journal_mark *mark,
+			journal_fn *take, void *context, struct error *err)
+{
+	AUTO_FREE char *path = path_join(batch->folder, "journal.db");
+	struct journal *store = NULL;
+	int result;
+
+	if (journal_open(path, JOURNAL_READ, &store, err) < 0)
+		return -1;
+	result = journal_follow(store, mark, take, context, err);
+	journal_close(store);
+	return result;
+}
+
+/* ---- finding ---- */
+
+/* Reads the batch in a folder. Returns false if there is none. */
+static bool read_batch(const char *batches, const char *id, struct batch_client *ret_batch)
+{
+	struct batch_client batch = { .id = mem_dup(id), .folder = path_join(batches, id) };
+	AUTO_FREE char *journal = path_join(batch.folder, "journal.db");
+
+	if (access(journal, F_OK) < 0) {
+		batch_client_release(&batch);
+		return false;
+	}
+	batch_client_refresh(&batch);
+	*ret_batch = batch;
+	return true;
+}
+
+int batch_client_list(const char *state, const char *project, struct batch_clients *ret_batches,
+		      struct error *err)
+{
+	AUTO_FREE char *batches = batch_folder_batches(state, err);
+	struct list ids = { 0 };
+
+	*ret_batches = (struct batch_clients){ 0 };
+	if (!batches || loop_folder_list(batches, &ids, err) < 0)
+		return -1;
+	for (size_t i = 0; i < ids.count; i++) {
+		struct batch_client batch;
+
+		if (!read_batch(batches, ids.items[i], &batch))
+			continue;
+		if (project && batch.state.project && strcmp(batch.state.project, project) != 0) {
+			batch_client_release(&batch);
+			continue;
+		}
+		ret_batches->items = mem_extend(ret_batches->items, ret_batches->count,
+						sizeof *ret_batches->items);
+		ret_batches->items[ret_batches->count++] = batch;
+	}
+	list_release(&ids);
+	return 0;
+}
+
+static int find_newest(const char *state, const char *project, struct batch_client *ret_batch,
+		       struct error *err)
+{
+	struct batch_clients all;
+
+	if (batch_client_list(state, project, &all, err) < 0)
+		return -1;
+	if (all.count) {
+		*ret_batch = all.items[--all.count];
+		batch_clients_release(&all);
+		return 0;
+	}
+	return error_with(err, ERROR_NOT_FOUND,
+			  "no work list of the project '%s' was run (see: ringfence work --help)",
+			  project);
+}
+
+int batch_client_find(const char *state, const char *id, const char *project,
+		      struct batch_client *ret_batch, struct error *err)
+{
+	AUTO_FREE char *batches = batch_folder_batches(state, err);
+
+	if (!batches)
+		return -1;
+	if (!id)
+		return find_newest(state, project, ret_batch, err);
+	if (*id && *id != '.' && !strchr(id, '/') && read_batch(batches, id, ret_batch))
+		return 0;
+	return error_with(err, ERROR_NOT_FOUND,
+			  "there is no batch '%.100s' (see: ringfence work --show)", id);
+}
+
+/* ---- writing ---- */
+
+/* Writes an event in place of a supervisor. The caller holds the lock. Consumes the data. */
+static int append(const struct batch_client *batch, enum journal_mode mode, enum batch_event kind,
+		  json_t *data, struct error *err)
+{
+	AUTO_FREE char *path = path_join(batch->folder, "journal.db");
+	AUTO_FREE char *text = data ? json_dumps(data, JSON_COMPACT) : NULL;
+	struct journal *store = NULL;
+	int result;
+
+	json_decref(data);
+	if (!text)
+		return error_with(err, ERROR_INVALID,
+				  "a text or a path is not valid UTF-8 and cannot be stored in the "
+				  "journal");
+	if (journal_open(path, mode, &store, err) < 0)
+		return -1;
+	result = journal_append(store, JOURNAL_NOW, clock_wall_ms(), batch_event_name(kind), text,
+				err);
+	journal_close(store);
+	return result;
+}
+
+/* Starts the keeper and waits until its supervisor has written an event. */
+static int start(struct batch_client *batch, struct error *err)
+{
+	int64_t seq = batch->state.last_seq;
+	int64_t until_ms = (int64_t)clock_steady_ms() + START_MS;
+
+	if (keeper_start(batch->folder, 0, NULL, err) < 0)
+		return -1;
+	do {
+		sleep_step();
+		batch_client_refresh(batch);
+	} while (batch->state.last_seq == seq && !batch->trouble &&
+		 (int64_t)clock_steady_ms() < until_ms);
+	if (batch->trouble && !batch->alive)
+		return error_set(err, "%s", batch->trouble);
+	return batch->state.last_seq == seq
+		       ? error_set(err, "the supervisor did not start (see %s/supervisor.log)",
+				   batch->folder)
+		       : 0;
+}
+
+int batch_client_create(const char *state, json_t *config, struct batch_client *ret_batch,
+			struct error *err)
+{
+	AUTO_FREE char *batches = batch_folder_batches(state, err);
+	struct batch_client batch = { 0 };
+
+	if (!batches || loop_folder_new(batches, &batch.id, &batch.folder, err) < 0)
+		return -1;
+	if (append(&batch, JOURNAL_CREATE, BATCH_EVENT_created,
+		   json_pack("{s:O}", "config", config), err) == 0) {
+		batch_client_refresh(&batch);
+		if (batch.damaged)
+			error_set(err, "%s", batch.trouble);
+		else if (start(&batch, err) == 0) {
+			*ret_batch = batch;
+			return 0;
+		}
+	}
+	batch_client_release(&batch);
+	return -1;
+}
+
+/* ---- requests ---- */
+
+static int ask_supervisor(const struct batch_client *batch, const char *wish, const char *task,
+			  struct error *err)
+{
+	json_t *request = json_pack("{s:s, s:s*}", "do", wish, "task", task);
+	int result = control_ask(batch->folder, request, err);
+
+	json_decref(request);
+	return result;
+}
+
+static int check_retry(const struct batch_client *batch, const char *task, struct error *err)
+{
+	long index = batch_state_find(&batch->state, task);
+
+	if (index < 0)
+		return error_with(err, ERROR_NOT_FOUND, "batch %s has no task '%.200s'", batch->id,
+				  task);
+	if (batch->state.tasks[index].step != BATCH_STEP_failed)
+		return error_with(err, ERROR_REFUSED, "the task '%.200s' has not failed: it is %s",
+				  task, batch_event_step_name(batch->state.tasks[index].step));
+	return 0;
+}
+
+/* Nothing is running: the request is recorded, and a supervisor carries it out. */
+static int record_request(struct batch_client *batch, const char *wish, const char *task,
+			  struct error *err)
+{
+	AUTO_FD lock = loop_folder_lock(batch->folder, err);
+	bool retry = strcmp(wish, "retry") == 0;
+	int result = 0;
+
+	if (lock < 0 || (retry && check_retry(batch, task, err) < 0))
+		return -1;
+	if (retry)
+		result = append(batch, JOURNAL_WRITE, BATCH_EVENT_retried,
+				json_pack("{s:s}", "task", task), err);
+	if (result == 0 && (batch->state.paused || batch->state.finished))
+		result = append(batch, JOURNAL_WRITE, BATCH_EVENT_resumed, json_object(), err);
+	if (result == 0 && (strcmp(wish, "abort") == 0 || strcmp(wish, "pause") == 0))
+		result = append(batch, JOURNAL_WRITE, BATCH_EVENT_asked,
+				json_pack("{s:s}", "wish", wish), err);
+	fd_close(&lock);
+	batch_client_refresh(batch);
+	return result < 0 ? -1 : start(batch, err);
+}
+
+static int check_request(const struct batch_client *batch, const char *wish, struct error *err)
+{
+	bool ends = strcmp(wish, "pause") == 0 || strcmp(wish, "abort") == 0;
+
+	if (batch->damaged)
+		return error_set(err, "%s", batch->trouble);
+	if (ends && batch->state.finished)
+		return error_with(err, ERROR_REFUSED, "batch %s has already ended: %s", batch->id,
+				  batch_client_status(batch));
+	if (strcmp(wish, "pause") == 0 && batch->state.paused)
+		return error_with(err, ERROR_REFUSED, "batch %s is already paused", batch->id);
+	return 0;
+}
+
+int batch_client_ask(struct batch_client *batch, const char *wish, const char *task,
+		     struct error *err)
+{
+	int64_t until_ms = (int64_t)clock_steady_ms() + ASK_MS;
+
+	if (check_request(batch, wish, err) < 0)
+		return -1;
+	/* A killed supervisor is started again within moments. */
+	while ((batch->alive ? ask_supervisor(batch, wish, task, err)
+			     : record_request(batch, wish, task, err)) < 0) {
+		if (err->status == ERROR_REFUSED || err->status == ERROR_NOT_FOUND ||
+		    (int64_t)clock_steady_ms() > until_ms)
+			return -1;
+		sleep_step();
+		batch_client_refresh(batch);
+		if (check_request(batch, wish, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int batch_client_resume(struct batch_client *batch, json_t *changes, struct error *err)
+{
+	AUTO_FD lock = -1;
+	int result = 0;
+
+	if (batch->damaged)
+		return error_set(err, "%s", batch->trouble);
+	lock = loop_folder_lock(batch->folder, err);
+	if (lock < 0 && err->status == ERROR_BUSY)
+		return error_with(err, ERROR_BUSY, "batch %s is already running", batch->id);
+	if (lock < 0)
+		return -1;
+	if (strcmp(batch_client_status(batch), "completed") == 0)
+		return error_with(err, ERROR_REFUSED, "batch %s is completed", batch->id);
+	if (json_object_size(changes))
+		result = append(batch, JOURNAL_WRITE, BATCH_EVENT_changed, json_incref(changes),
+				err);
+	if (result == 0 && (batch->state.paused || batch->state.finished))
+		result = append(batch, JOURNAL_WRITE, BATCH_EVENT_resumed, json_object(), err);
+	fd_close(&lock);
+	batch_client_refresh(batch);
+	return result < 0 ? -1 : start(batch, err);
+}

@@ -1,0 +1,592 @@
+/* Running a batch: see batch_drive.h. */
+#include "batch/batch_drive.h"
+
+#include "batch/batch_folder.h"
+#include "batch/batch_loop.h"
+#include "batch/batch_report.h"
+#include "batch/batch_schedule.h"
+#include "batch/batch_watch.h"
+#include "loop/state/loop_folder.h"
+#include "loop/state/loop_report.h"
+#include "loop/supervise/control.h"
+#include "loop/supervise/keeper.h"
+#include "loop/supervise/wait_set.h"
+#include "util/clock.h"
+#include "util/file/fd.h"
+#include "util/file/path.h"
+#include "util/id.h"
+#include "util/mem.h"
+#include "util/text/jsonget.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+/* While loops run, each is looked at this often: one whose processes were all killed changes
+ * nothing any more. A loop is continued this often after that. */
+enum { LOOK_MS = 2000, CONTINUE_MAX = 5 };
+
+enum { LOCK_TRIES = 200, REQUEST_MS = 1000, START_TRIES = 3 };
+
+struct drive {
+	const char *folder;
+	char *home; /* Ringfence's state folder */
+	struct journal *store;
+	struct batch_state state;
+	struct batch_watch watch;
+	bool *deciding; /* for batch_schedule() */
+	int lock, signals, farewell, control;
+	int64_t looked_ms;
+	bool leaving; /* got SIGTERM */
+	bool stale;   /* state.json is older than the state */
+	struct wait_set waits;
+};
+
+/* ---- events ---- */
+
+/* Writes an event and updates the state. Consumes the data. Returns 0, or -1 with err set. */
+static int append(struct drive *drive, enum batch_event kind, json_t *data, struct error *err)
+{
+	AUTO_FREE char *text = data ? json_dumps(data, JSON_COMPACT) : NULL;
+	struct journal_event event = { .seq = drive->state.last_seq + 1,
+				       .at_ms = clock_wall_ms(),
+				       .kind = batch_event_name(kind),
+				       .data = text };
+
+	json_decref(data);
+	if (!text)
+		return error_set(err, "an event cannot be written as JSON");
+	drive->stale = true;
+	return journal_append(drive->store, JOURNAL_NOW, event.at_ms, event.kind, text, err) < 0
+		       ? -1
+		       : batch_state_fold(&drive->state, &event, err);
+}
+
+static int append_task(struct drive *drive, enum batch_event kind, size_t task, const char *reason,
+		       struct error *err)
+{
+	return append(drive, kind,
+		      json_pack("{s:s, s:s*}", "task", drive->state.tasks[task].id, "reason",
+				reason),
+		      err);
+}
+
+/* ---- the loops ---- */
+
+/* A merge that may still be completed without an agent. */
+static bool is_deciding(const struct batch_task *task, const struct client_loop *loop)
+{
+	return task->step == BATCH_STEP_running && task->merged && loop->state.iteration == 0 &&
+	       loop->state.step != LOOP_STEP_paused && loop->state.step != LOOP_STEP_waiting;
+}
+
+/* A loop that was paused because the batch was is not one that waits for a person. */
+static int note_paused(struct drive *drive, size_t task, const struct client_loop *loop,
+		       struct error *err)
+{
+	return drive->state.tasks[task].step == BATCH_STEP_held
+		       ? 0
+		       : append_task(drive, BATCH_EVENT_held, task, loop->state.reason, err);
+}
+
+static int note_ended(struct drive *drive, size_t task, const struct client_loop *loop,
+		      struct error *err)
+{
+	AUTO_FREE char *reason = client_reason(loop);
+	json_t *data = json_pack("{s:s, s:s, s:o, s:I, s:i}", "task", drive->state.tasks[task].id,
+				 "status", client_status(loop), "reason",
+				 client_text(reason ? reason : ""), "spent_nusd",
+				 (json_int_t)loop->state.spent_nusd, "iterations",
+				 (int)loop->state.iteration);
+	bool broken = loop->state.fence_failed;
+
+	if (append(drive, BATCH_EVENT_ended, data, err) < 0)
+		return -1;
+	batch_watch_drop(&drive->watch, task);
+	drive->deciding[task] = false;
+	/* No other loop would do better. */
+	return broken && drive->state.wish == BATCH_WISH_NONE
+		       ? append(drive, BATCH_EVENT_asked,
+				json_pack("{s:s, s:s}", "wish", "pause", "why", "the fence failed"),
+				err)
+		       : 0;
+}
+
+/* Continues a loop whose processes were killed; one that is killed again and again is held. */
+static int revive(struct drive *drive, size_t task, struct error *err)
+{
+	struct batch_watch_loop *at = &drive->watch.loops[task];
+	struct error why;
+
+	if (at->continued++ < CONTINUE_MAX &&
+	    batch_loop_start(&drive->state, drive->home, task, false, &why) == 0) {
+		at->changed = true;
+		return 0;
+	}
+	if (at->continued > CONTINUE_MAX)
+		error_set(&why, "its processes were killed %d times", CONTINUE_MAX);
+	return append_task(drive, BATCH_EVENT_held, task, why.text, err);
+}
+
+/* Passes a request to pause or abort on. */
+static void pass_on(struct drive *drive, size_t task, struct client_loop *loop)
+{
+	struct batch_watch_loop *at = &drive->watch.loops[task];
+	bool abort = drive->state.wish == BATCH_WISH_ABORT;
+	struct error err;
+
+	if (drive->state.wish == BATCH_WISH_NONE || at->asked)
+		return;
+	at->asked = true;
+	if (client_ask(loop, abort ? "abort" : "pause", false, &err) < 0)
+		fprintf(stderr, "%s\n", err.text);
+	at->changed = true;
+}
+
+static int look_at(struct drive *drive, size_t task, struct client_loop *loop, struct error *err)
+{
+	enum batch_step step = drive->state.tasks[task].step;
+	enum loop_step there = loop->state.step;
+
+	drive->deciding[task] = is_deciding(&drive->state.tasks[task], loop);
+	if (loop->damaged)
+		return step == BATCH_STEP_held
+			       ? 0
+			       : append_task(drive, BATCH_EVENT_held, task, loop->trouble, err);
+	if (there == LOOP_STEP_finished)
+		return note_ended(drive, task, loop, err);
+	if (drive->state.wish == BATCH_WISH_ABORT || there != LOOP_STEP_paused)
+		pass_on(drive, task, loop);
+	if (there == LOOP_STEP_paused)
+		return note_paused(drive, task, loop, err);
+	if (step == BATCH_STEP_held && loop->alive)
+		return append_task(drive, BATCH_EVENT_unheld, task, NULL, err);
+	return loop->alive || step == BATCH_STEP_held ? 0 : revive(drive, task, err);
+}
+
+static bool has_loop(const struct batch_task *task)
+{
+	return task->step == BATCH_STEP_running || task->step == BATCH_STEP_held;
+}
+
+/* Ends a task whose loop cannot be read, or never started: there is nothing to abort. */
+static int drop_lost(struct drive *drive, size_t task, struct error *err)
+{
+	const struct client_loop *loop = &drive->watch.loops[task].loop;
+
+	if (drive->state.wish != BATCH_WISH_ABORT || (loop->id && !loop->damaged))
+		return 0;
+	return append(drive, BATCH_EVENT_ended,
+		      json_pack("{s:s, s:s, s:s, s:I}", "task", drive->state.tasks[task].id,
+				"status", "aborted", "reason", "by you", "spent_nusd",
+				(json_int_t)loop->state.spent_nusd),
+		      err);
+}
+
+static int start_loop(struct drive *drive, size_t task, struct error *err);
+
+/* Continues the loop of a task that is held, because a person wants it. */
+static int unhold(struct drive *drive, size_t task, struct error *err)
+{
+	if (!drive->state.tasks[task].wanted)
+		return 0;
+	return append_task(drive, BATCH_EVENT_unheld, task, NULL, err) < 0
+		       ? -1
+		       : start_loop(drive, task, err);
+}
+
+static int look_at_all(struct drive *drive, struct error *err)
+{
+	int64_t now_ms = wait_set_steady_ms();
+	bool all = now_ms - drive->looked_ms >= LOOK_MS;
+
+	drive->looked_ms = all ? now_ms : drive->looked_ms;
+	batch_watch_read(&drive->watch, all);
+	for (size_t i = 0; i < drive->state.count; i++) {
+		struct client_loop *loop = has_loop(&drive->state.tasks[i])
+						   ? batch_watch_changed(&drive->watch, i)
+						   : NULL;
+
+		if ((loop && look_at(drive, i, loop, err) < 0) ||
+		    (has_loop(&drive->state.tasks[i]) &&
+		     (unhold(drive, i, err) < 0 || drop_lost(drive, i, err) < 0)))
+			return -1;
+	}
+	return 0;
+}
+
+/* Gives the loop of a task another id: the start of the first one was interrupted. */
+static int begin_again(struct drive *drive, size_t task, struct error *err)
+{
+	const struct batch_task *at = &drive->state.tasks[task];
+	AUTO_FREE char *id = client_reserve(drive->home, err);
+
+	return id ? append(drive, BATCH_EVENT_begun,
+			   json_pack("{s:s, s:s, s:s*, s:s*, s:I}", "task", at->id, "loop", id,
+				     "base", at->base, "merges", at->merged, "grant_nusd",
+				     (json_int_t)at->grant_nusd),
+			   err)
+		  : -1;
+}
+
+/* Starts the loop of a task that has begun, and watches it. If that is impossible, the batch
+ * pauses: the next task would fail likewise. */
+static int start_loop(struct drive *drive, size_t task, struct error *err)
+{
+	struct error why;
+
+	for (int i = 0; i < START_TRIES; i++) {
+		if (batch_loop_start(&drive->state, drive->home, task, true, &why) == 0)
+			return batch_watch_add(&drive->watch, task, drive->state.tasks[task].loop,
+					       err);
+		if (why.status == ERROR_EXISTS && begin_again(drive, task, err) < 0)
+			return -1;
+		if (why.status != ERROR_BUSY && why.status != ERROR_EXISTS)
+			break;
+	}
+	if (append_task(drive, BATCH_EVENT_held, task, why.text, err) < 0)
+		return -1;
+	return drive->state.wish == BATCH_WISH_NONE
+		       ? append(drive, BATCH_EVENT_asked,
+				json_pack("{s:s, s:s}", "wish", "pause", "why", why.text), err)
+		       : 0;
+}
+
+static int begin(struct drive *drive, const struct batch_action *action, struct error *err)
+{
+	const struct batch_task *task = &drive->state.tasks[action->task];
+	bool merge = action->kind == BATCH_ACTION_MERGE;
+	AUTO_FREE char *id = client_reserve(drive->home, err);
+
+	if (!id)
+		return -1;
+	if (append(drive, BATCH_EVENT_begun,
+		   json_pack("{s:s, s:s, s:s*, s:s*, s:I}", "task", task->id, "loop", id, "base",
+			     drive->state.tip, "merges", merge ? task->loop : NULL, "grant_nusd",
+			     (json_int_t)action->grant_nusd),
+		   err) < 0)
+		return -1;
+	drive->deciding[action->task] = merge;
+	return start_loop(drive, action->task, err);
+}
+
+/* ---- requests ---- */
+
+static int retry(struct drive *drive, const char *id, struct error *err)
+{
+	long task = batch_state_find(&drive->state, id);
+
+	if (task < 0)
+		return error_with(err, ERROR_NOT_FOUND, "the batch has no task '%.200s'", id);
+	if (drive->state.tasks[task].step != BATCH_STEP_failed)
+		return error_with(err, ERROR_REFUSED, "the task '%.200s' has not failed: it is %s",
+				  id, batch_event_step_name(drive->state.tasks[task].step));
+	return append_task(drive, BATCH_EVENT_retried, (size_t)task, NULL, err);
+}
+
+/* Asks every loop again, and those that wait for a person, too. */
+static void look_again(struct drive *drive)
+{
+	for (size_t i = 0; i < drive->watch.count; i++)
+		drive->watch.loops[i].asked = false;
+	batch_watch_read(&drive->watch, true);
+}
+
+static int carry_out(struct drive *drive, const json_t *request, struct error *err)
+{
+	const char *wish = jsonget_text(request, "do");
+
+	if (strcmp(wish, "retry") == 0)
+		return retry(drive, jsonget_text(request, "task"), err);
+	if (strcmp(wish, "resume") == 0)
+		return append(drive, BATCH_EVENT_resumed, json_object(), err);
+	if (strcmp(wish, "pause") != 0 && strcmp(wish, "abort") != 0)
+		return error_with(err, ERROR_PROTOCOL, "unknown request");
+	if (append(drive, BATCH_EVENT_asked, json_pack("{s:s}", "wish", wish), err) < 0)
+		return -1;
+	look_again(drive);
+	return 0;
+}
+
+/* A client sends its request as soon as it has connected. */
+static void serve_control(void *context, bool readable)
+{
+	struct drive *drive = context;
+	AUTO_FD client = readable ? accept4(drive->control, NULL, NULL, SOCK_CLOEXEC) : -1;
+	json_t *request = NULL;
+	json_t *answer;
+	struct error err;
+
+	if (client >= 0 &&
+	    poll(&(struct pollfd){ .fd = client, .events = POLLIN }, 1, REQUEST_MS) > 0)
+		request = control_read(client);
+	if (!request)
+		return;
+	answer = carry_out(drive, request, &err) < 0
+			 ? json_pack("{s:b, s:s}", "ok", 0, "error", err.text)
+			 : json_pack("{s:b}", "ok", 1);
+	control_answer(client, answer);
+	json_decref(answer);
+	json_decref(request);
+}
+
+static int control_fd(void *context)
+{
+	return ((const struct drive *)context)->control;
+}
+
+/* ---- the process ---- */
+
+static int loops_fd(void *context)
+{
+	return ((const struct drive *)context)->watch.inotify;
+}
+
+/* Loops are looked at only while one runs: a batch that waits for a person uses no CPU time. */
+static int64_t look_due_ms(void *context)
+{
+	const struct drive *drive = context;
+
+	for (size_t i = 0; i < drive->state.count; i++)
+		if (drive->state.tasks[i].step == BATCH_STEP_running)
+			return drive->looked_ms + LOOK_MS;
+	return INT64_MAX;
+}
+
+/* They are read by look_at_all(), before the next decision. */
+static void serve_loops(void *context, bool readable)
+{
+	(void)context;
+	(void)readable;
+}
+
+static int signals_fd(void *context)
+{
+	return ((const struct drive *)context)->signals;
+}
+
+static void read_signals(void *context, bool readable)
+{
+	struct drive *drive = context;
+	struct signalfd_siginfo info;
+
+	while (readable && read(drive->signals, &info, sizeof info) == sizeof info)
+		drive->leaving = drive->leaving || info.ssi_signo != SIGCHLD;
+}
+
+static int farewell_fd(void *context)
+{
+	return ((const struct drive *)context)->farewell;
+}
+
+/* Starts a new keeper if the old one died. */
+static void replace_keeper(void *context, bool gone)
+{
+	struct drive *drive = context;
+	struct error err;
+
+	if (!gone)
+		return;
+	fd_close(&drive->farewell);
+	if (keeper_start(drive->folder, getpid(), &drive->farewell, &err) < 0)
+		fprintf(stderr, "%s\n", err.text);
+}
+
+static int open_signals(struct drive *drive, struct error *err)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	drive->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return drive->signals < 0 ? error_sys(err, "watch signals") : 0;
+}
+
+/* A killed supervisor may hold the lock for a moment. */
+static int take_lock(struct drive *drive, struct error *err)
+{
+	for (int i = 0; i < LOCK_TRIES; i++) {
+		drive->lock = loop_folder_lock(drive->folder, err);
+		if (drive->lock >= 0)
+			return 0;
+		if (err->status != ERROR_BUSY)
+			return -1;
+		nanosleep(&(struct timespec){ .tv_nsec = 10000000 }, NULL);
+	}
+	return -1;
+}
+
+static int open_journal(struct drive *drive, struct error *err)
+{
+	AUTO_FREE char *path = path_join(drive->folder, "journal.db");
+	struct journal_mark mark = { 0 };
+
+	if (take_lock(drive, err) < 0)
+		return -1;
+	loop_report_trouble(drive->folder, NULL);
+	if (journal_open(path, JOURNAL_WRITE, &drive->store, err) < 0 ||
+	    batch_state_follow(drive->store, &mark, &drive->state, err) < 0 ||
+	    batch_watch_init(&drive->watch, drive->home, drive->state.count, err) < 0)
+		return -1;
+	drive->deciding = mem_zero(drive->state.count + 1);
+	return 0;
+}
+
+static int open_all(struct drive *drive, struct error *err)
+{
+	if (open_signals(drive, err) < 0 || open_journal(drive, err) < 0)
+		return -1;
+	drive->control = control_listen(drive->folder, err);
+	if (drive->control < 0)
+		return -1;
+	wait_set_add(&drive->waits, &(struct wait_set_watch){ .fd = signals_fd,
+							      .serve = read_signals,
+							      .context = drive });
+	wait_set_add(&drive->waits, &(struct wait_set_watch){ .fd = farewell_fd,
+							      .serve = replace_keeper,
+							      .context = drive });
+	wait_set_add(&drive->waits, &(struct wait_set_watch){ .fd = control_fd,
+							      .serve = serve_control,
+							      .context = drive });
+	wait_set_add(&drive->waits, &(struct wait_set_watch){ .fd = loops_fd,
+							      .due_ms = look_due_ms,
+							      .serve = serve_loops,
+							      .context = drive });
+	return append(drive, BATCH_EVENT_started, json_pack("{s:i}", "pid", (int)getpid()), err);
+}
+
+/* Takes over from an earlier supervisor: finds the loop of each task that has begun, or starts it
+ * if that was killed before. */
+static int take_over(struct drive *drive, struct error *err)
+{
+	for (size_t i = 0; i < drive->state.count; i++) {
+		const struct batch_task *task = &drive->state.tasks[i];
+		struct error ignored;
+
+		if (task->step == BATCH_STEP_held)
+			batch_watch_add(&drive->watch, i, task->loop, &ignored);
+		if (task->step == BATCH_STEP_running && start_loop(drive, i, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Returns 1 if something was done, 0 if the batch has to wait, or -1 with err set. */
+static int act(struct drive *drive, struct error *err)
+{
+	struct batch_action action;
+	int result = 0;
+
+	batch_schedule(&drive->state, drive->deciding, &action);
+	switch (action.kind) {
+	case BATCH_ACTION_WAIT:
+		return 0;
+	case BATCH_ACTION_BEGIN:
+	case BATCH_ACTION_MERGE:
+		result = begin(drive, &action, err);
+		break;
+	case BATCH_ACTION_LAND:
+		result = append_task(drive, BATCH_EVENT_landed, action.task, NULL, err);
+		break;
+	case BATCH_ACTION_REFUSE:
+		result = append_task(drive, BATCH_EVENT_refused, action.task, action.reason, err);
+		break;
+	case BATCH_ACTION_PAUSE:
+		result = append(drive, BATCH_EVENT_paused,
+				json_pack("{s:s}", "reason", action.reason), err);
+		break;
+	case BATCH_ACTION_FINISH:
+		result = append(drive, BATCH_EVENT_finished,
+				json_pack("{s:s, s:s}", "status", action.status, "reason",
+					  action.reason),
+				err);
+		break;
+	}
+	return result < 0 ? -1 : 1;
+}
+
+/* Nothing depends on the file. */
+static void report(struct drive *drive)
+{
+	struct error err;
+
+	if (drive->stale && batch_report_write(drive->folder, &drive->state, &err) < 0)
+		fprintf(stderr, "%s\n", err.text);
+	drive->stale = false;
+}
+
+static void wait_for_news(struct drive *drive)
+{
+	report(drive);
+	wait_set_round(&drive->waits, INT64_MAX);
+}
+
+static int run(struct drive *drive, struct error *err)
+{
+	if (drive->state.paused || drive->state.finished)
+		return 0; /* the previous supervisor was killed while exiting */
+	if (take_over(drive, err) < 0)
+		return -1;
+	while (!drive->leaving && !drive->state.paused && !drive->state.finished) {
+		int done = look_at_all(drive, err) < 0 ? -1 : act(drive, err);
+
+		if (done < 0)
+			return -1;
+		if (!done)
+			wait_for_news(drive);
+	}
+	report(drive);
+	return 0;
+}
+
+static void release(struct drive *drive)
+{
+	if (drive->control >= 0) {
+		AUTO_FREE char *path = path_join(drive->folder, "control");
+
+		unlink(path);
+	}
+	fd_close(&drive->control);
+	fd_close(&drive->signals);
+	if (write(drive->farewell, "f", 1) < 0)
+		errno = 0;
+	if (drive->watch.loops)
+		batch_watch_release(&drive->watch);
+	journal_close(drive->store);
+	batch_state_release(&drive->state);
+	free(drive->deciding);
+	free(drive->home);
+}
+
+int batch_drive_run(const char *folder, int farewell)
+{
+	struct drive drive = { .folder = folder,
+			       .home = batch_folder_state(folder),
+			       .lock = -1,
+			       .signals = -1,
+			       .control = -1,
+			       .farewell = farewell };
+	struct error err;
+	int result;
+
+	prctl(PR_SET_NAME, "ringfence-work", 0, 0, 0);
+	batch_state_init(&drive.state);
+	result = open_all(&drive, &err) < 0 || run(&drive, &err) < 0 ? -1 : 0;
+	if (result < 0) {
+		fprintf(stderr, "%s\n", err.text);
+		if (drive.lock >= 0) /* otherwise another supervisor is running */
+			loop_report_trouble(folder, err.text);
+	}
+	release(&drive);
+	return result < 0;
+}

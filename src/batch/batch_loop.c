@@ -1,0 +1,172 @@
+/* The loops of a batch's tasks: see batch_loop.h. */
+#include "batch/batch_loop.h"
+
+#include "fence/fence_place.h"
+#include "fence/fence_spec.h"
+#include "loop/client.h"
+#include "ops/op_resume.h"
+#include "ops/op_start.h"
+#include "util/text/jsonget.h"
+
+#include <string.h>
+
+enum { GONE_MS = 10000 };
+
+/* ---- the configuration ---- */
+
+static bool has(const json_t *list, const json_t *text)
+{
+	size_t index;
+	const json_t *value;
+
+	json_array_foreach(list, index, value)
+	{
+		if (json_equal(value, text))
+			return true;
+	}
+	return false;
+}
+
+/* Adds the texts that the list does not have. */
+static void add_all(json_t *list, const json_t *texts)
+{
+	size_t index;
+	json_t *text;
+
+	json_array_foreach(texts, index, text)
+	{
+		if (!has(list, text))
+			json_array_append(list, text);
+	}
+}
+
+/* A check that was only found in the project gives way to those that the task names. */
+static json_t *checks_of(const struct batch_state *state, const struct batch_task *task,
+			 json_t *config)
+{
+	const json_t *own = json_object_get(task->item, "checks");
+	json_t *checks = json_array();
+
+	if (!json_array_size(own) || !jsonget_flag(config, "check_found"))
+		add_all(checks, json_object_get(config, "checks"));
+	else
+		json_object_del(config, "check_found");
+	add_all(checks, own);
+	for (size_t i = 0; i < state->count; i++)
+		if (state->tasks[i].step == BATCH_STEP_landed && !state->tasks[i].done_before)
+			add_all(checks, json_object_get(state->tasks[i].item, "checks"));
+	return checks;
+}
+
+json_t *batch_loop_config(const struct batch_state *state, size_t index, int64_t grant_nusd)
+{
+	const struct batch_task *task = &state->tasks[index];
+	size_t template = (size_t)jsonget_number(task->item, "template");
+	json_t *config = json_deep_copy(json_array_get(state->templates, template));
+	json_t *pins = json_array();
+
+	add_all(pins, json_object_get(config, "pin"));
+	add_all(pins, json_object_get(task->item, "pins"));
+	json_object_set_new(config, "pin", pins);
+	json_object_set(config, "objective", json_object_get(task->item, "prompt"));
+	json_object_set_new(config, "checks", checks_of(state, task, config));
+	json_object_set_new(config, "max_cost_nusd", json_integer(grant_nusd));
+	return config;
+}
+
+/* ---- starting ---- */
+
+static int start_new(const struct batch_state *state, const struct batch_task *task, json_t *config,
+		     struct error *err)
+{
+	const json_t *draft = json_object_get(state->config, "draft");
+	struct fence_place place = { 0 };
+	struct fence_spec spec = { 0 };
+	struct op_start_result result = OP_START_INIT;
+	struct op_start_request request = {
+		.place = &place,
+		.spec = &spec,
+		.here = "/",
+		.workspace = OP_START_DRAFT,
+		.min_free_bytes = jsonget_number(config, "min_free_bytes"),
+		.draft = { .kind = jsonget_string(draft, "kind"),
+			   .most_bytes = (uint64_t)jsonget_number(draft, "most_bytes") },
+		.loop_id = task->loop,
+		.from = task->base,
+		.with = task->merged,
+	};
+	int done = fence_place_find(state->project, &place, err);
+
+	if (done == 0) {
+		done = spec_json_read(json_object_get(config, "fence"), &spec, err);
+		spec.project = place.project;
+		spec.place = &place;
+	}
+	if (done == 0 && (op_failed(op_start_prepare(&request, &result, err)) ||
+			  op_failed(op_start_plan_stored(&request, config, &result, err)) ||
+			  op_failed(op_start(&request, &result, err))))
+		done = -1;
+	op_start_release(&request, &result);
+	fence_spec_release(&spec);
+	fence_place_release(&place);
+	return done;
+}
+
+/* Waits until the supervisor of a loop that has ended is gone. */
+static int await_end(const char *folder, const char *id, struct error *err)
+{
+	struct client_loop loop = { 0 };
+	int result = 0;
+
+	if (id && client_find(folder, id, NULL, &loop, err) < 0)
+		return -1;
+	if (id && !client_wait_gone(&loop, GONE_MS))
+		result = error_with(err, ERROR_BUSY, "loop %s is still running", id);
+	client_loop_release(&loop);
+	return result;
+}
+
+/* Continues a loop whose processes were killed and, if `resume`, one that is paused. */
+static int continue_loop(const char *folder, const struct client_loop *loop, bool resume,
+			 struct error *err)
+{
+	json_t *nothing = json_object();
+	const struct op_resume_request request = { .target = { .state = folder, .loop = loop->id },
+						   .changes = nothing };
+	struct op_resume_result resumed = { 0 };
+	enum op_status status = OP_UNCHANGED;
+
+	if (loop->damaged)
+		error_with(err, ERROR_IO, "loop %s: %.1500s", loop->id, loop->trouble);
+	else if (!loop->state.last_seq)
+		error_with(err, ERROR_EXISTS, "the start of loop %s was interrupted", loop->id);
+	else if (loop->state.step != LOOP_STEP_finished &&
+		 (resume || (!loop->alive && loop->state.step != LOOP_STEP_paused)))
+		status = op_resume(&request, &resumed, err);
+	op_resume_release(&resumed);
+	json_decref(nothing);
+	return loop->damaged || !loop->state.last_seq || (op_failed(status) && status != OP_RUNNING)
+		       ? -1
+		       : 0;
+}
+
+int batch_loop_start(const struct batch_state *state, const char *folder, size_t index, bool resume,
+		     struct error *err)
+{
+	const struct batch_task *task = &state->tasks[index];
+	struct client_loop loop = { 0 };
+	json_t *config;
+	int result;
+
+	if (client_find(folder, task->loop, NULL, &loop, err) == 0) {
+		result = continue_loop(folder, &loop, resume, err);
+		client_loop_release(&loop);
+		return result;
+	}
+	if (await_end(folder, task->base, err) < 0 || await_end(folder, task->merged, err) < 0)
+		return -1;
+	config = batch_loop_config(state, index, task->grant_nusd);
+	result = start_new(state, task, config, err);
+	json_decref(config);
+	return result;
+}

@@ -1,0 +1,214 @@
+/* What a batch does next: see batch_schedule.h. */
+#include "batch/batch_schedule.h"
+
+#include "util/file/path.h"
+#include "util/mem.h"
+#include "util/text/jsonget.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- money ---- */
+
+/* Returns what a task's next loop may cost: 0 if unlimited, or -1 if nothing is left for it. A task
+ * whose own money is spent may still merge, which usually costs nothing. */
+static int64_t grant(const struct batch_state *state, const struct batch_task *task)
+{
+	int64_t left = state->most_nusd;
+	int64_t own = task->most_nusd - task->spent_nusd;
+
+	for (size_t i = 0; i < state->count; i++)
+		left -= state->tasks[i].spent_nusd + state->tasks[i].grant_nusd;
+	if (state->most_nusd && left <= 0)
+		return -1;
+	if (!task->most_nusd)
+		return state->most_nusd ? left : 0;
+	if (own < 1)
+		own = 1;
+	return state->most_nusd && left < own ? left : own;
+}
+
+/* ---- which task ---- */
+
+static bool is_busy(const struct batch_task *task)
+{
+	return task->step == BATCH_STEP_running || task->step == BATCH_STEP_verified;
+}
+
+static bool overlap(const json_t *files, const json_t *others)
+{
+	size_t i, k;
+	const json_t *file, *other;
+
+	json_array_foreach(files, i, file)
+	{
+		json_array_foreach(others, k, other)
+		{
+			if (path_within(json_string_value(file), json_string_value(other)) ||
+			    path_within(json_string_value(other), json_string_value(file)))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Two tasks that name the same files do not run at once: their results would conflict. */
+static bool files_are_free(const struct batch_state *state, const struct batch_task *task)
+{
+	const json_t *files = json_object_get(task->item, "files");
+
+	for (size_t i = 0; json_array_size(files) && i < state->count; i++)
+		if (is_busy(&state->tasks[i]) &&
+		    overlap(files, json_object_get(state->tasks[i].item, "files")))
+			return false;
+	return true;
+}
+
+static bool is_ready(const struct batch_state *state, const struct batch_task *task)
+{
+	if (task->step != BATCH_STEP_waiting)
+		return false;
+	for (size_t i = 0; i < task->depend_count; i++)
+		if (state->tasks[task->depends[i]].step != BATCH_STEP_landed)
+			return false;
+	return files_are_free(state, task);
+}
+
+/* Finds the next task to begin: the first one of the lowest priority. */
+static const struct batch_task *next_task(const struct batch_state *state)
+{
+	const struct batch_task *best = NULL;
+
+	for (size_t i = 0; i < state->count; i++) {
+		const struct batch_task *task = &state->tasks[i];
+
+		if ((!best || task->priority < best->priority) && is_ready(state, task))
+			best = task;
+	}
+	return best;
+}
+
+static const struct batch_task *first_verified(const struct batch_state *state)
+{
+	const struct batch_task *first = NULL;
+
+	for (size_t i = 0; i < state->count; i++) {
+		const struct batch_task *task = &state->tasks[i];
+
+		if (task->step == BATCH_STEP_verified &&
+		    (!first || task->ended_ms < first->ended_ms))
+			first = task;
+	}
+	return first;
+}
+
+/* ---- decisions ---- */
+
+static bool is_current(const struct batch_state *state, const struct batch_task *task)
+{
+	return strcmp(state->tip ? state->tip : "", task->base ? task->base : "") == 0;
+}
+
+/* Lands the result that was verified first, or merges it into the tip. Returns false if that has to
+ * wait. */
+static bool land(const struct batch_state *state, const bool *deciding, size_t running,
+		 struct batch_action *ret_action)
+{
+	const struct batch_task *task = first_verified(state);
+
+	for (size_t i = 0; task && i < state->count; i++)
+		if (deciding[i])
+			return false;
+	if (!task)
+		return false;
+	ret_action->task = (size_t)(task - state->tasks);
+	if (is_current(state, task)) {
+		ret_action->kind = BATCH_ACTION_LAND;
+		return true;
+	}
+	if (task->rounds >= state->rounds) {
+		ret_action->kind = BATCH_ACTION_REFUSE;
+		snprintf(ret_action->reason, sizeof ret_action->reason,
+			 "other results landed first, %u times (the most: --rounds %u); its own "
+			 "is in loop %s",
+			 task->rounds, state->rounds, task->loop);
+		return true;
+	}
+	if (running >= state->jobs)
+		return false;
+	ret_action->kind = BATCH_ACTION_MERGE;
+	ret_action->grant_nusd = grant(state, task);
+	return ret_action->grant_nusd >= 0;
+}
+
+static bool begin(const struct batch_state *state, size_t running, struct batch_action *ret_action)
+{
+	const struct batch_task *task = running < state->jobs ? next_task(state) : NULL;
+
+	if (!task)
+		return false;
+	ret_action->kind = BATCH_ACTION_BEGIN;
+	ret_action->task = (size_t)(task - state->tasks);
+	ret_action->grant_nusd = grant(state, task);
+	return ret_action->grant_nusd >= 0;
+}
+
+static const char *plural(size_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+/* Nothing runs and nothing can begin. */
+static void stop(const struct batch_state *state, const struct batch_sums *sums,
+		 struct batch_action *ret_action)
+{
+	size_t held = sums->steps[BATCH_STEP_held];
+	size_t failed = sums->steps[BATCH_STEP_failed];
+	size_t open = sums->steps[BATCH_STEP_waiting] + sums->steps[BATCH_STEP_verified] -
+		      sums->cut_off;
+	char *reason = ret_action->reason;
+	size_t size = sizeof ret_action->reason;
+
+	*ret_action = (struct batch_action){ .kind = BATCH_ACTION_PAUSE };
+	if (state->wish == BATCH_WISH_PAUSE) {
+		snprintf(reason, size, "%s", state->reason ? state->reason : "by you");
+	} else if (held) {
+		snprintf(reason, size, "%zu task%s for you", held, held == 1 ? " waits" : "s wait");
+	} else if (open) {
+		snprintf(reason, size,
+			 "the limit of cost is reached, with %zu task%s left (to go on: "
+			 "--max-cost)",
+			 open, plural(open));
+	} else {
+		ret_action->kind = BATCH_ACTION_FINISH;
+		ret_action->status = failed ? "failed" : "completed";
+		if (failed)
+			snprintf(reason, size, "%zu task%s failed, and %zu depend%s on %s", failed,
+				 plural(failed), sums->cut_off, sums->cut_off == 1 ? "s" : "",
+				 failed == 1 ? "it" : "them");
+	}
+}
+
+void batch_schedule(const struct batch_state *state, const bool *deciding,
+		    struct batch_action *ret_action)
+{
+	struct batch_sums sums;
+	size_t running;
+
+	batch_state_sum(state, &sums);
+	running = sums.steps[BATCH_STEP_running];
+	*ret_action = (struct batch_action){ .kind = BATCH_ACTION_WAIT };
+	if (state->wish == BATCH_WISH_ABORT) {
+		if (!running && !sums.steps[BATCH_STEP_held])
+			*ret_action = (struct batch_action){ .kind = BATCH_ACTION_FINISH,
+							     .status = "aborted",
+							     .reason = "by you" };
+		return;
+	}
+	if (state->wish == BATCH_WISH_NONE &&
+	    (land(state, deciding, running, ret_action) || begin(state, running, ret_action)))
+		return;
+	*ret_action = (struct batch_action){ .kind = BATCH_ACTION_WAIT };
+	if (!running)
+		stop(state, &sums, ret_action);
+}

@@ -1,0 +1,36 @@
+/* What a batch does next: a pure function of its state. */
+#ifndef BATCH_BATCH_SCHEDULE_H
+#define BATCH_BATCH_SCHEDULE_H
+
+#include "batch/batch_state.h"
+
+enum batch_action_kind {
+	BATCH_ACTION_WAIT,   /* until a loop ends or a person acts */
+	BATCH_ACTION_BEGIN,  /* a loop of the task, with this grant */
+	BATCH_ACTION_MERGE,  /* the same: it merges the task's result into the tip */
+	BATCH_ACTION_LAND,   /* the task's loop becomes the tip */
+	BATCH_ACTION_REFUSE, /* the task fails, for this reason */
+	BATCH_ACTION_PAUSE,  /* the batch, for this reason */
+	BATCH_ACTION_FINISH, /* the batch, with this status and reason */
+};
+
+struct batch_action {
+	enum batch_action_kind kind;
+	size_t task;
+	int64_t grant_nusd; /* 0: unlimited */
+	const char *status;
+	char reason[1000];
+};
+
+/*
+ * Decides. `deciding`: of each task, whether it runs a merge that may still land without an agent;
+ * until that is known, nothing else lands and no other merge begins, so that the tip does not move
+ * away from it.
+ *
+ * The sum of what all loops have spent and may spend never exceeds the batch's limit, and that of a
+ * task's loops never exceeds the task's.
+ */
+void batch_schedule(const struct batch_state *state, const bool *deciding,
+		    struct batch_action *ret_action);
+
+#endif

@@ -1,0 +1,254 @@
+/* Batches as text: see batch_text.h. */
+#include "cli/view/batch_text.h"
+
+#include "cli/view/page.h"
+#include "util/clock.h"
+#include "util/mem.h"
+#include "util/text/jsonget.h"
+#include "util/text/text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { INDENT = 4, ID_COLUMNS = 24, TITLE_BYTES = 100, MS_PER_S = 1000 };
+
+/* Prints a line that is safe on a terminal. */
+static __attribute__((format(printf, 3, 4))) void line(enum color paint, int indent,
+						       const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+
+	AUTO_FREE char *text = mem_format_list(format, arguments);
+
+	va_end(arguments);
+	page_print_line(paint, text, indent);
+}
+
+/* Returns the title without the id that it may begin with. The caller frees it. */
+static char *short_title(const char *id, const char *title)
+{
+	const char *rest = text_after_prefix(title, id);
+
+	if (rest && *rest == ':')
+		title = rest + 1 + strspn(rest + 1, " ");
+	return mem_format("%.*s", (int)text_first(title, strlen(title), TITLE_BYTES), title);
+}
+
+/* ---- lists ---- */
+
+static void print_item(const struct worklist *list, const struct worklist_item *item)
+{
+	AUTO_FREE char *title = short_title(item->id, item->title);
+
+	line(item->done ? COLOR_DIM : COLOR_PLAIN, INDENT, "  %s %s: %s",
+	     item->done ? "[x]" : "[ ]", item->id, title);
+	if (item->depends.count) {
+		AUTO_BUFFER struct buffer text = BUFFER_INIT(1 << 14);
+
+		for (size_t i = 0; i < item->depends.count; i++)
+			buffer_printf(&text, "%s%s", i ? ", " : "", item->depends.items[i]);
+		line(COLOR_DIM, 2 * INDENT, "      after %s", buffer_text(&text));
+	}
+	for (size_t i = 0; i < item->checks.count; i++)
+		line(COLOR_DIM, 2 * INDENT, "      check: %.200s", item->checks.items[i]);
+	if (item->agent || item->model)
+		line(COLOR_DIM, 2 * INDENT, "      agent: %s%s%s", item->agent ? item->agent : "",
+		     item->model ? " with " : "", item->model ? item->model : "");
+	if (item->budget_nusd)
+		line(COLOR_DIM, 2 * INDENT, "      at most US$ %.2f",
+		     (double)item->budget_nusd / 1e9);
+	(void)list;
+}
+
+void batch_text_print_list(const struct worklist *list)
+{
+	size_t done = 0;
+
+	for (size_t k = 0; k < list->files.count; k++) {
+		line(COLOR_BOLD, 0, "%s (%s)", list->files.items[k],
+		     worklist_model_format(list->formats[k]));
+		for (size_t i = 0; i < list->count; i++)
+			if (list->items[i].file == k)
+				print_item(list, &list->items[i]);
+	}
+	for (size_t i = 0; i < list->count; i++)
+		done += list->items[i].done;
+	if (list->notes.count)
+		line(COLOR_BOLD, 0, "left out, or not understood");
+	for (size_t i = 0; i < list->notes.count; i++)
+		line(COLOR_PLAIN, INDENT, "  %s", list->notes.items[i]);
+	line(COLOR_PLAIN, 0, "%zu task%s, %zu of them done", list->count,
+	     list->count == 1 ? "" : "s", done);
+}
+
+/* ---- a batch ---- */
+
+static const char *step_text(const struct batch_task *task, bool cut_off)
+{
+	static const char *const texts[] = {
+		[BATCH_STEP_waiting] = "waiting", [BATCH_STEP_running] = "running",
+		[BATCH_STEP_held] = "needs you",  [BATCH_STEP_verified] = "verified",
+		[BATCH_STEP_landed] = "done",     [BATCH_STEP_failed] = "failed",
+	};
+
+	if (task->step == BATCH_STEP_running && task->merged)
+		return "merging";
+	return cut_off ? "cut off" : texts[task->step];
+}
+
+static enum color step_color(const struct batch_task *task, bool cut_off)
+{
+	if (task->step == BATCH_STEP_landed)
+		return COLOR_GREEN;
+	if (task->step == BATCH_STEP_failed || task->step == BATCH_STEP_held)
+		return COLOR_RED;
+	return task->step == BATCH_STEP_waiting || cut_off ? COLOR_DIM : COLOR_PLAIN;
+}
+
+static void add_facts(struct buffer *out, const struct batch_task *task)
+{
+	int64_t end_ms = task->ended_ms ? task->ended_ms : clock_wall_ms();
+
+	if (task->begun_ms && end_ms - task->begun_ms >= MS_PER_S) {
+		buffer_add_text(out, ", ");
+		text_add_duration(out, (uint64_t)(end_ms - task->begun_ms) / MS_PER_S * MS_PER_S);
+	}
+	if (task->spent_nusd)
+		buffer_printf(out, ", US$ %.2f", (double)task->spent_nusd / 1e9);
+	if (task->loop)
+		buffer_printf(out, ", loop %s", task->loop);
+}
+
+static void print_task(const struct batch_task *task, bool cut_off)
+{
+	AUTO_FREE char *title = short_title(task->id, jsonget_text(task->item, "title"));
+	AUTO_BUFFER struct buffer facts = BUFFER_INIT(1024);
+
+	if (!task->done_before)
+		add_facts(&facts, task);
+	line(step_color(task, cut_off), INDENT, "  %-9s %s: %s%s", step_text(task, cut_off),
+	     task->id, title, buffer_text(&facts));
+	if (task->reason && *task->reason && task->step != BATCH_STEP_landed)
+		line(COLOR_PLAIN, 3 * INDENT, "            %s", task->reason);
+}
+
+static void print_next(const struct batch_client *batch)
+{
+	const struct batch_state *state = &batch->state;
+	const char *status = batch_client_status(batch);
+
+	for (size_t i = 0; i < state->count; i++)
+		if (state->tasks[i].step == BATCH_STEP_held)
+			line(COLOR_PLAIN, INDENT, "  '%s' needs you: ringfence status, logs %s",
+			     state->tasks[i].id, state->tasks[i].loop);
+	if (strcmp(status, "paused") == 0 || strcmp(status, "interrupted") == 0)
+		line(COLOR_PLAIN, INDENT, "  to continue: ringfence work --resume %s", batch->id);
+	for (size_t i = 0; state->finished && i < state->count; i++)
+		if (state->tasks[i].step == BATCH_STEP_failed) {
+			line(COLOR_PLAIN, INDENT,
+			     "  to try a failed task again: ringfence work --retry TASK %s",
+			     batch->id);
+			break;
+		}
+	if (state->tip)
+		line(COLOR_PLAIN, INDENT,
+		     "  to see the changes: ringfence diff 0 --loop %s; to take them over, and "
+		     "tick the list: ringfence work --apply %s",
+		     state->tip, batch->id);
+}
+
+void batch_text_print(const struct batch_client *batch)
+{
+	const struct batch_state *state = &batch->state;
+	struct batch_sums sums;
+
+	if (batch->damaged) {
+		line(COLOR_RED, 0, "batch %s cannot be read: %s", batch->id, batch->trouble);
+		return;
+	}
+
+	AUTO_FREE bool *cut_off = batch_state_cut_off(state);
+	bool why = state->reason && *state->reason;
+
+	batch_state_sum(state, &sums);
+	line(COLOR_BOLD, 0, "batch %s: %s%s%s", batch->id, batch_client_status(batch),
+	     why ? ": " : "", why ? state->reason : "");
+	for (size_t i = 0; i < state->count; i++)
+		print_task(&state->tasks[i], cut_off[i]);
+	line(COLOR_PLAIN, INDENT, "  %zu of %zu task%s done%s, US$ %.2f",
+	     sums.steps[BATCH_STEP_landed], state->count, state->count == 1 ? "" : "s", "",
+	     (double)sums.spent_nusd / 1e9);
+	print_next(batch);
+}
+
+/* ---- events ---- */
+
+static char *text_of_begun(const struct batch_task *task, const json_t *data)
+{
+	AUTO_FREE char *title = short_title(task->id, jsonget_text(task->item, "title"));
+	const char *loop = jsonget_text(data, "loop");
+
+	return jsonget_string(data, "merges")
+		       ? mem_format("%s: merged into what is done, to be checked there (loop %s)",
+				    task->id, loop)
+		       : mem_format("%s: begun: %s (loop %s)", task->id, title, loop);
+}
+
+static char *text_of_task(enum batch_event kind, const struct batch_task *task, const json_t *data)
+{
+	const char *reason = jsonget_text(data, "reason");
+	bool completed = strcmp(jsonget_text(data, "status"), "completed") == 0;
+	double usd = (double)jsonget_number(data, "spent_nusd") / 1e9;
+
+	switch (kind) {
+	case BATCH_EVENT_begun:
+		return text_of_begun(task, data);
+	case BATCH_EVENT_held:
+		return mem_format("%s: needs you: %s", task->id, reason);
+	case BATCH_EVENT_unheld:
+		return mem_format("%s: continues", task->id);
+	case BATCH_EVENT_ended:
+		return completed
+			       ? mem_format("%s: verified after %lld iteration%s, US$ %.2f",
+					    task->id, (long long)jsonget_number(data, "iterations"),
+					    jsonget_number(data, "iterations") == 1 ? "" : "s", usd)
+			       : mem_format("%s: failed (%s): %s", task->id,
+					    jsonget_text(data, "status"), reason);
+	case BATCH_EVENT_landed:
+		return mem_format("%s: done", task->id);
+	case BATCH_EVENT_refused:
+		return mem_format("%s: failed: %s", task->id, reason);
+	case BATCH_EVENT_retried:
+		return mem_format("%s: tried again", task->id);
+	default:
+		return NULL;
+	}
+}
+
+static char *text_of_batch(enum batch_event kind, const json_t *data)
+{
+	if (kind == BATCH_EVENT_asked)
+		return strcmp(jsonget_text(data, "wish"), "abort") == 0
+			       ? mem_dup("aborting")
+			       : mem_dup("pausing when the iterations under way end");
+	return kind == BATCH_EVENT_resumed ? mem_dup("continued") : NULL;
+}
+
+char *batch_text_event(const struct batch_state *state, const struct journal_event *event)
+{
+	int kind = batch_event_find(event->kind);
+	json_t *data = json_loads(event->data, 0, NULL);
+	long task = batch_state_find(state, jsonget_string(data, "task"));
+	char *text = NULL;
+
+	if (kind >= 0 && task >= 0)
+		text = text_of_task((enum batch_event)kind, &state->tasks[task], data);
+	else if (kind >= 0)
+		text = text_of_batch((enum batch_event)kind, data);
+	json_decref(data);
+	return text;
+}

@@ -1,0 +1,76 @@
+/* Ctrl-C in the foreground: see interrupt.h. */
+#include "cli/view/interrupt.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t interrupts; /* number of Ctrl-C */
+static volatile sig_atomic_t hung_up;    /* SIGTERM or SIGHUP: detach without a question */
+
+static void note_signal(int number)
+{
+	if (number == SIGINT)
+		interrupts++;
+	else
+		hung_up = 1;
+}
+
+void interrupt_catch(void)
+{
+	struct sigaction action = { .sa_handler = note_signal };
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGHUP, &action, NULL);
+}
+
+bool interrupt_is_pending(void)
+{
+	return interrupts || hung_up;
+}
+
+/* Waits for a key or a signal. Signals are blocked until ppoll(), so that none is lost. */
+static bool await_key(void)
+{
+	struct pollfd keys = { .fd = 0, .events = POLLIN };
+	sigset_t held;
+	sigset_t before;
+	int ready = 0;
+
+	sigemptyset(&held);
+	sigaddset(&held, SIGINT);
+	sigaddset(&held, SIGTERM);
+	sigaddset(&held, SIGHUP);
+	sigprocmask(SIG_BLOCK, &held, &before);
+	if (interrupts < 2 && !hung_up)
+		ready = ppoll(&keys, 1, NULL, &before);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return ready > 0;
+}
+
+static char read_answer(const char *what)
+{
+	char answer[16] = "";
+	ssize_t n;
+
+	printf("\nDetach (%s continues in the background), pause or abort? [D/p/a, Ctrl-C: abort] ",
+	       what);
+	fflush(stdout);
+	n = await_key() ? read(0, answer, sizeof answer - 1) : 0;
+	if (n <= 0)
+		puts(""); /* Enter did not end the line */
+	if (interrupts > 1)
+		return 'a';
+	return n <= 0 || answer[0] == '\n' ? 'd' : answer[0];
+}
+
+char interrupt_ask(const char *what, bool quiet)
+{
+	char answer = hung_up || quiet || !isatty(0) || !isatty(1) ? 'd' : read_answer(what);
+
+	interrupts = 0;
+	return answer;
+}

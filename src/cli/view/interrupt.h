@@ -1,0 +1,19 @@
+/* Ctrl-C while something is followed in the foreground. */
+#ifndef CLI_VIEW_INTERRUPT_H
+#define CLI_VIEW_INTERRUPT_H
+
+#include <stdbool.h>
+
+/* Catches SIGINT, SIGTERM and SIGHUP from now on. */
+void interrupt_catch(void);
+
+/* Has one of them arrived? */
+bool interrupt_is_pending(void);
+
+/*
+ * Asks what to do: 'd' (detach), 'p' (pause) or 'a' (abort). A second Ctrl-C aborts. Without a
+ * terminal, or after SIGTERM or SIGHUP, the answer is 'd'. what: "the loop".
+ */
+char interrupt_ask(const char *what, bool quiet);
+
+#endif
