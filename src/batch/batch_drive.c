@@ -97,6 +97,14 @@ static int note_paused(struct drive *drive, size_t task, const struct client_loo
 		       : append_task(drive, BATCH_EVENT_held, task, loop->state.reason, err);
 }
 
+/* Has a loop reached a limit of cost that was low only because that of the batch is near? With more
+ * money it can go on. */
+static bool needs_money(const struct batch_task *task, const struct client_loop *loop)
+{
+	return strcmp(client_status(loop), "limit") == 0 && batch_schedule_is_cut(task) &&
+	       loop->state.spent_nusd >= task->grant_nusd;
+}
+
 static int note_ended(struct drive *drive, size_t task, const struct client_loop *loop,
 		      struct error *err)
 {
@@ -162,7 +170,10 @@ static int look_at(struct drive *drive, size_t task, struct client_loop *loop, s
 			       ? 0
 			       : append_task(drive, BATCH_EVENT_held, task, loop->trouble, err);
 	if (there == LOOP_STEP_finished)
-		return note_ended(drive, task, loop, err);
+		return drive->state.wish != BATCH_WISH_ABORT &&
+				       needs_money(&drive->state.tasks[task], loop)
+			       ? note_paused(drive, task, loop, err)
+			       : note_ended(drive, task, loop, err);
 	if (drive->state.wish == BATCH_WISH_ABORT || there != LOOP_STEP_paused)
 		pass_on(drive, task, loop);
 	if (there == LOOP_STEP_paused)
@@ -193,12 +204,20 @@ static int drop_lost(struct drive *drive, size_t task, struct error *err)
 
 static int start_loop(struct drive *drive, size_t task, struct error *err);
 
-/* Continues the loop of a task that is held, because a person wants it. */
+/* Continues the loop of a task that is held, because a person wants it. It may cost what is there
+ * now. */
 static int unhold(struct drive *drive, size_t task, struct error *err)
 {
-	if (!drive->state.tasks[task].wanted)
+	const struct batch_task *at = &drive->state.tasks[task];
+	int64_t grant_nusd = batch_schedule_grant(&drive->state, task);
+
+	if (!at->wanted)
 		return 0;
-	return append_task(drive, BATCH_EVENT_unheld, task, NULL, err) < 0
+	if (grant_nusd < 0)
+		return append_task(drive, BATCH_EVENT_held, task, at->reason, err);
+	return append(drive, BATCH_EVENT_unheld,
+		      json_pack("{s:s, s:I}", "task", at->id, "grant_nusd", (json_int_t)grant_nusd),
+		      err) < 0
 		       ? -1
 		       : start_loop(drive, task, err);
 }
@@ -462,7 +481,7 @@ static int open_all(struct drive *drive, struct error *err)
 							      .due_ms = look_due_ms,
 							      .serve = serve_loops,
 							      .context = drive });
-	return append(drive, BATCH_EVENT_started, json_pack("{s:i}", "pid", (int)getpid()), err);
+	return 0;
 }
 
 /* Takes over from an earlier supervisor: finds the loop of each task that has begun, or starts it
@@ -535,7 +554,8 @@ static int run(struct drive *drive, struct error *err)
 {
 	if (drive->state.paused || drive->state.finished)
 		return 0; /* the previous supervisor was killed while exiting */
-	if (take_over(drive, err) < 0)
+	if (append(drive, BATCH_EVENT_started, json_pack("{s:i}", "pid", (int)getpid()), err) < 0 ||
+	    take_over(drive, err) < 0)
 		return -1;
 	while (!drive->leaving && !drive->state.paused && !drive->state.finished) {
 		int done = look_at_all(drive, err) < 0 ? -1 : act(drive, err);

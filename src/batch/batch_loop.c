@@ -127,12 +127,14 @@ static int await_end(const char *folder, const char *id, struct error *err)
 }
 
 /* Continues a loop whose processes were killed and, if `resume`, one that is paused. */
-static int continue_loop(const char *folder, const struct client_loop *loop, bool resume,
-			 struct error *err)
+static int continue_loop(const char *folder, const struct client_loop *loop, int64_t grant_nusd,
+			 bool resume, struct error *err)
 {
-	json_t *nothing = json_object();
+	json_t *changes = json_pack("{s:I}", "max_cost_nusd", (json_int_t)grant_nusd);
+	bool ended = strcmp(client_status(loop), "limit") != 0 &&
+		     loop->state.step == LOOP_STEP_finished;
 	const struct op_resume_request request = { .target = { .state = folder, .loop = loop->id },
-						   .changes = nothing };
+						   .changes = changes };
 	struct op_resume_result resumed = { 0 };
 	enum op_status status = OP_UNCHANGED;
 
@@ -140,11 +142,11 @@ static int continue_loop(const char *folder, const struct client_loop *loop, boo
 		error_with(err, ERROR_IO, "loop %s: %.1500s", loop->id, loop->trouble);
 	else if (!loop->state.last_seq)
 		error_with(err, ERROR_EXISTS, "the start of loop %s was interrupted", loop->id);
-	else if (loop->state.step != LOOP_STEP_finished &&
-		 (resume || (!loop->alive && loop->state.step != LOOP_STEP_paused)))
+	else if (!ended && (resume || (!loop->alive && loop->state.step != LOOP_STEP_paused &&
+				       loop->state.step != LOOP_STEP_finished)))
 		status = op_resume(&request, &resumed, err);
 	op_resume_release(&resumed);
-	json_decref(nothing);
+	json_decref(changes);
 	return loop->damaged || !loop->state.last_seq || (op_failed(status) && status != OP_RUNNING)
 		       ? -1
 		       : 0;
@@ -159,7 +161,7 @@ int batch_loop_start(const struct batch_state *state, const char *folder, size_t
 	int result;
 
 	if (client_find(folder, task->loop, NULL, &loop, err) == 0) {
-		result = continue_loop(folder, &loop, resume, err);
+		result = continue_loop(folder, &loop, task->grant_nusd, resume, err);
 		client_loop_release(&loop);
 		return result;
 	}

@@ -10,11 +10,11 @@
 
 /* ---- money ---- */
 
-/* Returns what a task's next loop may cost: 0 if unlimited, or -1 if nothing is left for it. A task
- * whose own money is spent may still merge, which usually costs nothing. */
-static int64_t grant(const struct batch_state *state, const struct batch_task *task)
+/* A task whose own money is spent may still merge, which usually costs nothing. */
+int64_t batch_schedule_grant(const struct batch_state *state, size_t index)
 {
-	int64_t left = state->most_nusd;
+	const struct batch_task *task = &state->tasks[index];
+	int64_t left = state->most_nusd + task->grant_nusd;
 	int64_t own = task->most_nusd - task->spent_nusd;
 
 	for (size_t i = 0; i < state->count; i++)
@@ -26,6 +26,12 @@ static int64_t grant(const struct batch_state *state, const struct batch_task *t
 	if (own < 1)
 		own = 1;
 	return state->most_nusd && left < own ? left : own;
+}
+
+bool batch_schedule_is_cut(const struct batch_task *task)
+{
+	return task->grant_nusd &&
+	       (!task->most_nusd || task->grant_nusd < task->most_nusd - task->spent_nusd);
 }
 
 /* ---- which task ---- */
@@ -137,7 +143,7 @@ static bool land(const struct batch_state *state, const bool *deciding, size_t r
 	if (running >= state->jobs)
 		return false;
 	ret_action->kind = BATCH_ACTION_MERGE;
-	ret_action->grant_nusd = grant(state, task);
+	ret_action->grant_nusd = batch_schedule_grant(state, ret_action->task);
 	return ret_action->grant_nusd >= 0;
 }
 
@@ -149,7 +155,7 @@ static bool begin(const struct batch_state *state, size_t running, struct batch_
 		return false;
 	ret_action->kind = BATCH_ACTION_BEGIN;
 	ret_action->task = (size_t)(task - state->tasks);
-	ret_action->grant_nusd = grant(state, task);
+	ret_action->grant_nusd = batch_schedule_grant(state, ret_action->task);
 	return ret_action->grant_nusd >= 0;
 }
 

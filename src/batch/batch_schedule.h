@@ -22,6 +22,13 @@ struct batch_action {
 	char reason[1000];
 };
 
+/* Returns what the next loop of a task may cost, or the present one if it is held: 0 if that is
+ * unlimited, or -1 if nothing is left for it. */
+int64_t batch_schedule_grant(const struct batch_state *state, size_t task);
+
+/* Is that less than the task's own limit, because the limit of the batch is near? */
+bool batch_schedule_is_cut(const struct batch_task *task);
+
 /*
  * Decides. `deciding`: of each task, whether it runs a merge that may still land without an agent;
  * until that is known, nothing else lands and no other merge begins, so that the tip does not move

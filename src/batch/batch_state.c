@@ -217,6 +217,8 @@ static int fold_task(struct batch_state *state, enum batch_event kind, const jso
 		replace(&state->tip, task->loop);
 	else
 		replace(&task->reason, jsonget_string(data, "reason"));
+	if (kind == BATCH_EVENT_unheld && json_object_get(data, "grant_nusd"))
+		task->grant_nusd = jsonget_number(data, "grant_nusd");
 	return 0;
 }
 

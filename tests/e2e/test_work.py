@@ -1,0 +1,373 @@
+"""Work lists: each task in a loop of its own, verified, and landed one by one."""
+
+import json
+import os
+
+from harness import cases, contains, each_identity, equal, expect, kernel, lacks, timeout
+from harness.batch import Batch, task
+from harness.edits import difference, listing
+from harness.gitrepo import Repository
+from harness.loop import kill, name_of, until
+
+ANY_IDENTITY = "A batch starts loops as their user does; who that is makes no difference to it."
+
+PRD = """{
+  "project": "p", "userStories": [
+    {"id": "US-1", "title": "One", "description": "!(echo 1 >one)!", "passes": false, "priority": 2},
+    {"id": "US-2", "title": "Two", "description": "!(cp one two)!", "dependsOn": ["US-1"], "passes":false}
+  ]
+}
+"""
+
+
+def begin(t, tasks, git=True, **files):
+    batch = Batch(t, tasks, **files)
+    if git:
+        Repository(t, batch.project).filled()
+    return batch
+
+
+# ---- reading ----
+
+def test_a_list_is_shown_as_it_is_read_with_what_was_left_out(t):
+    batch = begin(t, "- [ ] T1: one\n  - [ ] inner\n- [x] T2: two (depends on T1)\n# Nice to have\n- [ ] three\n")
+    shown = batch.work("--list", "TASKS.md")
+    equal(shown.code, 0, "exit status", shown)
+    for text in ("TASKS.md (markdown)", "[ ] T1: one", "[x] T2: two", "after T1", "1 open task in an optional section", "2 tasks, 1 of them done"):
+        contains(shown.out, text, "the list")
+    read = json.loads(batch.work("--list", "TASKS.md", "--json").out)
+    equal([(item["id"], item["done"], item["depends"]) for item in read["tasks"]], [("T1", False, []), ("T2", True, ["T1"])], "tasks")
+
+
+@cases(("TASKS.md", "- [ ] a (depends on T9)\n- [ ] T9: b (depends on #1)\n", "the dependencies form a circle"),
+       ("TASKS.md", "nothing\n", "the list has no tasks"),
+       ("TASKS.md", "- [x] a\n", "every task of the list is done"),
+       ("x.json", "{", "invalid JSON"),
+       ("x.yml", "- title: a\n  depends: b\n", "which is not in the list"),
+       ("gone.md", None, "read the list 'gone.md'"))
+def test_a_list_that_cannot_be_run_is_refused(t, name, text, why):
+    batch = begin(t, "")
+    if text is not None:
+        batch.write(name, text)
+    result = batch.work(name, "--check", "true", "--agent-command", "true")
+    equal(result.code, 125, "exit status", result)
+    contains(result.err, why, "the reason")
+    equal(batch.work("--show").code, 125, "there is no batch")
+
+
+@cases(("--jobs", "0"), ("--jobs", "x"), ("--rounds", "1000"), ("--task-cost", "much"), ("--tasks", "TASKS.md"), ("--workspace", "in-place"))
+def test_options_that_make_no_sense_are_refused(t, option, value):
+    batch = begin(t, task("T1", "true"))
+    result = batch.run(option, value, code=125)
+    contains(result.err, option, "the reason")
+
+
+# ---- running ----
+
+@each_identity
+def test_tasks_run_in_their_order_land_and_are_applied_with_ticks(t):
+    batch = begin(t, "# List\r\n\r\n" + task("T1", "echo one >one; git add one; git commit -qm one") + "text\n"
+                  + task("T2", "cat one >two; echo two >>two", " (depends on T1)") + task("T3", "echo three >three") + "- [x] old\n")
+    before = listing(batch.project)
+    told = batch.run("--jobs", "2")
+    contains(told.out, "3 tasks", "the beginning")
+    contains(told.out, "4 of 4 tasks done", "the end")
+    equal(difference(before, listing(batch.project)), "", "changes in the project")
+    equal(set(batch.steps().values()), {"landed"}, "steps")
+    landed = [data["task"] for _, data in batch.events("landed")]
+    equal(sorted(landed), ["T1", "T2", "T3"], "each task landed once")
+    expect(landed.index("T1") < landed.index("T2"), "T1 landed before T2", landed)
+    batch.apply()
+    equal(batch.read("two"), "one\ntwo\n", "the second task's file")
+    equal(batch.read("three"), "three\n", "the third task's file")
+    with open(batch.path("TASKS.md"), "rb") as file:
+        text = file.read()
+    equal(text.count(b"- [x]"), 4, "ticks")
+    equal(text.replace(b"- [x] T", b"- [ ] T"), b"# List\r\n\r\n" + (task("T1", "echo one >one; git add one; git commit -qm one") + "text\n"
+          + task("T2", "cat one >two; echo two >>two", " (depends on T1)") + task("T3", "echo three >three") + "- [x] old\n").encode(),
+          "everything but the ticks")
+    contains(batch.apply().err + batch.work("--show").out, "4 of 4 tasks done", "applied twice")
+
+
+def test_commits_of_all_tasks_are_in_the_branch_of_the_last_loop(t):
+    batch = begin(t, task("T1", "echo one >one; git add one; git commit -qm first") + task("T2", "echo two >two; git add two; git commit -qm second"))
+    batch.run("--jobs", "1")
+    tip = batch.show()["tip"]
+    log = t.run(["git", "log", "--format=%s", f"ringfence/{tip}"], cwd=batch.project).out.split("\n")
+    for subject in ("first", "second"):
+        contains(log, subject, "the commits")
+
+
+def test_the_agent_cannot_tick_the_list(t):
+    batch = begin(t, task("T1", "sed -i s/\\[.\\]/[x]/ TASKS.md; echo y >TASKS.md; mv TASKS.md moved; echo one >one") + task("T2", "exit 1"))
+    before = batch.read("TASKS.md")
+    batch.run("--max-iterations", "1", code=1)
+    equal(batch.steps(), {"T1": "landed", "T2": "failed"}, "steps")
+    batch.apply()
+    equal(batch.read("one"), "one\n", "the work of the task")
+    equal(batch.read("TASKS.md"), before.replace("- [ ] T1", "- [x] T1"), "the list")
+
+
+def test_a_task_that_fails_ends_only_those_that_depend_on_it_and_can_be_tried_again(t):
+    switch = os.path.join(t.outside, "switch")
+    batch = begin(t, task("T1", f"test -e {switch} && echo one >one") + task("T2", "cp one two", " (depends on T1)")
+                  + task("T3", "cp two three", " (depends on T2)") + task("T4", "echo four >four"))
+    result = batch.run("--max-iterations", "1", "--read", t.outside, code=1)
+    equal(batch.steps(), {"T1": "failed", "T2": "waiting", "T3": "waiting", "T4": "landed"}, "steps")
+    contains(result.out, "1 task failed, and 2 depend on it", "the end")
+    contains(result.out, "cut off", "the table")
+    equal(batch.work("--retry", "T4").code, 125, "exit status of a retry of a task that is done")
+    equal(batch.work("--retry", "nobody").code, 125, "exit status of a retry of no task")
+    with open(switch, "w", encoding="utf-8"):
+        pass
+    again = batch.work("--retry", "T1")
+    equal(again.code, 0, "exit status of the retry", again)
+    batch.ended("completed")
+    equal(set(batch.steps().values()), {"landed"}, "steps")
+    batch.apply()
+    equal(batch.read("three"), "one\n", "the last file")
+    equal(batch.read("four"), "four\n", "what was done before")
+
+
+def test_a_project_without_git_works_as_well(t):
+    batch = begin(t, task("T1", "mkdir -p a; echo one >a/one") + task("T2", "echo two >two"), git=False)
+    batch.run("--jobs", "2")
+    batch.apply()
+    equal((batch.read("a/one"), batch.read("two")), ("one\n", "two\n"), "files")
+
+
+def test_tasks_that_name_the_same_files_do_not_run_at_once_and_low_numbers_begin_first(t):
+    both = os.path.join(t.outside, "both")
+    os.mkdir(both, 0o777)
+    os.chmod(both, 0o777)
+    code = f"mkdir {both}/run && rmdir {both}/run && echo x >>src/log"
+    batch = begin(t, "")
+    batch.write("list.yml", "\n".join(f"- id: {name}\n  prompt: do it !({code})!\n  files: [{files}]\n  priority: {priority}\n" for name, files, priority in
+                                      (("a", "src/log", 3), ("b", "src", 2), ("c", "src/log", 1))))
+    os.mkdir(batch.path("src"))
+    batch.write("src/log", "")
+    batch.name = "list.yml"
+    batch.run("--jobs", "3", "--write", both)
+    equal([data["task"] for _, data in batch.events("begun")], ["c", "b", "a"], "the order")
+    batch.apply()
+    equal(batch.read("src/log"), "x\nx\nx\n", "the file that all of them changed")
+    contains(batch.read("list.yml"), "done: true", "the list")
+
+
+def test_stories_of_a_prd_are_done_and_pass(t):
+    batch = begin(t, "")
+    batch.name = "prd.json"
+    batch.write("prd.json", PRD)
+    batch.run()
+    batch.apply()
+    equal(batch.read("two"), "1\n", "the second story's file")
+    equal(batch.read("prd.json"), PRD.replace('"passes": false', '"passes": true').replace('"passes":false', '"passes":true'), "prd.json")
+
+
+def test_a_task_may_have_an_agent_and_checks_of_its_own(t):
+    batch = begin(t, "")
+    batch.name = "list.yml"
+    batch.write("list.yml", "- id: a\n  prompt: one\n  checks: test -f one\n- id: b\n  prompt: two\n  agent: codex\n")
+    t.write(os.path.join(t.home, "bin/codex"), "#!/bin/sh\n", 0o755)
+    env = t.env(PATH=f"{t.home}/bin:/usr/bin:/bin", CODEX_API_KEY="k")
+    result = batch.run(agent="echo one >one; echo '<promise>COMPLETE</promise>'", env=env, code=125)
+    contains(result.err, "Codex cannot log in", "the agent that cannot work")
+    batch.write("list.yml", "- id: a\n  prompt: one\n  checks: test -f one\n- id: b\n  prompt: two\n  checks: test -f two\n  depends: a\n")
+    batch.run("--max-iterations", "1", agent="echo one >one; echo '<promise>COMPLETE</promise>'", code=1)
+    equal(batch.steps(), {"a": "landed", "b": "failed"}, "steps")
+    checks = json.loads(batch.loop.ringfence("history", batch.tasks()["b"]["loop"], "--json").out)["iterations"][-1]["checks"]
+    equal([check["command"] for check in checks], ["true", "test -f two", "test -f one"], "the checks of the second task")
+
+
+# ---- landing ----
+
+def test_results_that_conflict_go_back_to_their_agent(t):
+    """Both tasks change the same line; the second one gets the conflict as data, and keeps both changes."""
+    change = "if grep -q '<<<<<<<' f; then grep -q 'These conf[l]icts are left' $P && grep '^[ab]' f | sort >g && mv g f; else echo %s >f; fi"
+    batch = begin(t, task("T1", change % "a") + task("T2", change % "b"), f="0\n")
+    batch.run("--jobs", "2")
+    begun = [data for _, data in batch.events("begun")]
+    equal(len(begun), 3, "loops", begun)
+    equal(begun[2]["merges"], begun[0 if begun[2]["task"] == begun[0]["task"] else 1]["loop"], "the loop that is merged")
+    batch.apply()
+    equal(batch.read("f"), "a\nb\n", "both changes")
+
+
+def test_two_tasks_that_break_each_others_work_never_leave_the_tip_red(t):
+    """Each one alone passes the check; together they do not, until the second agent repairs it."""
+    check = "test ! -e a -o ! -e b -o -e both"
+    batch = begin(t, task("T1", "echo a >a; test ! -e b || touch both") + task("T2", "echo b >b; test ! -e a || touch both"))
+    batch.run("--jobs", "2", check=check)
+    landed = [data["task"] for _, data in batch.events("landed")]
+    equal(sorted(landed), ["T1", "T2"], "each task landed once")
+    loops = {data["task"]: data["loop"] for _, data in batch.events("begun")}
+    for name in landed:
+        batch.shown(loops[name], "sh", "-c", check)
+    batch.apply()
+    expect(os.path.exists(batch.path("both")), "the second agent repaired it")
+
+
+def test_what_is_done_stays_checked_while_later_tasks_run(t):
+    batch = begin(t, "")
+    batch.name = "list.yml"
+    batch.write("list.yml", "- id: a\n  prompt: '!(echo a >a)!'\n  checks: test -f a\n- id: b\n  prompt: '!(rm -f a; echo b >b)!'\n  checks: test -f b\n")
+    batch.run("--jobs", "1", code=1)
+    equal(batch.steps(), {"a": "landed", "b": "failed"}, "steps")
+
+
+def test_a_result_that_is_merged_again_and_again_fails_at_the_most_rounds(t):
+    batch = begin(t, task("T1", "echo 1 >f; sleep 0.2") + task("T2", "echo 2 >f; sleep 0.2"), f="0\n")
+    batch.run("--jobs", "2", "--rounds", "1", code=1)
+    failed = [name for name, step in batch.steps().items() if step == "failed"]
+    equal(len(failed), 1, "failed tasks")
+    contains(batch.tasks()[failed[0]]["reason"], "other results landed first", "the reason")
+
+
+# ---- money ----
+
+PAID = """P=/tmp/prompt; cat >$P; echo '{"type":"cost","usd":1.5}'; sed -n 's/.*!(\\(.*\\))!.*/\\1/p' $P | head -n 1 | sh
+echo '{"type":"final","text":"<promise>COMPLETE</promise>"}'"""
+
+
+def test_all_tasks_together_never_get_more_than_the_limit(t):
+    batch = begin(t, "".join(task(f"T{i}", f"echo {i} >f{i}") for i in range(4)))
+    result = batch.run("--jobs", "1", "--max-cost", "4", "--task-cost", "3", "--agent-format", "events", agent=PAID, code=3)
+    contains(result.out, "the limit of cost is reached", "the reason")
+    shown = batch.show()
+    equal(batch.steps(), {"T0": "landed", "T1": "landed", "T2": "held", "T3": "waiting"}, "steps")
+    grants = [data["grant_nusd"] for _, data in batch.events("begun")]
+    equal(grants, [3000000000, 2500000000, 1000000000], "what the loops may spend")
+    equal(shown["spent_nusd"], sum(data["spent_nusd"] for _, data in batch.events("ended")), "the sum")
+    more = batch.work("--resume", "--max-cost", "20")
+    equal(more.code, 0, "exit status with more money", more)
+    equal(set(batch.steps().values()), {"landed"}, "steps")
+
+
+# ---- a person ----
+
+HANG = "touch begun; while test ! -e {switch}; do sleep 0.05; done; echo done >done"
+
+
+def hanging(t, count=2):
+    switch = os.path.join(t.outside, "switch")
+    batch = begin(t, "".join(task(f"T{i}", f"touch {i}; " + HANG.format(switch=switch).replace("done >done", f"done >d{i}")) for i in range(count)))
+    ident = batch.detach("--jobs", "2", "--read", t.outside)
+    until("two loops at work", lambda: [data["loop"] for _, data in batch.events("begun") if os.path.exists(
+        os.path.join(t.state, "loops", data["loop"], "draft/upper/begun"))][1:])
+    return batch, ident, switch
+
+
+def test_a_batch_is_paused_and_continued(t):
+    batch, ident, switch = hanging(t, 3)
+    equal(batch.work("--pause", ident).code, 0, "exit status of pause")
+    with open(switch, "w", encoding="utf-8"):
+        pass
+    shown = batch.ended("paused")
+    expect(batch.steps()["T2"] == "waiting", "the third task has not begun", shown)
+    equal(shown["reason"], "by you", "the reason")
+    t.all_gone()
+    again = batch.work("--resume")
+    equal(again.code, 0, "exit status of resume", again)
+    equal(set(batch.steps().values()), {"landed"}, "steps")
+    equal(batch.work("--resume").code, 125, "exit status of resume of a completed batch")
+
+
+def test_a_batch_is_aborted_with_all_its_loops(t):
+    batch, ident, _ = hanging(t, 3)
+    aborted = batch.work("--abort", ident)
+    equal(aborted.code, 0, "exit status of abort", aborted)
+    t.all_gone()
+    equal(batch.show()["status"], "aborted", "the status")
+    equal(batch.steps(), {"T0": "failed", "T1": "failed", "T2": "waiting"}, "steps")
+    equal(batch.work("--abort").code, 125, "exit status of abort of a batch that has ended")
+
+
+def test_a_second_batch_of_the_project_is_refused(t):
+    batch, ident, switch = hanging(t)
+    contains(batch.run(code=125).err, f"batch {ident} of this project has not ended", "the reason")
+    with open(switch, "w", encoding="utf-8"):
+        pass
+    batch.ended("completed")
+
+
+def test_a_task_whose_loop_pauses_waits_for_a_person_while_others_go_on(t):
+    batch = begin(t, task("T1", "echo one >one") + task("T2", "echo two >two"))
+    agent = """P=/tmp/prompt; cat >$P; grep -q 'one >one' $P && test ! -e pay && echo '{"type":"auth","text":"no key"}' && exit 1
+echo two >two; echo '{"type":"final","text":"<promise>COMPLETE</promise>"}'"""
+    result = batch.run("--jobs", "1", "--agent-format", "events", agent=agent, code=3)
+    equal(batch.steps(), {"T1": "held", "T2": "landed"}, "steps")
+    contains(result.out, "1 task waits for you", "the reason")
+    equal(batch.work("--abort").code, 0, "exit status of abort")
+    equal(batch.steps()["T1"], "failed", "the task that waited")
+    t.all_gone()
+
+
+# ---- crashes ----
+
+FOUR = "".join(task(f"T{i}", f"echo $$ >>{{log}}/T{i}; echo {i} >f{i}; echo {i} >>all", " (depends on T0)" if i else "") for i in range(4))
+
+
+def crash(t, name, *words, env=None):
+    log = os.path.join(t.outside, name)
+    os.mkdir(log)
+    os.chmod(log, 0o777)
+    batch = begin(t, FOUR.replace("{log}", log))
+    agent = """P=/tmp/prompt; cat >$P; if grep -q 'conflicts are left' $P; then sed -i '/^[<=>]/d' all; else
+sed -n 's/.*!(\\(.*\\))!.*/\\1/p' $P | head -n 1 | sh; fi; echo '<promise>COMPLETE</promise>'"""
+    batch.run("--detach", "--jobs", "2", "--write", log, *words, agent=agent, env=env)
+    return batch, log
+
+
+def settled(batch, log):
+    """Every task is done once and landed once."""
+    batch.ended("completed")
+    equal(sorted(data["task"] for _, data in batch.events("landed")), ["T0", "T1", "T2", "T3"], "landed tasks")
+    batch.apply()
+    equal(sorted(batch.read("all").split()), ["0", "1", "2", "3"], "lines of the file that all changed")
+    equal([batch.read(f"f{i}") for i in range(4)], [f"{i}\n" for i in range(4)], "files")
+    for i in range(4):
+        with open(os.path.join(log, f"T{i}"), encoding="utf-8") as file:
+            equal(len(file.readlines()), 1, f"times that an agent worked on T{i}")
+
+
+@timeout(240)
+@cases(*range(1, 14))
+def test_a_batch_whose_supervisor_is_killed_at_any_event_is_the_same(t, number):
+    t.leftover_runs = True
+    for fault in (f"{number}w", f"{number}w+"):
+        batch, log = crash(t, fault, env=t.env(RINGFENCE_FAULT=fault))
+        settled(batch, log)
+        batch.t.run(["sh", "-c", f"chmod -R u+rwx {batch.project}; rm -rf {batch.project}"])
+        equal(len(batch_events_of(t, "started")), 1 if fault == "1w" else 2, f"supervisors at {fault}")
+    t.all_gone()
+
+
+def batch_events_of(t, kind):
+    """Events of the newest batch, whose project may be gone."""
+    folder = os.path.join(t.state, "batches")
+    newest = sorted(os.listdir(folder))[-1]
+    batch = Batch.__new__(Batch)
+    batch.t = t
+    batch.show = lambda: {"id": newest}
+    return batch.events(kind)
+
+
+@timeout(240)
+@cases(*range(2, 14, 3))
+def test_a_batch_whose_processes_are_all_killed_is_continued_by_a_person(t, number):
+    t.leftover_runs = True
+    batch, log = crash(t, "all", env=t.env(RINGFENCE_FAULT=f"{number}bw"))
+    until("the end of its processes", lambda: batch.show()["status"] == "interrupted")
+    for pid, _ in kernel.descendants_of(os.getpid()):
+        if name_of(pid).startswith("ringfence"):
+            kill(pid)
+    again = batch.work("--resume")
+    equal(again.code, 0, "exit status of resume", again)
+    lacks([data for _, data in batch.events("ended") if data["status"] != "completed"], "failed", "tasks that did not complete")
+    settled_by_resume(batch)
+
+
+def settled_by_resume(batch):
+    equal(sorted(data["task"] for _, data in batch.events("landed")), ["T0", "T1", "T2", "T3"], "landed tasks")
+    batch.apply()
+    equal([batch.read(f"f{i}") for i in range(4)], [f"{i}\n" for i in range(4)], "files")
