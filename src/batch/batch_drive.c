@@ -34,6 +34,8 @@
  * nothing any more. A loop is continued this often after that. */
 enum { LOOK_MS = 2000, CONTINUE_MAX = 5 };
 
+#define NO_MONEY "the limit of cost is reached (to go on: ringfence work --resume --max-cost USD)"
+
 enum { LOCK_TRIES = 200, REQUEST_MS = 1000, START_TRIES = 3 };
 
 struct drive {
@@ -88,13 +90,11 @@ static bool is_deciding(const struct batch_task *task, const struct client_loop 
 	       loop->state.step != LOOP_STEP_paused && loop->state.step != LOOP_STEP_waiting;
 }
 
-/* A loop that was paused because the batch was is not one that waits for a person. */
-static int note_paused(struct drive *drive, size_t task, const struct client_loop *loop,
-		       struct error *err)
+static int note_paused(struct drive *drive, size_t task, const char *reason, struct error *err)
 {
 	return drive->state.tasks[task].step == BATCH_STEP_held
 		       ? 0
-		       : append_task(drive, BATCH_EVENT_held, task, loop->state.reason, err);
+		       : append_task(drive, BATCH_EVENT_held, task, reason, err);
 }
 
 /* Has a loop reached a limit of cost that was low only because that of the batch is near? With more
@@ -166,18 +166,16 @@ static int look_at(struct drive *drive, size_t task, struct client_loop *loop, s
 
 	drive->deciding[task] = is_deciding(&drive->state.tasks[task], loop);
 	if (loop->damaged)
-		return step == BATCH_STEP_held
-			       ? 0
-			       : append_task(drive, BATCH_EVENT_held, task, loop->trouble, err);
+		return note_paused(drive, task, loop->trouble, err);
 	if (there == LOOP_STEP_finished)
 		return drive->state.wish != BATCH_WISH_ABORT &&
 				       needs_money(&drive->state.tasks[task], loop)
-			       ? note_paused(drive, task, loop, err)
+			       ? note_paused(drive, task, NO_MONEY, err)
 			       : note_ended(drive, task, loop, err);
 	if (drive->state.wish == BATCH_WISH_ABORT || there != LOOP_STEP_paused)
 		pass_on(drive, task, loop);
 	if (there == LOOP_STEP_paused)
-		return note_paused(drive, task, loop, err);
+		return note_paused(drive, task, loop->state.reason, err);
 	if (step == BATCH_STEP_held && loop->alive)
 		return append_task(drive, BATCH_EVENT_unheld, task, NULL, err);
 	return loop->alive || step == BATCH_STEP_held ? 0 : revive(drive, task, err);
@@ -202,7 +200,7 @@ static int drop_lost(struct drive *drive, size_t task, struct error *err)
 		      err);
 }
 
-static int start_loop(struct drive *drive, size_t task, struct error *err);
+static int start_loop(struct drive *drive, size_t task, bool resume, struct error *err);
 
 /* Continues the loop of a task that is held, because a person wants it. It may cost what is there
  * now. */
@@ -211,7 +209,7 @@ static int unhold(struct drive *drive, size_t task, struct error *err)
 	const struct batch_task *at = &drive->state.tasks[task];
 	int64_t grant_nusd = batch_schedule_grant(&drive->state, task);
 
-	if (!at->wanted)
+	if (!at->wanted || drive->state.wish != BATCH_WISH_NONE)
 		return 0;
 	if (grant_nusd < 0)
 		return append_task(drive, BATCH_EVENT_held, task, at->reason, err);
@@ -219,7 +217,7 @@ static int unhold(struct drive *drive, size_t task, struct error *err)
 		      json_pack("{s:s, s:I}", "task", at->id, "grant_nusd", (json_int_t)grant_nusd),
 		      err) < 0
 		       ? -1
-		       : start_loop(drive, task, err);
+		       : start_loop(drive, task, true, err);
 }
 
 static int look_at_all(struct drive *drive, struct error *err)
@@ -258,12 +256,12 @@ static int begin_again(struct drive *drive, size_t task, struct error *err)
 
 /* Starts the loop of a task that has begun, and watches it. If that is impossible, the batch
  * pauses: the next task would fail likewise. */
-static int start_loop(struct drive *drive, size_t task, struct error *err)
+static int start_loop(struct drive *drive, size_t task, bool resume, struct error *err)
 {
 	struct error why;
 
 	for (int i = 0; i < START_TRIES; i++) {
-		if (batch_loop_start(&drive->state, drive->home, task, true, &why) == 0)
+		if (batch_loop_start(&drive->state, drive->home, task, resume, &why) == 0)
 			return batch_watch_add(&drive->watch, task, drive->state.tasks[task].loop,
 					       err);
 		if (why.status == ERROR_EXISTS && begin_again(drive, task, err) < 0)
@@ -294,7 +292,7 @@ static int begin(struct drive *drive, const struct batch_action *action, struct 
 		   err) < 0)
 		return -1;
 	drive->deciding[action->task] = merge;
-	return start_loop(drive, action->task, err);
+	return start_loop(drive, action->task, false, err);
 }
 
 /* ---- requests ---- */
@@ -494,7 +492,7 @@ static int take_over(struct drive *drive, struct error *err)
 
 		if (task->step == BATCH_STEP_held)
 			batch_watch_add(&drive->watch, i, task->loop, &ignored);
-		if (task->step == BATCH_STEP_running && start_loop(drive, i, err) < 0)
+		if (task->step == BATCH_STEP_running && start_loop(drive, i, false, err) < 0)
 			return -1;
 	}
 	return 0;

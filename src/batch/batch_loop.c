@@ -126,30 +126,45 @@ static int await_end(const char *folder, const char *id, struct error *err)
 	return result;
 }
 
-/* Continues a loop whose processes were killed and, if `resume`, one that is paused. */
-static int continue_loop(const char *folder, const struct client_loop *loop, int64_t grant_nusd,
+/* Should this loop be continued: its processes were killed, or, if `resume`, it is paused or has
+ * reached a limit? */
+static bool can_continue(const struct client_loop *loop, bool resume)
+{
+	enum loop_step step = loop->state.step;
+
+	if (step == LOOP_STEP_finished)
+		return resume && strcmp(client_status(loop), "limit") == 0;
+	return step == LOOP_STEP_paused ? resume : !loop->alive;
+}
+
+static int continue_loop(const char *folder, struct client_loop *loop, int64_t grant_nusd,
 			 bool resume, struct error *err)
 {
 	json_t *changes = json_pack("{s:I}", "max_cost_nusd", (json_int_t)grant_nusd);
-	bool ended = strcmp(client_status(loop), "limit") != 0 &&
-		     loop->state.step == LOOP_STEP_finished;
 	const struct op_resume_request request = { .target = { .state = folder, .loop = loop->id },
 						   .changes = changes };
-	struct op_resume_result resumed = { 0 };
-	enum op_status status = OP_UNCHANGED;
+	struct op_resume_result resumed;
+	enum op_status status = op_resume(&request, &resumed, err);
 
-	if (loop->damaged)
-		error_with(err, ERROR_IO, "loop %s: %.1500s", loop->id, loop->trouble);
-	else if (!loop->state.last_seq)
-		error_with(err, ERROR_EXISTS, "the start of loop %s was interrupted", loop->id);
-	else if (!ended && (resume || (!loop->alive && loop->state.step != LOOP_STEP_paused &&
-				       loop->state.step != LOOP_STEP_finished)))
-		status = op_resume(&request, &resumed, err);
 	op_resume_release(&resumed);
 	json_decref(changes);
-	return loop->damaged || !loop->state.last_seq || (op_failed(status) && status != OP_RUNNING)
-		       ? -1
-		       : 0;
+	if (!op_failed(status))
+		return 0;
+	/* It may have gone on or ended by itself meanwhile. */
+	client_refresh(loop);
+	return can_continue(loop, resume) ? -1 : 0;
+}
+
+static int find_and_continue(const char *folder, struct client_loop *loop, int64_t grant_nusd,
+			     bool resume, struct error *err)
+{
+	if (loop->damaged)
+		return error_with(err, ERROR_IO, "loop %s: %.1500s", loop->id, loop->trouble);
+	if (!loop->state.last_seq)
+		return error_with(err, ERROR_EXISTS, "the start of loop %s was interrupted",
+				  loop->id);
+	return can_continue(loop, resume) ? continue_loop(folder, loop, grant_nusd, resume, err)
+					  : 0;
 }
 
 int batch_loop_start(const struct batch_state *state, const char *folder, size_t index, bool resume,
@@ -161,7 +176,7 @@ int batch_loop_start(const struct batch_state *state, const char *folder, size_t
 	int result;
 
 	if (client_find(folder, task->loop, NULL, &loop, err) == 0) {
-		result = continue_loop(folder, &loop, task->grant_nusd, resume, err);
+		result = find_and_continue(folder, &loop, task->grant_nusd, resume, err);
 		client_loop_release(&loop);
 		return result;
 	}

@@ -231,12 +231,12 @@ echo '{"type":"final","text":"<promise>COMPLETE</promise>"}'"""
 
 def test_all_tasks_together_never_get_more_than_the_limit(t):
     batch = begin(t, "".join(task(f"T{i}", f"echo {i} >f{i}") for i in range(4)))
-    result = batch.run("--jobs", "1", "--max-cost", "4", "--task-cost", "3", "--agent-format", "events", agent=PAID, code=3)
+    result = batch.run("--jobs", "1", "--max-cost", "4", "--task-cost", "4", "--agent-format", "events", agent=PAID, code=3)
     contains(result.out, "the limit of cost is reached", "the reason")
     shown = batch.show()
     equal(batch.steps(), {"T0": "landed", "T1": "landed", "T2": "held", "T3": "waiting"}, "steps")
     grants = [data["grant_nusd"] for _, data in batch.events("begun")]
-    equal(grants, [3000000000, 2500000000, 1000000000], "what the loops may spend")
+    equal(grants, [4000000000, 2500000000, 1000000000], "what the loops may spend")
     equal(shown["spent_nusd"], sum(data["spent_nusd"] for _, data in batch.events("ended")), "the sum")
     more = batch.work("--resume", "--max-cost", "20")
     equal(more.code, 0, "exit status with more money", more)
@@ -297,7 +297,8 @@ echo two >two; echo '{"type":"final","text":"<promise>COMPLETE</promise>"}'"""
     result = batch.run("--jobs", "1", "--agent-format", "events", agent=agent, code=3)
     equal(batch.steps(), {"T1": "held", "T2": "landed"}, "steps")
     contains(result.out, "1 task waits for you", "the reason")
-    equal(batch.work("--abort").code, 0, "exit status of abort")
+    aborted = batch.work("--abort")
+    equal(aborted.code, 0, "exit status of abort", aborted)
     equal(batch.steps()["T1"], "failed", "the task that waited")
     t.all_gone()
 
