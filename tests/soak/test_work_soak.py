@@ -1,0 +1,108 @@
+"""A work list of which all processes are killed again and again: each task is done once, lands once, and is paid for once."""
+
+import json
+import os
+import random
+import time
+
+from harness import equal, expect, kernel, timeout
+from harness.batch import Batch
+from harness.gitrepo import Repository
+from harness.loop import kill, name_of
+from harness.provider import Provider, make_certificate, opus
+from harness.soak import ASK, KEY, LOOPS, MOST, SEED, Truth, account
+
+TASKS = int(os.environ.get("RINGFENCE_TEST_TASKS") or min(60, 5 * LOOPS))
+KILLS = TASKS // 2
+
+AGENT = """P=/tmp/prompt; export P; cat >$P; python3 ask.py whole; code=$(sed -n 's/.*!(\\(.*\\))!.*/\\1/p' $P | head -n 1)
+if grep -qs '^<<<<<<<' shared; then sed -i '/^[<=>]/d' shared; else sh -c "$code"; fi && echo '<promise>COMPLETE</promise>'"""
+
+
+def fails(number):
+    return number % 10 == 7
+
+
+def dependencies(number):
+    return [number - step for step in (3, 4) if number % step == 1 and number >= step]
+
+
+def code(number):
+    if fails(number):
+        return "false"
+    return f"echo {number} >>shared; echo {number} >f{number}" if number % 5 == 0 else f"echo {number} >f{number}"
+
+
+def line(number):
+    after = f" (depends on {', '.join(f'T{other}' for other in dependencies(number))})" if dependencies(number) else ""
+    return f"- [ ] T{number}: do it{after} !({code(number)})!\n"
+
+
+def expected():
+    """The step of each task in the end."""
+    steps = {}
+    for number in range(TASKS):
+        cut_off = any(steps[f"T{other}"] != "landed" for other in dependencies(number))
+        steps[f"T{number}"] = "waiting" if cut_off else "failed" if fails(number) else "landed"
+    return steps
+
+
+def kill_all():
+    """Kills everything that the test has started, also what begins meanwhile; returns whether there was anything."""
+    struck = False
+    while there := [pid for pid, _ in kernel.descendants_of(os.getpid()) if name_of(pid)]:
+        for pid in there:
+            kill(pid)
+        struck = True
+    return struck
+
+
+def harass(batch, chance, env):
+    """Kills everything at moments that chance decides, and continues; returns how many kills hit something."""
+    struck = 0
+    for _ in range(KILLS):
+        time.sleep(chance.random() * chance.choice((0.1, 0.5, 1.5)))
+        if batch.show()["status"] in ("completed", "failed"):
+            break
+        struck += kill_all()
+        result = batch.work("--resume", "--detach", env=env)
+        expect(result.code == 0 or "has ended" in result.err or "completed" in result.err, "it can be continued", result)
+    return struck
+
+
+@timeout(1800)
+def test_a_list_of_which_everything_is_killed_is_done_and_paid_for_once(t):
+    t.leftover_runs = True
+    chance = random.Random(SEED)
+    truth = Truth(SEED)
+    certificate = make_certificate(t.outside)
+    provider = Provider(truth.answer, certificate)
+    t.cleanups.append(provider.close)
+    t.at_home(".config/ringfence/config.yml", f"upstream: [anthropic={provider.url}]\nupstream-ca: {certificate[0]}\n")
+    batch = Batch(t, "".join(map(line, range(TASKS))), **{"ask.py": ASK.replace("range(2)", "range(1)"), "shared": "begin\n"})
+    Repository(t, batch.project).filled()
+    env = t.env(ANTHROPIC_API_KEY=KEY)
+    none = [word for name in ("interrupted", "errors", "same-error", "no-progress") for word in (f"--max-{name}", "none")]
+    batch.run("--detach", "--jobs", "3", "--rounds", "50", "-m", "2", "--max-cost", "none", "--task-cost", "none", *none, agent=AGENT, env=env)
+    struck = harass(batch, chance, env)
+    if batch.ended()["status"] == "paused":
+        equal(batch.work("--resume", "--detach", env=env).code, 0, "exit status of resume")
+    batch.ended("failed")
+    equal(batch.steps(), expected(), "the steps")
+    landed = [data["task"] for _, data in batch.events("landed")]
+    equal(sorted(landed), sorted(name for name, step in expected().items() if step == "landed"), "each task landed once")
+    batch.apply()
+    equal(sorted(batch.read("shared").split()[1:], key=int),
+          [str(number) for number in range(0, TASKS, 5) if expected()[f"T{number}"] == "landed"], "what several tasks added to one file")
+    lines = []
+    for data in (data for _, data in batch.events("begun")):
+        path = os.path.join(t.state, "loops", data["loop"], "ledger.jsonl")
+        if os.path.exists(path):
+            with open(path, encoding="utf-8") as file:
+                lines += [json.loads(text) for text in file]
+    spent = sum(data["spent_nusd"] for _, data in batch.events("ended"))
+    equal(batch.show()["spent_nusd"], spent, "the sum of the batch")
+    over, lost = account(spent, lines, truth, ["batch"] * struck * 3)
+    each = opus(max(served["input"] for served in truth.requests), MOST)
+    expect(over % each == 0 and over <= lost, "the ledgers have what the provider says", (over, len(lines), len(truth.requests), struck))
+    print(f"{struck} kills, {len(truth.requests)} requests, {over} too much")
