@@ -309,7 +309,7 @@ static int retry(struct drive *drive, const char *id, struct error *err)
 	return append_task(drive, BATCH_EVENT_retried, (size_t)task, NULL, err);
 }
 
-/* Asks every loop again, and those that wait for a person, too. */
+/* Asks every loop again, also those that wait for a person. */
 static void look_again(struct drive *drive)
 {
 	for (size_t i = 0; i < drive->watch.count; i++)

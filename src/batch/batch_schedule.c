@@ -1,4 +1,4 @@
-/* What a batch does next: see batch_schedule.h. */
+/* The next thing that a batch does: see batch_schedule.h. */
 #include "batch/batch_schedule.h"
 
 #include "util/file/path.h"

@@ -1,4 +1,4 @@
-/* What a batch does next: a pure function of its state. */
+/* The next thing that a batch does: a pure function of its state. */
 #ifndef BATCH_BATCH_SCHEDULE_H
 #define BATCH_BATCH_SCHEDULE_H
 

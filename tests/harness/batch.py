@@ -78,7 +78,7 @@ class Batch:
         return [(kind, json.loads(data)) for kind, data in found if not kinds or kind in kinds]
 
     def shown(self, loop, *words):
-        """What a command in the draft of a loop prints."""
+        """The output of a command in the draft of a loop."""
         result = self.loop.ringfence("exec", "--in", loop, "--", *words)
         equal(result.code, 0, "exit status of exec --in", result)
         return result.out

@@ -1,4 +1,4 @@
-"""What tests with random kills share: a provider that keeps its own account, and the processes that can be killed."""
+"""Shared by tests with random kills: a provider that keeps its own account, and the processes that can be killed."""
 
 import json
 import os

@@ -47,10 +47,10 @@ def expected():
     return steps
 
 
-def kill_all():
+def kill_all(batch):
     """Kills everything that the test has started, also what begins meanwhile; returns whether there was anything."""
     struck = False
-    while there := [pid for pid, _ in kernel.descendants_of(os.getpid()) if name_of(pid)]:
+    while (there := [pid for pid, _ in kernel.descendants_of(os.getpid()) if name_of(pid)]) or batch.show()["status"] == "running":
         for pid in there:
             kill(pid)
         struck = True
@@ -64,7 +64,7 @@ def harass(batch, chance, env):
         time.sleep(chance.random() * chance.choice((0.1, 0.5, 1.5)))
         if batch.show()["status"] in ("completed", "failed"):
             break
-        struck += kill_all()
+        struck += kill_all(batch)
         result = batch.work("--resume", "--detach", env=env)
         expect(result.code == 0 or "has ended" in result.err or "completed" in result.err, "it can be continued", result)
     return struck

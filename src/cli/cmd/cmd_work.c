@@ -611,7 +611,7 @@ const struct cli_command cmd_work = {
 	.summary = "run the tasks of a list, each in a loop of its own",
 	.description =
 		"Reads lists of tasks: Markdown boxes, plans, prd.json, beads, issues as gh prints them, "
-		"or YAML. Each task runs as a loop on a draft. What is verified lands: it is merged into "
+		"or YAML. Each task runs as a loop on a draft. A verified result lands: it is merged into "
 		"what is done already, and checked again there. Nothing changes in your folder until "
 		"ringfence work --apply. With --show, --pause, --resume, --abort, --retry or --apply, the "
 		"argument is the id of a batch, which is a list that was run (default: the newest one of "
