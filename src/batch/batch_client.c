@@ -2,6 +2,7 @@
 #include "batch/batch_client.h"
 
 #include "batch/batch_folder.h"
+#include "batch/batch_request.h"
 #include "loop/state/loop_folder.h"
 #include "loop/supervise/control.h"
 #include "loop/supervise/keeper.h"
@@ -259,35 +260,20 @@ static int ask_supervisor(const struct batch_client *batch, const char *wish, co
 	return result;
 }
 
-static int check_retry(const struct batch_client *batch, const char *task, struct error *err)
-{
-	long index = batch_state_find(&batch->state, task);
-
-	if (index < 0)
-		return error_with(err, ERROR_NOT_FOUND, "batch %s has no task '%.200s'", batch->id,
-				  task);
-	if (batch->state.tasks[index].step != BATCH_STEP_failed)
-		return error_with(err, ERROR_REFUSED, "the task '%.200s' has not failed: it is %s",
-				  task, batch_event_step_name(batch->state.tasks[index].step));
-	return 0;
-}
-
 /* Nothing is running: the request is recorded, and a supervisor carries it out. */
 static int record_request(struct batch_client *batch, const char *wish, const char *task,
 			  struct error *err)
 {
 	AUTO_FD lock = loop_folder_lock(batch->folder, err);
-	bool retry = strcmp(wish, "retry") == 0;
-	int result = 0;
+	enum batch_event event;
+	int about = lock < 0 ? -1 : batch_request_read(&batch->state, wish, task, &event, err);
+	int result = about < 0 ? -1 : 0;
 
-	if (lock < 0 || (retry && check_retry(batch, task, err) < 0))
-		return -1;
-	if (retry)
-		result = append(batch, JOURNAL_WRITE, BATCH_EVENT_retried,
-				json_pack("{s:s}", "task", task), err);
+	if (about > 0)
+		result = append(batch, JOURNAL_WRITE, event, json_pack("{s:s}", "task", task), err);
 	if (result == 0 && (batch->state.paused || batch->state.finished))
 		result = append(batch, JOURNAL_WRITE, BATCH_EVENT_resumed, json_object(), err);
-	if (result == 0 && (strcmp(wish, "abort") == 0 || strcmp(wish, "pause") == 0))
+	if (result == 0 && about == 0)
 		result = append(batch, JOURNAL_WRITE, BATCH_EVENT_asked,
 				json_pack("{s:s}", "wish", wish), err);
 	fd_close(&lock);

@@ -55,7 +55,7 @@ void batch_clients_release(struct batch_clients *batches);
 /* Reads the batch again. */
 void batch_client_refresh(struct batch_client *batch);
 
-/* Requests "pause", "abort", "resume" or "retry" (of this task). Returns 0 once the request is
+/* Requests "pause" or "abort", or, for a task, "retry" or "pick". Returns 0 once the request is
  * recorded, or -1 with err set. */
 int batch_client_ask(struct batch_client *batch, const char *wish, const char *task,
 		     struct error *err);

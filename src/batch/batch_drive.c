@@ -3,7 +3,9 @@
 
 #include "batch/batch_folder.h"
 #include "batch/batch_loop.h"
+#include "batch/batch_race.h"
 #include "batch/batch_report.h"
+#include "batch/batch_request.h"
 #include "batch/batch_schedule.h"
 #include "batch/batch_watch.h"
 #include "loop/state/loop_folder.h"
@@ -119,6 +121,7 @@ static int note_ended(struct drive *drive, size_t task, const struct client_loop
 	if (append(drive, BATCH_EVENT_ended, data, err) < 0)
 		return -1;
 	batch_watch_drop(&drive->watch, task);
+	batch_watch_read(&drive->watch, true); /* other candidates may have lost now */
 	drive->deciding[task] = false;
 	/* No other loop would do better. */
 	return broken && drive->state.wish == BATCH_WISH_NONE
@@ -126,6 +129,12 @@ static int note_ended(struct drive *drive, size_t task, const struct client_loop
 				json_pack("{s:s, s:s}", "wish", "pause", "why", "the fence failed"),
 				err)
 		       : 0;
+}
+
+/* Is the loop of this task to be aborted? */
+static bool is_unwanted(const struct drive *drive, size_t task)
+{
+	return drive->state.wish == BATCH_WISH_ABORT || batch_race_is_lost(&drive->state, task);
 }
 
 /* Continues a loop whose processes were killed; one that is killed again and again is held. */
@@ -144,14 +153,14 @@ static int revive(struct drive *drive, size_t task, struct error *err)
 	return append_task(drive, BATCH_EVENT_held, task, why.text, err);
 }
 
-/* Passes a request to pause or abort on. */
+/* Passes a request to pause or abort on. A candidate that has lost is aborted. */
 static void pass_on(struct drive *drive, size_t task, struct client_loop *loop)
 {
 	struct batch_watch_loop *at = &drive->watch.loops[task];
-	bool abort = drive->state.wish == BATCH_WISH_ABORT;
+	bool abort = is_unwanted(drive, task);
 	struct error err;
 
-	if (drive->state.wish == BATCH_WISH_NONE || at->asked)
+	if ((drive->state.wish == BATCH_WISH_NONE && !abort) || at->asked)
 		return;
 	at->asked = true;
 	if (client_ask(loop, abort ? "abort" : "pause", false, &err) < 0)
@@ -168,11 +177,10 @@ static int look_at(struct drive *drive, size_t task, struct client_loop *loop, s
 	if (loop->damaged)
 		return note_paused(drive, task, loop->trouble, err);
 	if (there == LOOP_STEP_finished)
-		return drive->state.wish != BATCH_WISH_ABORT &&
-				       needs_money(&drive->state.tasks[task], loop)
+		return !is_unwanted(drive, task) && needs_money(&drive->state.tasks[task], loop)
 			       ? note_paused(drive, task, NO_MONEY, err)
 			       : note_ended(drive, task, loop, err);
-	if (drive->state.wish == BATCH_WISH_ABORT || there != LOOP_STEP_paused)
+	if (is_unwanted(drive, task) || there != LOOP_STEP_paused)
 		pass_on(drive, task, loop);
 	if (there == LOOP_STEP_paused)
 		return note_paused(drive, task, loop->state.reason, err);
@@ -191,7 +199,7 @@ static int drop_lost(struct drive *drive, size_t task, struct error *err)
 {
 	const struct client_loop *loop = &drive->watch.loops[task].loop;
 
-	if (drive->state.wish != BATCH_WISH_ABORT || (loop->id && !loop->damaged))
+	if (!is_unwanted(drive, task) || (loop->id && !loop->damaged))
 		return 0;
 	return append(drive, BATCH_EVENT_ended,
 		      json_pack("{s:s, s:s, s:s, s:I}", "task", drive->state.tasks[task].id,
@@ -209,7 +217,7 @@ static int unhold(struct drive *drive, size_t task, struct error *err)
 	const struct batch_task *at = &drive->state.tasks[task];
 	int64_t grant_nusd = batch_schedule_grant(&drive->state, task);
 
-	if (!at->wanted || drive->state.wish != BATCH_WISH_NONE)
+	if (!at->wanted || drive->state.wish != BATCH_WISH_NONE || is_unwanted(drive, task))
 		return 0;
 	if (grant_nusd < 0)
 		return append_task(drive, BATCH_EVENT_held, task, at->reason, err);
@@ -297,18 +305,6 @@ static int begin(struct drive *drive, const struct batch_action *action, struct 
 
 /* ---- requests ---- */
 
-static int retry(struct drive *drive, const char *id, struct error *err)
-{
-	long task = batch_state_find(&drive->state, id);
-
-	if (task < 0)
-		return error_with(err, ERROR_NOT_FOUND, "the batch has no task '%.200s'", id);
-	if (drive->state.tasks[task].step != BATCH_STEP_failed)
-		return error_with(err, ERROR_REFUSED, "the task '%.200s' has not failed: it is %s",
-				  id, batch_event_step_name(drive->state.tasks[task].step));
-	return append_task(drive, BATCH_EVENT_retried, (size_t)task, NULL, err);
-}
-
 /* Asks every loop again, also those that wait for a person. */
 static void look_again(struct drive *drive)
 {
@@ -320,9 +316,12 @@ static void look_again(struct drive *drive)
 static int carry_out(struct drive *drive, const json_t *request, struct error *err)
 {
 	const char *wish = jsonget_text(request, "do");
+	const char *task = jsonget_string(request, "task");
+	enum batch_event event;
+	int about = batch_request_read(&drive->state, wish, task, &event, err);
 
-	if (strcmp(wish, "retry") == 0)
-		return retry(drive, jsonget_text(request, "task"), err);
+	if (about)
+		return about < 0 ? -1 : append(drive, event, json_pack("{s:s}", "task", task), err);
 	if (strcmp(wish, "resume") == 0)
 		return append(drive, BATCH_EVENT_resumed, json_object(), err);
 	if (strcmp(wish, "pause") != 0 && strcmp(wish, "abort") != 0)
@@ -515,6 +514,9 @@ static int act(struct drive *drive, struct error *err)
 	case BATCH_ACTION_LAND:
 		result = append_task(drive, BATCH_EVENT_landed, action.task, NULL, err);
 		break;
+	case BATCH_ACTION_LOSE:
+		result = append_task(drive, BATCH_EVENT_lost, action.task, NULL, err);
+		break;
 	case BATCH_ACTION_REFUSE:
 		result = append_task(drive, BATCH_EVENT_refused, action.task, action.reason, err);
 		break;
@@ -545,7 +547,8 @@ static void report(struct drive *drive)
 static void wait_for_news(struct drive *drive)
 {
 	report(drive);
-	wait_set_round(&drive->waits, INT64_MAX);
+	if (!batch_watch_has_changed(&drive->watch))
+		wait_set_round(&drive->waits, INT64_MAX);
 }
 
 static int run(struct drive *drive, struct error *err)

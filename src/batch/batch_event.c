@@ -19,11 +19,12 @@ static const char *const events[] = {
 #define ON(event, target) [BATCH_EVENT_##event] = BATCH_STEP_##target + 1
 
 static const unsigned char table[BATCH_STEP_COUNT][BATCH_EVENT_COUNT] = {
-	[BATCH_STEP_waiting] = { ON(begun, running), ON(refused, failed) },
+	[BATCH_STEP_waiting] = { ON(begun, running), ON(refused, failed), ON(lost, lost) },
 	[BATCH_STEP_running] = { ON(begun, running), ON(held, held), ON(ended, verified) },
 	[BATCH_STEP_held] = { ON(begun, running), ON(held, held), ON(unheld, running),
 			      ON(ended, verified) },
-	[BATCH_STEP_verified] = { ON(landed, landed), ON(begun, running), ON(refused, failed) },
+	[BATCH_STEP_verified] = { ON(landed, landed), ON(begun, running), ON(refused, failed),
+				  ON(picked, verified), ON(lost, lost) },
 	[BATCH_STEP_failed] = { ON(retried, waiting) },
 };
 

@@ -16,7 +16,8 @@
 	X(held)     /* its loop waits for a person */               \
 	X(verified) /* its loop is completed, and has not landed */ \
 	X(landed)   /* its result is a part of the tip */           \
-	X(failed)
+	X(failed)                                                   \
+	X(lost) /* another candidate of the task has won */
 
 enum batch_step {
 #define BATCH_STEP(name) BATCH_STEP_##name,
@@ -36,6 +37,8 @@ enum batch_step {
 	X(ended)    /* it ended */                                                     \
 	X(landed)   /* it is the tip */                                                \
 	X(refused)  /* the task has failed without a loop that failed */               \
+	X(picked)   /* a person has chosen this candidate of a task */                 \
+	X(lost)     /* another candidate of the task has won */                        \
 	X(retried)  /* the task begins again */                                        \
 	X(paused)   /* the batch: nothing runs, and a person has to act */             \
 	X(resumed)  /* the batch */                                                    \

@@ -14,13 +14,14 @@ static json_t *task_json(const struct batch_task *task, bool cut_off)
 	json_t *depends = json_object_get(task->item, "depends");
 
 	return json_pack(
-		"{s:s, s:s, s:s, s:b, s:s?, s:s?, s:i, s:I, s:I, s:I, s:I, s:O?, s:s, s:I}", "id",
-		task->id, "title", jsonget_text(task->item, "title"), "step",
-		batch_event_step_name(task->step), "cut_off", cut_off, "loop", task->loop, "reason",
-		task->reason, "rounds", (int)task->rounds, "spent_nusd",
-		(json_int_t)task->spent_nusd, "grant_nusd", (json_int_t)task->grant_nusd,
-		"begun_ms", (json_int_t)task->begun_ms, "ended_ms", (json_int_t)task->ended_ms,
-		"depends", depends, "list", jsonget_text(task->item, "list"), "line",
+		"{s:s, s:s?, s:s, s:s, s:b, s:s?, s:s?, s:i, s:I, s:I, s:I, s:I, s:O?, s:s, s:I}",
+		"id", task->id, "race", jsonget_string(task->item, "race"), "title",
+		jsonget_text(task->item, "title"), "step", batch_event_step_name(task->step),
+		"cut_off", cut_off, "loop", task->loop, "reason", task->reason, "rounds",
+		(int)task->rounds, "spent_nusd", (json_int_t)task->spent_nusd, "grant_nusd",
+		(json_int_t)task->grant_nusd, "begun_ms", (json_int_t)task->begun_ms, "ended_ms",
+		(json_int_t)task->ended_ms, "depends", depends, "list",
+		jsonget_text(task->item, "list"), "line",
 		(json_int_t)jsonget_number(task->item, "line"));
 }
 
@@ -38,10 +39,8 @@ json_t *batch_report_json(const char *id, const char *status, const struct batch
 			 state->reason, "tip", state->tip, "created_at",
 			 (json_int_t)(state->created_ms / 1000), "jobs", (int)state->jobs,
 			 "spent_nusd", (json_int_t)sums.spent_nusd, "max_cost_nusd",
-			 (json_int_t)state->most_nusd, "landed", (int)sums.steps[BATCH_STEP_landed],
-			 "failed", (int)sums.steps[BATCH_STEP_failed], "open",
-			 (int)(state->count - sums.steps[BATCH_STEP_landed] -
-			       sums.steps[BATCH_STEP_failed]),
+			 (json_int_t)state->most_nusd, "landed", (int)sums.landed, "failed",
+			 (int)sums.failed, "open", (int)(sums.tasks - sums.landed - sums.failed),
 			 "tasks", tasks);
 }
 

@@ -1,6 +1,7 @@
 /* The next thing that a batch does: see batch_schedule.h. */
 #include "batch/batch_schedule.h"
 
+#include "batch/batch_race.h"
 #include "util/file/path.h"
 #include "util/mem.h"
 #include "util/text/jsonget.h"
@@ -64,7 +65,7 @@ static bool files_are_free(const struct batch_state *state, const struct batch_t
 	const json_t *files = json_object_get(task->item, "files");
 
 	for (size_t i = 0; json_array_size(files) && i < state->count; i++)
-		if (is_busy(&state->tasks[i]) &&
+		if (is_busy(&state->tasks[i]) && state->tasks[i].first != task->first &&
 		    overlap(files, json_object_get(state->tasks[i].item, "files")))
 			return false;
 	return true;
@@ -75,7 +76,7 @@ static bool is_ready(const struct batch_state *state, const struct batch_task *t
 	if (task->step != BATCH_STEP_waiting)
 		return false;
 	for (size_t i = 0; i < task->depend_count; i++)
-		if (state->tasks[task->depends[i]].step != BATCH_STEP_landed)
+		if (!batch_race_has_landed(state, task->depends[i]))
 			return false;
 	return files_are_free(state, task);
 }
@@ -101,7 +102,7 @@ static const struct batch_task *first_verified(const struct batch_state *state)
 	for (size_t i = 0; i < state->count; i++) {
 		const struct batch_task *task = &state->tasks[i];
 
-		if (task->step == BATCH_STEP_verified &&
+		if (task->step == BATCH_STEP_verified && !batch_race_waits(state, i) &&
 		    (!first || task->ended_ms < first->ended_ms))
 			first = task;
 	}
@@ -164,14 +165,43 @@ static const char *plural(size_t count)
 	return count == 1 ? "" : "s";
 }
 
+/* Counts the tasks of which a person has to pick a candidate. */
+static size_t count_choices(const struct batch_state *state)
+{
+	size_t count = 0;
+	size_t last = SIZE_MAX;
+
+	for (size_t i = 0; i < state->count; i++)
+		if (batch_race_waits(state, i) && state->tasks[i].first != last) {
+			last = state->tasks[i].first;
+			count++;
+		}
+	return count;
+}
+
+/* Finds a candidate that has lost, and whose loop need not be stopped. */
+static bool lose(const struct batch_state *state, struct batch_action *ret_action)
+{
+	for (size_t i = 0; i < state->count; i++) {
+		enum batch_step step = state->tasks[i].step;
+
+		if ((step != BATCH_STEP_waiting && step != BATCH_STEP_verified) ||
+		    !batch_race_is_lost(state, i))
+			continue;
+		*ret_action = (struct batch_action){ .kind = BATCH_ACTION_LOSE, .task = i };
+		return true;
+	}
+	return false;
+}
+
 /* Nothing runs and nothing can begin. */
 static void stop(const struct batch_state *state, const struct batch_sums *sums,
 		 struct batch_action *ret_action)
 {
 	size_t held = sums->steps[BATCH_STEP_held];
-	size_t failed = sums->steps[BATCH_STEP_failed];
-	size_t open = sums->steps[BATCH_STEP_waiting] + sums->steps[BATCH_STEP_verified] -
-		      sums->cut_off;
+	size_t failed = sums->failed;
+	size_t open = sums->tasks - sums->landed - failed - sums->cut_off;
+	size_t choices = count_choices(state);
 	char *reason = ret_action->reason;
 	size_t size = sizeof ret_action->reason;
 
@@ -180,6 +210,10 @@ static void stop(const struct batch_state *state, const struct batch_sums *sums,
 		snprintf(reason, size, "%s", state->reason ? state->reason : "by you");
 	} else if (held) {
 		snprintf(reason, size, "%zu task%s for you", held, held == 1 ? " waits" : "s wait");
+	} else if (choices) {
+		snprintf(reason, size,
+			 "%zu task%s for your choice (ringfence work --pick CANDIDATE)", choices,
+			 choices == 1 ? " waits" : "s wait");
 	} else if (open) {
 		snprintf(reason, size,
 			 "the limit of cost is reached, with %zu task%s left (to go on: "
@@ -203,6 +237,8 @@ void batch_schedule(const struct batch_state *state, const bool *deciding,
 
 	batch_state_sum(state, &sums);
 	running = sums.steps[BATCH_STEP_running];
+	if (lose(state, ret_action))
+		return;
 	*ret_action = (struct batch_action){ .kind = BATCH_ACTION_WAIT };
 	if (state->wish == BATCH_WISH_ABORT) {
 		if (!running && !sums.steps[BATCH_STEP_held])

@@ -9,6 +9,7 @@ enum batch_action_kind {
 	BATCH_ACTION_BEGIN,  /* a loop of the task, with this grant */
 	BATCH_ACTION_MERGE,  /* the same: it merges the task's result into the tip */
 	BATCH_ACTION_LAND,   /* the task's loop becomes the tip */
+	BATCH_ACTION_LOSE,   /* another candidate of the task has won */
 	BATCH_ACTION_REFUSE, /* the task fails, for this reason */
 	BATCH_ACTION_PAUSE,  /* the batch, for this reason */
 	BATCH_ACTION_FINISH, /* the batch, with this status and reason */

@@ -1,6 +1,7 @@
 /* The state of a batch: see batch_state.h. */
 #include "batch/batch_state.h"
 
+#include "batch/batch_race.h"
 #include "util/mem.h"
 #include "util/text/jsonget.h"
 
@@ -50,7 +51,26 @@ long batch_state_find(const struct batch_state *state, const char *id)
 	return -1;
 }
 
+/* Finds a task by its id, which may be that of all its candidates. */
+static long find_task(const struct batch_state *state, const char *id)
+{
+	for (size_t i = 0; id && i < state->count; i++)
+		if (strcmp(state->tasks[i].id, id) == 0 ||
+		    strcmp(jsonget_text(state->tasks[i].item, "race"), id) == 0)
+			return (long)state->tasks[i].first;
+	return -1;
+}
+
 /* ---- the configuration ---- */
+
+/* Candidates of a task follow each other. */
+static size_t first_of(const struct batch_state *state, const json_t *item, size_t index)
+{
+	const char *race = jsonget_string(item, "race");
+	const char *before = index ? jsonget_string(state->tasks[index - 1].item, "race") : NULL;
+
+	return race && before && strcmp(race, before) == 0 ? state->tasks[index - 1].first : index;
+}
 
 static int read_task(struct batch_state *state, const json_t *item, struct batch_task *ret_task,
 		     struct error *err)
@@ -79,7 +99,7 @@ static int read_dependencies(struct batch_state *state, struct batch_task *task,
 	task->depends = mem_zero((json_array_size(ids) + 1) * sizeof *task->depends);
 	json_array_foreach(ids, index, id)
 	{
-		long found = batch_state_find(state, json_string_value(id));
+		long found = find_task(state, json_string_value(id));
 
 		if (found < 0)
 			return error_with(err, ERROR_INVALID, "a task depends on an unknown one");
@@ -147,12 +167,14 @@ static int fold_created(struct batch_state *state, const json_t *data, struct er
 	if (!state->project || !json_array_size(tasks))
 		return error_with(err, ERROR_INVALID, "the batch has no project or no tasks");
 	state->jobs = state->rounds = 1;
+	state->compare = jsonget_flag(state->config, "compare");
 	read_limits(state, state->config);
 	state->tasks = mem_zero(json_array_size(tasks) * sizeof *state->tasks);
 	json_array_foreach(tasks, index, item)
 	{
 		if (read_task(state, item, &state->tasks[state->count++], err) < 0)
 			return -1;
+		state->tasks[index].first = first_of(state, item, index);
 	}
 	for (size_t i = 0; i < state->count; i++)
 		if (read_dependencies(state, &state->tasks[i], err) < 0)
@@ -175,13 +197,17 @@ static void fold_begun(struct batch_task *task, const json_t *data, int64_t at_m
 		task->begun_ms = at_ms;
 }
 
-static void fold_ended(struct batch_task *task, const json_t *data, int64_t at_ms)
+static void fold_ended(struct batch_task *task, const json_t *data, bool lost, int64_t at_ms)
 {
+	bool completed = strcmp(jsonget_text(data, "status"), "completed") == 0;
+
 	task->spent_nusd += jsonget_number(data, "spent_nusd");
 	task->grant_nusd = 0;
 	task->ended_ms = at_ms;
 	replace(&task->reason, jsonget_string(data, "reason"));
-	if (strcmp(jsonget_text(data, "status"), "completed") != 0)
+	if (lost)
+		task->step = BATCH_STEP_lost;
+	else if (!completed)
 		task->step = BATCH_STEP_failed;
 }
 
@@ -189,6 +215,7 @@ static void fold_retried(struct batch_task *task)
 {
 	task->rounds = 0;
 	task->begun_ms = task->ended_ms = 0;
+	task->picked = false;
 	replace(&task->merged, NULL);
 	replace(&task->loop, NULL);
 	replace(&task->base, NULL);
@@ -201,6 +228,7 @@ static int fold_task(struct batch_state *state, enum batch_event kind, const jso
 	long index = batch_state_find(state, jsonget_string(data, "task"));
 	struct batch_task *task = index < 0 ? NULL : &state->tasks[index];
 	int next = task ? batch_event_next(task->step, kind) : -1;
+	bool lost = task && batch_race_is_lost(state, (size_t)index);
 
 	if (next < 0)
 		return error_with(err, ERROR_INVALID, "the event '%s' is illegal for this task",
@@ -210,13 +238,14 @@ static int fold_task(struct batch_state *state, enum batch_event kind, const jso
 	if (kind == BATCH_EVENT_begun)
 		fold_begun(task, data, at_ms);
 	else if (kind == BATCH_EVENT_ended)
-		fold_ended(task, data, at_ms);
+		fold_ended(task, data, lost, at_ms);
 	else if (kind == BATCH_EVENT_retried)
 		fold_retried(task);
 	else if (kind == BATCH_EVENT_landed)
 		replace(&state->tip, task->loop);
-	else
+	else if (kind != BATCH_EVENT_picked)
 		replace(&task->reason, jsonget_string(data, "reason"));
+	task->picked = task->picked || kind == BATCH_EVENT_picked;
 	if (kind == BATCH_EVENT_unheld && json_object_get(data, "grant_nusd"))
 		task->grant_nusd = jsonget_number(data, "grant_nusd");
 	return 0;
@@ -298,7 +327,7 @@ bool *batch_state_cut_off(const struct batch_state *state)
 
 		for (size_t k = 0; task->step == BATCH_STEP_waiting && k < task->depend_count; k++)
 			if (cut_off[task->depends[k]] ||
-			    state->tasks[task->depends[k]].step == BATCH_STEP_failed)
+			    batch_race_has_failed(state, task->depends[k]))
 				cut_off[at] = true;
 	}
 	return cut_off;
@@ -310,8 +339,13 @@ void batch_state_sum(const struct batch_state *state, struct batch_sums *ret_sum
 
 	*ret_sums = (struct batch_sums){ 0 };
 	for (size_t i = 0; i < state->count; i++) {
+		bool first = state->tasks[i].first == i;
+
 		ret_sums->steps[state->tasks[i].step]++;
 		ret_sums->spent_nusd += state->tasks[i].spent_nusd;
-		ret_sums->cut_off += cut_off[i];
+		ret_sums->tasks += first;
+		ret_sums->landed += first && batch_race_has_landed(state, i);
+		ret_sums->failed += first && batch_race_has_failed(state, i);
+		ret_sums->cut_off += first && cut_off[i];
 	}
 }

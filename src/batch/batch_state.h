@@ -17,7 +17,8 @@ enum batch_wish { BATCH_WISH_NONE, BATCH_WISH_PAUSE, BATCH_WISH_ABORT };
 struct batch_task {
 	const json_t *item; /* as in the configuration: title, prompt, checks, pins, files ... */
 	const char *id;
-	size_t *depends; /* indices of other tasks */
+	size_t first;    /* the index of the first candidate; its own if there is only one */
+	size_t *depends; /* indices of the first candidates of other tasks */
 	size_t depend_count;
 	int64_t priority;  /* lower ones begin first */
 	int64_t most_nusd; /* what all its loops may cost; 0: unlimited */
@@ -31,6 +32,7 @@ struct batch_task {
 	int64_t spent_nusd;         /* by the loops that have ended */
 	int64_t begun_ms, ended_ms; /* or 0 */
 	char *reason;               /* why it is held or has failed, or NULL */
+	bool picked;                /* a person has chosen it among the candidates */
 	bool wanted;                /* it is held, and a person wants it to continue */
 };
 
@@ -42,6 +44,7 @@ struct batch_state {
 	uint32_t jobs;           /* loops at once */
 	uint32_t rounds;         /* loops of a task until it has landed */
 	int64_t most_nusd;       /* what all loops may cost; 0: unlimited */
+	bool compare;            /* a person picks among the candidates of a task */
 	struct batch_task *tasks;
 	size_t count;
 	size_t *order; /* of the tasks' indices: dependencies first */
@@ -64,14 +67,14 @@ int batch_state_fold(struct batch_state *state, const struct journal_event *even
 int batch_state_follow(struct journal *store, struct journal_mark *mark, struct batch_state *state,
 		       struct error *err);
 
-/* Returns the index of a task by its id, or -1. */
+/* Returns the index of a candidate by its id, or -1. */
 long batch_state_find(const struct batch_state *state, const char *id);
 
-/* How many tasks are in each step. */
 struct batch_sums {
-	size_t steps[BATCH_STEP_COUNT];
-	size_t cut_off;     /* of the waiting ones: they depend on a task that has failed */
-	int64_t spent_nusd; /* of all tasks */
+	size_t steps[BATCH_STEP_COUNT]; /* candidates in each step */
+	size_t tasks, landed, failed;   /* tasks, whose candidates count as one */
+	size_t cut_off;                 /* tasks that depend on one that has failed */
+	int64_t spent_nusd;
 };
 void batch_state_sum(const struct batch_state *state, struct batch_sums *ret_sums);
 

@@ -26,12 +26,14 @@ static void tick_task(const struct batch_task *task, struct file *file,
 		      struct batch_tick_result *result)
 {
 	struct buffer changed = BUFFER_INIT(TICKS_BYTES);
+	const char *race = jsonget_string(task->item, "race");
+	const char *id = race ? race : task->id;
 	struct error err;
-	int done = worklist_tick(file->name, file->bytes.data, file->bytes.used, task->id, true,
-				 &changed, &err);
+	int done = worklist_tick(file->name, file->bytes.data, file->bytes.used, id, true, &changed,
+				 &err);
 
 	if (done < 0)
-		list_printf(&result->notices, "'%s' is not ticked: %s", task->id, err.text);
+		list_printf(&result->notices, "'%s' is not ticked: %s", id, err.text);
 	if (done == 1) {
 		buffer_release(&file->bytes);
 		file->bytes = changed;

@@ -73,6 +73,14 @@ void batch_watch_read(struct batch_watch *watch, bool all)
 		watch->loops[i].changed = watch->loops[i].loop.id != NULL;
 }
 
+bool batch_watch_has_changed(const struct batch_watch *watch)
+{
+	for (size_t i = 0; i < watch->count; i++)
+		if (watch->loops[i].changed)
+			return true;
+	return false;
+}
+
 struct client_loop *batch_watch_changed(struct batch_watch *watch, size_t task)
 {
 	struct batch_watch_loop *at = &watch->loops[task];

@@ -32,6 +32,9 @@ void batch_watch_drop(struct batch_watch *watch, size_t task);
 /* Notes which loops have changed; `all`: each one, as if it had. */
 void batch_watch_read(struct batch_watch *watch, bool all);
 
+/* Has a loop changed that was not read again yet? */
+bool batch_watch_has_changed(const struct batch_watch *watch);
+
 /* Returns the loop of a task, read again if it has changed, or NULL if it has not. */
 struct client_loop *batch_watch_changed(struct batch_watch *watch, size_t task);
 

@@ -372,3 +372,43 @@ def settled_by_resume(batch):
     equal(sorted(data["task"] for _, data in batch.events("landed")), ["T0", "T1", "T2", "T3"], "landed tasks")
     batch.apply()
     equal([batch.read(f"f{i}") for i in range(4)], [f"{i}\n" for i in range(4)], "files")
+
+
+# ---- races ----
+
+def test_the_first_candidate_that_is_verified_wins_and_the_others_are_stopped(t):
+    """One of the three candidates finds the switch missing and makes it; the others wait for ever."""
+    switch = os.path.join(t.outside, "shared")
+    os.mkdir(switch)
+    os.chmod(switch, 0o777)
+    batch = begin(t, task("T1", f"mkdir {switch}/first 2>/dev/null && echo won >f || sleep 1000") + task("T2", "cp f g", " (depends on T1)"))
+    batch.run("--jobs", "3", "--candidates", "3", "--write", switch)
+    steps = batch.steps()
+    equal(sorted(step for name, step in steps.items() if name.startswith("T1#")), ["landed", "lost", "lost"], "the candidates")
+    equal(len([name for name, step in steps.items() if name.startswith("T2#") and step == "landed"]), 1, "winners of the second task")
+    t.all_gone()
+    batch.apply()
+    equal(batch.read("g"), "won\n", "the result of both tasks")
+    equal(batch.read("TASKS.md").count("- [x]"), 2, "ticks")
+
+
+def test_candidates_are_compared_and_a_person_picks_one(t):
+    batch = begin(t, task("T1", "cat /proc/sys/kernel/random/uuid >f"))
+    result = batch.run("--jobs", "2", "--candidates", "2", "--compare", code=3)
+    contains(result.out, "1 task waits for your choice", "the reason")
+    equal(batch.work("--pick", "T1").code, 125, "exit status for what is no candidate")
+    loop = batch.tasks()["T1#2"]["loop"]
+    wanted = batch.shown(loop, "cat", "f")
+    picked = batch.work("--pick", "T1#2")
+    equal(picked.code, 0, "exit status", picked)
+    batch.ended("completed")
+    equal(batch.steps(), {"T1#1": "lost", "T1#2": "landed"}, "steps")
+    batch.apply()
+    equal(batch.read("f"), wanted, "the candidate's result")
+
+
+@cases(("--candidates", "0"), ("--agents", "a,,b"), ("--agents", "codex,claude"))
+def test_a_race_that_cannot_begin_is_refused(t, option, value):
+    batch = begin(t, task("T1", "true"))
+    result = batch.run(option, value, code=125)
+    contains(result.err, "codex" if value == "codex,claude" else option, "the reason")

@@ -1,6 +1,7 @@
 /* Batches: the table of events, the state that they add up to, and what is decided by it. */
 #include "unit.h"
 
+#include "batch/batch_race.h"
 #include "batch/batch_report.h"
 #include "batch/batch_schedule.h"
 #include "util/buffer.h"
@@ -65,7 +66,7 @@ static void test_table(void)
 		for (int kind = 0; kind < BATCH_EVENT_COUNT; kind++)
 			legal += batch_event_next((enum batch_step)step, (enum batch_event)kind) >=
 				 0;
-	CHECK("the table has thirteen legal cells", legal == 13);
+	CHECK("the table has sixteen legal cells", legal == 16);
 	CHECK("what has landed stays so",
 	      batch_event_next(BATCH_STEP_landed, BATCH_EVENT_begun) < 0 &&
 		      batch_event_next(BATCH_STEP_landed, BATCH_EVENT_retried) < 0);
@@ -219,6 +220,50 @@ static void test_money(void)
 	      decide(NULL).grant_nusd == 1);
 }
 
+static void test_race(void)
+{
+	static const char candidates[] = TASK("a#1", ",\"race\":\"a\"") "," TASK(
+		"a#2", ",\"race\":\"a\"") "," TASK("b", ",\"depends\":[\"a\"]");
+
+	create("\"jobs\":3", candidates);
+	folds("begun", "{\"task\":\"a#1\",\"loop\":\"A1\"}");
+	CHECK("candidates run at once", decides(BATCH_ACTION_BEGIN, 1));
+	folds("begun", "{\"task\":\"a#2\",\"loop\":\"A2\"}");
+	folds("ended", "{\"task\":\"a#2\",\"status\":\"completed\"}");
+	CHECK("the first that is verified wins and lands, and the other one has lost",
+	      decides(BATCH_ACTION_LAND, 1) && batch_race_is_lost(&state, 0));
+	folds("ended", "{\"task\":\"a#1\",\"status\":\"completed\"}");
+	folds("landed", "{\"task\":\"a#2\"}");
+	CHECK("even if it is completed later",
+	      state.tasks[0].step == BATCH_STEP_lost && decides(BATCH_ACTION_BEGIN, 2));
+	create("\"jobs\":1", candidates);
+	folds("begun", "{\"task\":\"a#1\",\"loop\":\"A1\"}");
+	folds("ended", "{\"task\":\"a#1\",\"status\":\"completed\"}");
+	CHECK("one that has not begun never does", decides(BATCH_ACTION_LOSE, 1));
+	create("\"jobs\":3,\"compare\":true", candidates);
+	folds("begun", "{\"task\":\"a#1\",\"loop\":\"A1\"}");
+	folds("begun", "{\"task\":\"a#2\",\"loop\":\"A2\"}");
+	folds("ended", "{\"task\":\"a#1\",\"status\":\"completed\"}");
+	CHECK("to compare, all may end",
+	      decide(NULL).kind == BATCH_ACTION_WAIT && !batch_race_is_lost(&state, 1));
+	folds("ended", "{\"task\":\"a#2\",\"status\":\"completed\"}");
+	CHECK("and then a person picks one",
+	      decide(NULL).kind == BATCH_ACTION_PAUSE &&
+		      strstr(decide(NULL).reason, "1 task waits for your choice"));
+	folds("picked", "{\"task\":\"a#2\"}");
+	CHECK("which wins", decides(BATCH_ACTION_LOSE, 0));
+	folds("lost", "{\"task\":\"a#1\"}");
+	CHECK("and lands", decides(BATCH_ACTION_LAND, 1));
+	create("\"jobs\":3", candidates);
+	for (int i = 1; i <= 2; i++) {
+		folds("begun", "{\"task\":\"a#%d\",\"loop\":\"A\"}", i);
+		folds("ended", "{\"task\":\"a#%d\",\"status\":\"limit\"}", i);
+	}
+	CHECK("a task has failed when all candidates have",
+	      decide(NULL).kind == BATCH_ACTION_FINISH &&
+		      strcmp(decide(NULL).reason, "1 task failed, and 1 depends on it") == 0);
+}
+
 /* ---- random schedules ---- */
 
 static unsigned int chance;
@@ -353,6 +398,7 @@ int main(void)
 	test_schedule();
 	test_files();
 	test_money();
+	test_race();
 	test_random();
 	batch_state_release(&state);
 	return unit_failures != 0;

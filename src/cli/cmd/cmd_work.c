@@ -29,12 +29,12 @@
 
 #define TASK_COST "5"
 
-enum { NUSD_PER_THOUSANDTH = 1000000 };
+enum { NUSD_PER_THOUSANDTH = 1000000, RACERS_MAX = 16 };
 
 struct work_options {
 	struct effective effective;
-	const char *jobs, *rounds, *task_cost, *retry;
-	bool list, show, pause, resume, abort, apply, yes, dry, detach, json;
+	const char *jobs, *rounds, *task_cost, *retry, *pick, *candidates, *agents;
+	bool list, compare, show, pause, resume, abort, apply, yes, dry, detach, json;
 	/* The agent of some tasks, in place of that of the settings; or NULL. */
 	const char *agent, *model;
 };
@@ -57,6 +57,14 @@ static const struct cli_option options[] = {
 		    "loops of a task at most, if others land first and it has to be merged "
 		    "(default: " ROUNDS ")",
 		    struct work_options, rounds),
+	OPTION_TEXT("candidates", "N",
+		    "have each task solved N times at once: the first result that is verified wins",
+		    struct work_options, candidates),
+	OPTION_TEXT("agents", "AGENT,...",
+		    "the same, once by each of these agents: claude,codex:gpt-5.4",
+		    struct work_options, agents),
+	OPTION_FLAG("compare", "with these: let all end, and pick one yourself (--pick)",
+		    struct work_options, compare),
 	OPTION_FLAG("detach", "continue in the background; the last line printed is the id",
 		    struct work_options, detach),
 	OPTION_FLAG("show", "show a batch: its tasks, and what to do next", struct work_options,
@@ -70,6 +78,8 @@ static const struct cli_option options[] = {
 	OPTION_FLAG("abort", "end a batch and all its loops", struct work_options, abort),
 	OPTION_TEXT("retry", "TASK", "try a failed task of a batch again", struct work_options,
 		    retry),
+	OPTION_TEXT("pick", "CANDIDATE", "pick a candidate of a task, such as T1#2",
+		    struct work_options, pick),
 	OPTION_FLAG("apply", "take over what is done, and tick the list", struct work_options,
 		    apply),
 	OPTION_FLAG("yes", "with --apply: also files that run or are obeyed unasked",
@@ -181,36 +191,6 @@ static void template_release(struct template *template)
 	effective_release(&template->opts.effective);
 }
 
-/* Makes the template for an agent other than that of the settings. */
-static int add_template(const struct cli_command *command, char *const *argv,
-			const struct worklist_item *item, const json_t *paths, json_t *templates,
-			struct error *err)
-{
-	struct template template = { .start = OP_START_INIT,
-				     .opts = { .agent = item->agent, .model = item->model } };
-	size_t count = 0;
-	int code = 0;
-	int result = -1;
-
-	while (argv[count])
-		count++;
-
-	AUTO_FREE char **copy = mem_zero((count + 1) * sizeof *copy);
-
-	memcpy(copy, argv, count * sizeof *copy);
-	effective_init(&template.opts.effective);
-	if (cli_parse(command, copy, &template.opts, &code) &&
-	    (!item->agent ||
-	     effective_set(&template.opts, setting_at(SETTING_AGENT), item->agent, err) == 0) &&
-	    (!item->model ||
-	     effective_set(&template.opts, setting_at(SETTING_MODEL), item->model, err) == 0))
-		result = plan(&template, paths, err);
-	if (result == 0)
-		json_array_append(templates, template.start.config);
-	template_release(&template);
-	return result;
-}
-
 /* ---- the batch ---- */
 
 static int number_of(const char *name, const char *text, uint64_t most, uint64_t *ret_number,
@@ -254,52 +234,120 @@ static int read_task_cost(const struct work_options *opts, int64_t *ret_nusd, st
 	return 0;
 }
 
-static bool same_text(const char *a, const char *b)
+/* Makes tasks, and the templates that they need. */
+struct maker {
+	const struct cli_command *command;
+	char *const *argv;
+	json_t *config;
+	struct list keys;   /* agent and model of each template after the first */
+	struct list racers; /* the agent of each candidate of a task; empty: that of the task */
+	int64_t most_nusd;  /* what a task may cost that does not say it */
+};
+
+/* Makes the template for an agent other than that of the settings. */
+static int add_template(const struct maker *maker, const char *agent, const char *model,
+			struct error *err)
 {
-	return a && b ? strcmp(a, b) == 0 : a == b;
+	struct template template = { .start = OP_START_INIT,
+				     .opts = { .agent = agent, .model = model } };
+	struct work_options *opts = &template.opts;
+	size_t count = 0;
+	int code = 0;
+	int result = -1;
+
+	while (maker->argv[count])
+		count++;
+
+	AUTO_FREE char **copy = mem_zero((count + 1) * sizeof *copy);
+
+	memcpy(copy, maker->argv, count * sizeof *copy);
+	effective_init(&opts->effective);
+	if (cli_parse(maker->command, copy, opts, &code) &&
+	    (!agent || effective_set(opts, setting_at(SETTING_AGENT), agent, err) == 0) &&
+	    (!model || effective_set(opts, setting_at(SETTING_MODEL), model, err) == 0))
+		result = plan(&template, json_object_get(maker->config, "lists"), err);
+	if (result == 0)
+		json_array_append(json_object_get(maker->config, "templates"),
+				  template.start.config);
+	template_release(&template);
+	return result;
 }
 
-/* Returns the number of the template for a task, which is made if it is the first one with this
- * agent, or -1 with err set. */
-static int template_for(const struct cli_command *command, char *const *argv,
-			const struct worklist *list, size_t at, json_t *config,
-			const json_t *numbers, struct error *err)
+/* Returns the number of the template for an agent and a model, which may be NULL, or -1 with err
+ * set. */
+static int template_for(struct maker *maker, const char *agent, const char *model,
+			struct error *err)
 {
-	const struct worklist_item *item = &list->items[at];
-	json_t *templates = json_object_get(config, "templates");
+	AUTO_FREE char *key = mem_format("%s %s", agent ? agent : "", model ? model : "");
 
-	if (!item->agent && !item->model)
+	if (!agent && !model)
 		return 0;
-	for (size_t i = 0; i < at; i++)
-		if (same_text(list->items[i].agent, item->agent) &&
-		    same_text(list->items[i].model, item->model))
-			return (int)json_integer_value(json_array_get(numbers, i));
-	if (add_template(command, argv, item, json_object_get(config, "lists"), templates, err) < 0)
+	for (size_t i = 0; i < maker->keys.count; i++)
+		if (strcmp(maker->keys.items[i], key) == 0)
+			return (int)i + 1;
+	if (add_template(maker, agent, model, err) < 0)
 		return -1;
-	return (int)json_array_size(templates) - 1;
+	list_add(&maker->keys, key);
+	return (int)maker->keys.count;
 }
 
-static int add_tasks(const struct cli_command *command, char *const *argv,
-		     const struct worklist *list, int64_t most_nusd, json_t *config,
-		     struct error *err)
+/* Adds a task, or one of its candidates. */
+static int add_task(struct maker *maker, const struct worklist *list,
+		    const struct worklist_item *item, size_t candidate, struct error *err)
 {
-	json_t *tasks = json_array();
-	json_t *numbers = json_array();
-	int number = 0;
+	const char *racer = maker->racers.count && !item->done ? maker->racers.items[candidate]
+							       : "";
+	int number = template_for(maker, *racer ? racer : item->agent, *racer ? NULL : item->model,
+				  err);
+	json_t *json = worklist_item_json(list, item);
 
-	for (size_t i = 0; number >= 0 && i < list->count; i++) {
-		json_t *item = worklist_item_json(list, &list->items[i]);
+	if (maker->racers.count > 1 && !item->done) {
+		AUTO_FREE char *id = mem_format("%s#%zu", item->id, candidate + 1);
 
-		number = template_for(command, argv, list, i, config, numbers, err);
-		json_array_append_new(numbers, json_integer(number));
-		json_object_set_new(item, "template", json_integer(number));
-		if (!json_object_get(item, "limit_nusd"))
-			json_object_set_new(item, "limit_nusd", json_integer(most_nusd));
-		json_array_append_new(tasks, item);
+		json_object_set_new(json, "race", json_string(item->id));
+		json_object_set_new(json, "id", json_string(id));
 	}
-	json_decref(numbers);
-	json_object_set_new(config, "tasks", tasks);
+	json_object_set_new(json, "template", json_integer(number));
+	if (!json_object_get(json, "limit_nusd"))
+		json_object_set_new(json, "limit_nusd", json_integer(maker->most_nusd));
+	json_array_append_new(json_object_get(maker->config, "tasks"), json);
 	return number < 0 ? -1 : 0;
+}
+
+static int add_tasks(struct maker *maker, const struct worklist *list, struct error *err)
+{
+	json_object_set_new(maker->config, "tasks", json_array());
+	for (size_t i = 0; i < list->count; i++) {
+		const struct worklist_item *item = &list->items[i];
+		size_t candidates = item->done || !maker->racers.count ? 1 : maker->racers.count;
+
+		for (size_t k = 0; k < candidates; k++)
+			if (add_task(maker, list, item, k, err) < 0)
+				return -1;
+	}
+	return 0;
+}
+
+/* Reads who races for each task. */
+static int read_racers(const struct work_options *opts, struct list *ret_racers, struct error *err)
+{
+	uint64_t count = 0;
+
+	if (opts->candidates && opts->agents)
+		return error_set(err, "use --candidates or --agents, not both");
+	if (opts->candidates &&
+	    number_of("candidates", opts->candidates, RACERS_MAX, &count, err) < 0)
+		return -1;
+	for (uint64_t i = 0; i < count; i++)
+		list_add(ret_racers, "");
+	for (const char *at = opts->agents; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
+		list_printf(ret_racers, "%.*s", (int)strcspn(at, ","), at);
+	if (ret_racers->count > RACERS_MAX || list_has(ret_racers, "") != (count > 0))
+		return error_set(err,
+				 "--agents must be a list of at most %d agents, such as "
+				 "claude,codex",
+				 RACERS_MAX);
+	return 0;
 }
 
 static json_t *make_config(const struct template *template, json_t *paths)
@@ -391,34 +439,51 @@ static int count_open(const struct worklist *list, struct error *err)
 			  list->count ? "every task of the list is done" : "the list has no tasks");
 }
 
+/* Adds limits and tasks, and starts the batch. */
+static int complete_and_begin(const struct template *template, struct maker *maker,
+			      const struct worklist *list, struct error *err)
+{
+	const struct work_options *opts = &template->opts;
+
+	if (opts->compare)
+		json_object_set_new(maker->config, "compare", json_true());
+	return add_limits(opts, maker->config, err) < 0 || add_tasks(maker, list, err) < 0 ||
+			       refuse_second(&opts->effective, err) < 0
+		       ? cli_fail(err)
+		       : begin(template, list, maker->config, err);
+}
+
 static int start(const struct cli_command *command, char *const *argv, struct template *template,
 		 const struct worklist *list, json_t *paths)
 {
 	struct effective *effective = &template->opts.effective;
-	json_t *config = NULL;
-	int64_t most_nusd;
+	struct maker maker = { .command = command, .argv = argv };
 	struct error err;
 	int code;
 
 	for (size_t i = 0; i < list->notes.count; i++)
 		notice(list->notes.items[i]);
-	if (count_open(list, &err) < 0 || read_task_cost(&template->opts, &most_nusd, &err) < 0)
+	if (count_open(list, &err) < 0 ||
+	    read_task_cost(&template->opts, &maker.most_nusd, &err) < 0 ||
+	    read_racers(&template->opts, &maker.racers, &err) < 0) {
+		list_release(&maker.racers);
 		return cli_fail(&err);
-	if (plan(template, paths, &err) < 0)
+	}
+	if (plan(template, paths, &err) < 0) {
+		list_release(&maker.racers);
 		return cli_fail_config(&effective->config, &err);
+	}
 	notice_config(&effective->config, NULL);
 	notice_part(effective);
 	notice_all(&template->request.notices);
 	notice_all(&template->start.plan.notices);
-	config = make_config(template, paths);
-	if (!config)
-		error_set(&err, "a text or a path is not valid UTF-8");
-	code = !config || add_limits(&template->opts, config, &err) < 0 ||
-			       add_tasks(command, argv, list, most_nusd, config, &err) < 0 ||
-			       refuse_second(effective, &err) < 0
-		       ? cli_fail(&err)
-		       : begin(template, list, config, &err);
-	json_decref(config);
+	maker.config = make_config(template, paths);
+	code = maker.config ? complete_and_begin(template, &maker, list, &err)
+			    : cli_fail(&(struct error){ .text = "a text or a path is not valid "
+								"UTF-8" });
+	list_release(&maker.keys);
+	list_release(&maker.racers);
+	json_decref(maker.config);
 	return code;
 }
 
@@ -533,7 +598,7 @@ static int resume(const struct work_options *opts, struct batch_client *batch, s
 static int ask(const struct work_options *opts, struct batch_client *batch, const char *wish,
 	       struct error *err)
 {
-	if (batch_client_ask(batch, wish, opts->retry, err) < 0)
+	if (batch_client_ask(batch, wish, opts->retry ? opts->retry : opts->pick, err) < 0)
 		return cli_fail(err);
 	if (strcmp(wish, "abort") == 0)
 		return batch_follow(batch, batch->state.last_seq, opts->json) == LOOPS_ABORTED
@@ -554,7 +619,12 @@ static int act(const struct work_options *opts, struct batch_client *batch, stru
 		return apply(opts, batch, err);
 	if (opts->resume)
 		return resume(opts, batch, err);
-	return ask(opts, batch, opts->retry ? "retry" : opts->pause ? "pause" : "abort", err);
+	return ask(opts, batch,
+		   opts->retry   ? "retry"
+		   : opts->pick  ? "pick"
+		   : opts->pause ? "pause"
+				 : "abort",
+		   err);
 }
 
 static int find_and_act(struct work_options *opts, char **rest)
@@ -596,7 +666,7 @@ static int run_work(const struct cli_command *command, char **argv)
 	rest = cli_parse(command, argv, opts, &code);
 	if (rest)
 		code = opts->show || opts->pause || opts->resume || opts->abort || opts->retry ||
-				       opts->apply
+				       opts->pick || opts->apply
 			       ? find_and_act(opts, rest)
 			       : read_and_start(command, copy, &template, rest);
 	template_release(&template);

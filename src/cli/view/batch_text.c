@@ -1,6 +1,7 @@
 /* Batches as text: see batch_text.h. */
 #include "cli/view/batch_text.h"
 
+#include "batch/batch_race.h"
 #include "cli/view/page.h"
 #include "util/clock.h"
 #include "util/mem.h"
@@ -106,7 +107,9 @@ static enum color step_color(const struct batch_task *task, bool cut_off)
 		return COLOR_GREEN;
 	if (task->step == BATCH_STEP_failed || task->step == BATCH_STEP_held)
 		return COLOR_RED;
-	return task->step == BATCH_STEP_waiting || cut_off ? COLOR_DIM : COLOR_PLAIN;
+	return task->step == BATCH_STEP_waiting || task->step == BATCH_STEP_lost || cut_off
+		       ? COLOR_DIM
+		       : COLOR_PLAIN;
 }
 
 static void add_facts(struct buffer *out, const struct batch_task *task)
@@ -147,6 +150,13 @@ static void print_next(const struct batch_client *batch)
 			     state->tasks[i].id, state->tasks[i].loop);
 	if (strcmp(status, "paused") == 0 || strcmp(status, "interrupted") == 0)
 		line(COLOR_PLAIN, INDENT, "  to continue: ringfence work --resume %s", batch->id);
+	for (size_t i = 0; i < state->count; i++)
+		if (batch_race_waits(state, i))
+			line(COLOR_PLAIN, INDENT,
+			     "  candidate '%s': ringfence diff --stat --loop %s; to pick it: "
+			     "ringfence work --pick %s %s",
+			     state->tasks[i].id, state->tasks[i].loop, state->tasks[i].id,
+			     batch->id);
 	for (size_t i = 0; state->finished && i < state->count; i++)
 		if (state->tasks[i].step == BATCH_STEP_failed) {
 			line(COLOR_PLAIN, INDENT,
@@ -179,9 +189,8 @@ void batch_text_print(const struct batch_client *batch)
 	     why ? ": " : "", why ? state->reason : "");
 	for (size_t i = 0; i < state->count; i++)
 		print_task(&state->tasks[i], cut_off[i]);
-	line(COLOR_PLAIN, INDENT, "  %zu of %zu task%s done%s, US$ %.2f",
-	     sums.steps[BATCH_STEP_landed], state->count, state->count == 1 ? "" : "s", "",
-	     (double)sums.spent_nusd / 1e9);
+	line(COLOR_PLAIN, INDENT, "  %zu of %zu task%s done, US$ %.2f", sums.landed, sums.tasks,
+	     sums.tasks == 1 ? "" : "s", (double)sums.spent_nusd / 1e9);
 	print_next(batch);
 }
 
@@ -222,6 +231,10 @@ static char *text_of_task(enum batch_event kind, const struct batch_task *task, 
 		return mem_format("%s: done", task->id);
 	case BATCH_EVENT_refused:
 		return mem_format("%s: failed: %s", task->id, reason);
+	case BATCH_EVENT_lost:
+		return mem_format("%s: another candidate has won", task->id);
+	case BATCH_EVENT_picked:
+		return mem_format("%s: picked by you", task->id);
 	case BATCH_EVENT_retried:
 		return mem_format("%s: tried again", task->id);
 	default:

@@ -1,0 +1,14 @@
+/* Requests of a person about one task of a batch. */
+#ifndef BATCH_BATCH_REQUEST_H
+#define BATCH_BATCH_REQUEST_H
+
+#include "batch/batch_state.h"
+
+/*
+ * Reads a request: "retry" a task that has failed, or "pick" a candidate. Returns 1 with the event
+ * that records it, 0 if the request is not about a task, or -1 with err set if it is refused.
+ */
+int batch_request_read(const struct batch_state *state, const char *wish, const char *task,
+		       enum batch_event *ret_event, struct error *err);
+
+#endif
