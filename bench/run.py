@@ -21,6 +21,7 @@ import time
 
 import drafts
 import loop
+import work
 
 REPO = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PLAIN_UID = 65534  # nobody
@@ -31,9 +32,9 @@ SRT_NODE = (22, 12)  # the oldest version that it accepts
 NODE_VERSION = "22.12.0"  # taken from npm where the machine's own node is older
 
 FULL = {"startup": 200, "patience_s": 120, "srt": 20, "build": 7, "denials": 7, "find": 21, "create": 5, "created": 40000, "files": 50000, "folders": 5000,
-        "loop": (5, 20), "many": 100, "long": (10, 20, 2000), "flood": 2 << 30, "growth": (10, 5000, 21), "drafts": (1000, 50000, 300000), "draft_loops": (2, 5), "draft_rounds": 5, "first_draft": 50000}
+        "loop": (5, 20), "work": (5, 10), "waiting": 500, "many": 100, "long": (10, 20, 2000), "flood": 2 << 30, "growth": (10, 5000, 21), "drafts": (1000, 50000, 300000), "draft_loops": (2, 5), "draft_rounds": 5, "first_draft": 50000}
 QUICK = {"startup": 30, "patience_s": 10, "srt": 5, "build": 2, "denials": 2, "find": 2, "create": 2, "created": 4000, "files": 5000, "folders": 500,
-         "loop": (2, 10), "many": 20, "long": (4, 10, 200), "flood": 256 << 20, "growth": (10, 5000, 5), "drafts": (1000, 10000), "draft_loops": (1, 5), "draft_rounds": 2, "first_draft": 5000}
+         "loop": (2, 10), "work": (2, 5), "waiting": 500, "many": 20, "long": (4, 10, 200), "flood": 256 << 20, "growth": (10, 5000, 5), "drafts": (1000, 10000), "draft_loops": (1, 5), "draft_rounds": 2, "first_draft": 5000}
 
 
 class NotMeasured(Exception):
@@ -504,6 +505,10 @@ def measure_loop(place, size):
     loop.measure(sys.modules[__name__], place, size)
 
 
+def measure_work(place, size):
+    work.measure(sys.modules[__name__], place, size)
+
+
 def measure_growth(place, size):
     loop.measure_growth(sys.modules[__name__], place, size)
 
@@ -515,7 +520,7 @@ def measure_long(place, size):
 # ---------------------------------------------------------------- the run
 
 SECTIONS = {"startup": measure_startup, "commands": measure_commands, "srt": measure_srt, "build": measure_build,
-            "denials": measure_denials, "create": measure_create, "find": measure_find, "drafts": measure_drafts, "loop": measure_loop, "growth": measure_growth,
+            "denials": measure_denials, "create": measure_create, "find": measure_find, "drafts": measure_drafts, "loop": measure_loop, "work": measure_work, "growth": measure_growth,
             "long": measure_long}
 
 
@@ -547,9 +552,9 @@ def prepare(place, chosen):
         os.makedirs(os.path.join(place.base, name))
     for name in ("ringfence", "ringfence-init", "ringfence-snapshot"):
         shutil.copy2(os.path.join(REPO, "build", name), os.path.join(place.base, "bin"))
-    for name in ("run.py", "drafts.py", "loop.py", "git.py"):
+    for name in ("run.py", "drafts.py", "loop.py", "work.py", "git.py"):
         shutil.copy2(os.path.join(REPO, "bench", name), os.path.join(place.base, "bin"))
-    if {"drafts", "loop", "long"} & set(chosen):
+    if {"drafts", "loop", "work", "long"} & set(chosen):
         loop.prepare(sys.modules[__name__], place, peers="loop" in chosen)
     if not {"srt", "memory"} & set(chosen):
         return
