@@ -123,8 +123,7 @@ static bool read_batch(const char *batches, const char *id, struct batch_client 
 	return true;
 }
 
-int batch_client_list(const char *state, const char *project, struct batch_clients *ret_batches,
-		      struct error *err)
+int batch_client_list(const char *state, struct batch_clients *ret_batches, struct error *err)
 {
 	AUTO_FREE char *batches = batch_folder_batches(state, err);
 	struct list ids = { 0 };
@@ -137,10 +136,6 @@ int batch_client_list(const char *state, const char *project, struct batch_clien
 
 		if (!read_batch(batches, ids.items[i], &batch))
 			continue;
-		if (project && batch.state.project && strcmp(batch.state.project, project) != 0) {
-			batch_client_release(&batch);
-			continue;
-		}
 		ret_batches->items = mem_extend(ret_batches->items, ret_batches->count,
 						sizeof *ret_batches->items);
 		ret_batches->items[ret_batches->count++] = batch;
@@ -149,21 +144,32 @@ int batch_client_list(const char *state, const char *project, struct batch_clien
 	return 0;
 }
 
-static int find_newest(const char *state, const char *project, struct batch_client *ret_batch,
+/* Reads from the newest one on, so that old batches cost nothing. */
+static int find_newest(const char *batches, const char *project, struct batch_client *ret_batch,
 		       struct error *err)
 {
-	struct batch_clients all;
+	struct list ids = { 0 };
+	bool found = false;
 
-	if (batch_client_list(state, project, &all, err) < 0)
+	if (loop_folder_list(batches, &ids, err) < 0)
 		return -1;
-	if (all.count) {
-		*ret_batch = all.items[--all.count];
-		batch_clients_release(&all);
-		return 0;
+	for (size_t i = ids.count; !found && i-- > 0;) {
+		struct batch_client batch;
+
+		if (!read_batch(batches, ids.items[i], &batch))
+			continue;
+		found = !batch.state.project || strcmp(batch.state.project, project) == 0;
+		if (found)
+			*ret_batch = batch;
+		else
+			batch_client_release(&batch);
 	}
-	return error_with(err, ERROR_NOT_FOUND,
-			  "no work list of the project '%s' was run (see: ringfence work --help)",
-			  project);
+	list_release(&ids);
+	return found ? 0
+		     : error_with(err, ERROR_NOT_FOUND,
+				  "no work list of the project '%s' was run (see: ringfence work "
+				  "--help)",
+				  project);
 }
 
 int batch_client_find(const char *state, const char *id, const char *project,
@@ -174,7 +180,7 @@ int batch_client_find(const char *state, const char *id, const char *project,
 	if (!batches)
 		return -1;
 	if (!id)
-		return find_newest(state, project, ret_batch, err);
+		return find_newest(batches, project, ret_batch, err);
 	if (*id && *id != '.' && !strchr(id, '/') && read_batch(batches, id, ret_batch))
 		return 0;
 	return error_with(err, ERROR_NOT_FOUND,

@@ -45,9 +45,8 @@ int batch_client_create(const char *state, json_t *config, struct batch_client *
 int batch_client_find(const char *state, const char *id, const char *project,
 		      struct batch_client *ret_batch, struct error *err);
 
-/* Lists the batches of a project; NULL: all. Returns 0, or -1 with err set. */
-int batch_client_list(const char *state, const char *project, struct batch_clients *ret_batches,
-		      struct error *err);
+/* Reads all batches. Returns 0, or -1 with err set. */
+int batch_client_list(const char *state, struct batch_clients *ret_batches, struct error *err);
 
 void batch_client_release(struct batch_client *batch);
 void batch_clients_release(struct batch_clients *batches);

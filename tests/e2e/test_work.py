@@ -3,11 +3,11 @@
 import json
 import os
 
-from harness import cases, contains, each_identity, equal, expect, kernel, lacks, timeout
+from harness import cases, contains, each_identity, equal, expect, lacks, timeout
 from harness.batch import Batch, task
 from harness.edits import difference, listing
 from harness.gitrepo import Repository
-from harness.loop import kill, name_of, until
+from harness.loop import until
 
 ANY_IDENTITY = "A batch starts loops as their user does; who that is makes no difference to it."
 
@@ -359,9 +359,7 @@ def test_a_batch_whose_processes_are_all_killed_is_continued_by_a_person(t, numb
     t.leftover_runs = True
     batch, log = crash(t, "all", env=t.env(RINGFENCE_FAULT=f"{number}bw"))
     until("the end of its processes", lambda: batch.show()["status"] == "interrupted")
-    for pid, _ in kernel.descendants_of(os.getpid()):
-        if name_of(pid).startswith("ringfence"):
-            kill(pid)
+    batch.kill_all()
     again = batch.work("--resume")
     equal(again.code, 0, "exit status of resume", again)
     lacks([data for _, data in batch.events("ended") if data["status"] != "completed"], "failed", "tasks that did not complete")
@@ -412,3 +410,16 @@ def test_a_race_that_cannot_begin_is_refused(t, option, value):
     batch = begin(t, task("T1", "true"))
     result = batch.run(option, value, code=125)
     contains(result.err, "codex" if value == "codex,claude" else option, "the reason")
+
+
+def test_status_names_a_batch_that_has_not_ended_and_resume_all_continues_it(t):
+    t.leftover_runs = True
+    batch, ident, switch = hanging(t)
+    contains(batch.loop.ringfence("status").out, f"batch {ident}: running, 0 of 2 tasks done", "status")
+    batch.kill_all()
+    contains(batch.loop.ringfence("status").out, f"batch {ident}: interrupted", "status")
+    with open(switch, "w", encoding="utf-8"):
+        pass
+    contains(batch.loop.ringfence("resume", "--all").out, f"batch {ident} continues", "resume --all")
+    batch.ended("completed")
+    lacks(batch.loop.ringfence("status").out, f"batch {ident}", "status of a project without an open batch")

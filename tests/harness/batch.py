@@ -5,8 +5,9 @@ import json
 import os
 import sqlite3
 
+from . import kernel
 from .expect import equal
-from .loop import Loop, until
+from .loop import Loop, kill, name_of, until
 
 # Runs the shell code between !( and )! of its task; $P is the prompt.
 AGENT = """P=/tmp/prompt; export P; cat >$P; code=$(sed -n 's/.*!(\\(.*\\))!.*/\\1/p' $P | head -n 1)
@@ -66,6 +67,15 @@ class Batch:
         if wanted:
             equal(found["status"] in wanted, True, f"the batch is {' or '.join(wanted)}", found)
         return found
+
+    def kill_all(self):
+        """Kills everything that the test has started, also what begins meanwhile; returns whether there was anything."""
+        struck = False
+        while (there := [pid for pid, _ in kernel.descendants_of(os.getpid()) if name_of(pid)]) or self.show()["status"] == "running":
+            for pid in there:
+                kill(pid)
+            struck = True
+        return struck
 
     @property
     def folder(self):

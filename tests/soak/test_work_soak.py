@@ -5,10 +5,9 @@ import os
 import random
 import time
 
-from harness import equal, expect, kernel, timeout
+from harness import equal, expect, timeout
 from harness.batch import Batch
 from harness.gitrepo import Repository
-from harness.loop import kill, name_of
 from harness.provider import Provider, make_certificate, opus
 from harness.soak import ASK, KEY, LOOPS, MOST, SEED, Truth, account
 
@@ -47,16 +46,6 @@ def expected():
     return steps
 
 
-def kill_all(batch):
-    """Kills everything that the test has started, also what begins meanwhile; returns whether there was anything."""
-    struck = False
-    while (there := [pid for pid, _ in kernel.descendants_of(os.getpid()) if name_of(pid)]) or batch.show()["status"] == "running":
-        for pid in there:
-            kill(pid)
-        struck = True
-    return struck
-
-
 def harass(batch, chance, env):
     """Kills everything at moments that chance decides, and continues; returns how many kills hit something."""
     struck = 0
@@ -64,7 +53,7 @@ def harass(batch, chance, env):
         time.sleep(chance.random() * chance.choice((0.1, 0.5, 1.5)))
         if batch.show()["status"] in ("completed", "failed"):
             break
-        struck += kill_all(batch)
+        struck += batch.kill_all()
         result = batch.work("--resume", "--detach", env=env)
         expect(result.code == 0 or "has ended" in result.err or "completed" in result.err, "it can be continued", result)
     return struck

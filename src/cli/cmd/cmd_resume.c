@@ -1,4 +1,5 @@
 /* ringfence resume: continue a loop where it stopped. */
+#include "batch/batch_client.h"
 #include "cli/loops.h"
 #include "cli/view/follow.h"
 #include "fence/fence.h"
@@ -62,7 +63,7 @@ static int change(void *options, const struct setting *setting, const char *valu
 }
 
 static const struct cli_option options[] = {
-	OPTION_FLAG("all", "continue all your interrupted loops, for example after a reboot",
+	OPTION_FLAG("all", "continue all your interrupted loops and batches, as after a reboot",
 		    struct loops_options, all),
 	OPTION_FLAG("accept-findings",
 		    "accept all signs that the changes weaken the checks (see diff --findings)",
@@ -168,23 +169,49 @@ static int resume_each(const struct loops_options *opts, const struct client_loo
 	return code;
 }
 
+/* Continues interrupted batches, which begin the loops that are still to come. */
+static int resume_batches(const struct loops_options *opts, json_t *list, struct error *err)
+{
+	struct batch_clients all;
+	json_t *nothing = json_object();
+	int code = 0;
+
+	if (batch_client_list(opts->place.state, &all, err) < 0)
+		code = cli_fail(err);
+	for (size_t i = 0; i < all.count; i++) {
+		struct batch_client *batch = &all.items[i];
+
+		if (strcmp(batch_client_status(batch), "interrupted") != 0)
+			continue;
+		if (batch_client_resume(batch, nothing, err) < 0)
+			code = cli_fail(err);
+		else if (opts->json)
+			json_array_append_new(list, json_string(batch->id));
+		else
+			printf("batch %s continues\n", batch->id);
+	}
+	json_decref(nothing);
+	batch_clients_release(&all);
+	return code;
+}
+
 static int resume_all(const struct loops_options *opts, struct error *err)
 {
 	const struct client_query query = { .newest = 0 }; /* none that has ended */
-	json_t *list = json_array();
-	struct client_loops all;
-	int code;
+	json_t *loops = json_array();
+	json_t *batches = json_array();
+	struct client_loops all = { 0 };
+	int code = client_list(opts->place.state, &query, &all, err) < 0
+			   ? cli_fail(err)
+			   : resume_each(opts, &all, loops, err);
+	int other = resume_batches(opts, batches, err);
 
-	if (client_list(opts->place.state, &query, &all, err) < 0) {
-		json_decref(list);
-		return cli_fail(err);
-	}
-	code = resume_each(opts, &all, list, err);
 	if (opts->json)
-		loops_print(json_pack("{s:O}", "loops", list));
-	json_decref(list);
+		loops_print(json_pack("{s:O, s:O}", "loops", loops, "batches", batches));
+	json_decref(loops);
+	json_decref(batches);
 	client_loops_release(&all);
-	return code ? code : cli_flush();
+	return code ? code : other ? other : cli_flush();
 }
 
 /* Returns whether --follow only attaches to a running loop, without changing anything. */

@@ -1,5 +1,7 @@
 /* ringfence status: show loop status. */
+#include "batch/batch_client.h"
 #include "cli/loops.h"
+#include "cli/view/batch_text.h"
 #include "cli/view/cost_text.h"
 #include "cli/view/edited_text.h"
 #include "cli/view/page.h"
@@ -269,6 +271,20 @@ static void print_json(const struct client_loops *all, size_t most)
 	loops_print(whole);
 }
 
+/* Prints a line about the project's newest batch, unless it has ended. */
+static void print_batch(const struct loops_options *opts)
+{
+	struct batch_client batch;
+	struct error none;
+
+	if (opts->all ||
+	    batch_client_find(opts->place.state, NULL, opts->place.project, &batch, &none) < 0)
+		return;
+	if (!batch.damaged && !batch.state.finished)
+		batch_text_print_line(&batch);
+	batch_client_release(&batch);
+}
+
 /* Prints the newest loops first. */
 static void print_text(const struct loops_options *opts, const struct client_loops *all,
 		       size_t most)
@@ -276,6 +292,7 @@ static void print_text(const struct loops_options *opts, const struct client_loo
 	size_t shown = 0;
 	size_t left = all->unread;
 
+	print_batch(opts);
 	for (size_t i = all->count; i-- > 0;) {
 		const struct client_loop *loop = &all->items[i];
 

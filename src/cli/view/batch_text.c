@@ -194,6 +194,17 @@ void batch_text_print(const struct batch_client *batch)
 	print_next(batch);
 }
 
+void batch_text_print_line(const struct batch_client *batch)
+{
+	const char *reason = batch->state.reason ? batch->state.reason : "";
+	struct batch_sums sums;
+
+	batch_state_sum(&batch->state, &sums);
+	line(COLOR_PLAIN, INDENT,
+	     "batch %s: %s%s%s, %zu of %zu tasks done (see: ringfence work --show)", batch->id,
+	     batch_client_status(batch), *reason ? ": " : "", reason, sums.landed, sums.tasks);
+}
+
 /* ---- events ---- */
 
 static char *text_of_begun(const struct batch_task *task, const json_t *data)

@@ -11,6 +11,9 @@ void batch_text_print_list(const struct worklist *list);
 /* Prints the batch with its tasks, and what to do next. */
 void batch_text_print(const struct batch_client *batch);
 
+/* Prints a line about a batch that has not ended. */
+void batch_text_print_line(const struct batch_client *batch);
+
 /* Returns a line about an event, which the state has, or NULL if it is not worth one. The caller
  * frees it. */
 char *batch_text_event(const struct batch_state *state, const struct journal_event *event);
