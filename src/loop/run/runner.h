@@ -25,6 +25,8 @@ enum runner_index {
 struct runner_result {
 	/* The process that held the fence was killed; this is not a verdict on the work. */
 	bool lost;
+	/* Nothing was started, because the process that mounts the view was killed. */
+	bool unviewed;
 	enum fence_exit kind;
 	int code;
 	enum fence_limit tripped;
