@@ -106,7 +106,8 @@ struct loop_state_check {
 	char *unproven; /* why it is vacuous although tests seem to have run, or NULL */
 	int64_t duration_ms;
 	uint64_t signature;
-	char *excerpt; /* quoted, for the next prompt */
+	char *excerpt;               /* quoted, for the next prompt */
+	uint32_t iteration, attempt; /* in which it ran */
 	bool own;      /* it also ran with the agent's version of pinned files, and ... */
 	bool own_held; /* ... passed there */
 
