@@ -232,7 +232,7 @@ def test_phases_are_done_although_the_checks_pass_from_the_start(t):
 def test_a_phase_has_its_own_timeout_and_never_a_longer_one(t):
     loop = begin(t, THREE.replace("max-iterations: 2", "max-iterations: 1\n    timeout: 1s"), plan="hang")
     loop.run("--timeout", "1h")
-    equal((loop.history()[0]["timed_out"], loop.history()[0]["limit"]), (True, "--timeout 1s"), "the limit of the phase")
+    equal((loop.history()[0]["timed_out"], loop.history()[0]["limit"]), (True, "timeout of the phase 1s"), "the limit of the phase")
     loop = begin(t, THREE.replace("max-iterations: 2", "max-iterations: 1\n    timeout: 1h"), name="other", plan="hang")
     loop.run("--timeout", "1s")
     equal((loop.history()[0]["timed_out"], loop.history()[0]["limit"]), (True, "--timeout 1s"), "the limit of the loop")

@@ -317,6 +317,14 @@ int64_t loop_state_budget_nusd(const struct loop_state *state);
 /* Is that what is left of the phase's limit? */
 bool loop_state_budget_is_phase(const struct loop_state *state);
 
+/* For messages: the budget's name. */
+struct loop_budget_name {
+	const char *of;     /* "this iteration" */
+	const char *option; /* that changes it: "--budget", or "max-cost of the phase" */
+	int64_t whole_nusd; /* the limit, of which the budget may be a rest */
+};
+struct loop_budget_name loop_state_budget_name(const struct loop_state *state);
+
 /* Returns a number for the current run of a part; later runs have larger numbers. */
 uint64_t loop_state_period(const struct loop_state *state);
 
