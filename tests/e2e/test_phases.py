@@ -140,6 +140,50 @@ def test_a_phase_unlocks_no_secret_and_nothing_that_the_host_executes(t, workspa
     expect(not [line for line in said if ".env" in line or (".vscode" in line and "WROTE" in line and workspace == "in-place")], "denied", said)
 
 
+REFUSED = "'PLAN.md' has another name (a hard link), under which a phase that may write here would change it"
+
+
+@cases("in-place", "draft", "copy")
+def test_a_phase_does_not_write_through_a_hard_link(t, where):
+    """In an overlay the plan becomes a file of its own. Elsewhere the phase is refused."""
+    kind = ("--draft-kind", "copy") if where == "copy" else ()
+    loop = begin(t, workspace="in-place" if where == "in-place" else "draft")
+    loop.write("a.txt", "a")
+    os.link(loop.path("a.txt"), loop.path("PLAN.md"))
+    loop.run("-m", "1", *kind)
+    reason = loop.status()["reason"]
+    if where == "draft":
+        equal(loop.outcome("PLAN.md"), "plan\n", "the plan")
+    else:
+        contains(reason, REFUSED, "the reason")
+    with open(loop.path("a.txt"), encoding="utf-8") as file:
+        equal(file.read(), "a", "the other file")
+    expect(where != "draft" or not os.path.exists(loop.made("a.txt")), "it is not in the draft")
+
+
+def test_a_phase_does_not_write_through_a_hard_link_that_another_phase_has_made(t):
+    """The control is a file whose names are all in a folder that the phase may write."""
+    phases = "phases:\n  - {name: plan, until: iterations 1}\n  - {name: work, write: [PLAN.md, docs]}\n"
+    for name, links in (("control", "ln docs/a docs/b"), ("project", "ln a.txt PLAN.md")):
+        loop = begin(t, phases, name=name, plan=f"edit a.txt x; mkdir docs; edit docs/a x; {links}",
+                     work="edit PLAN.md plan; edit docs/b plan; edit done yes")
+        loop.write("a.txt", "a")
+        loop.run("-m", "2")
+        equal(loop.outcome("a.txt"), "x\n", "the other file")
+        if name == "control":
+            equal((loop.outcome("PLAN.md"), loop.outcome("docs/a")), ("plan\n", "plan\n"), "what the phase may write")
+        else:
+            contains(loop.status()["reason"], REFUSED, "the reason")
+
+
+def test_a_name_that_a_phase_may_write_twice_is_one_name(t):
+    loop = begin(t, "phases:\n  - {name: plan, until: iterations 1}\n  - {name: work, write: [docs, docs/a]}\n",
+                 plan="edit a.txt x; mkdir docs; ln a.txt docs/a", work="edit docs/a plan; edit done yes")
+    loop.run("-m", "2")
+    contains(loop.status()["reason"], "'docs/a' has another name", "the reason")
+    equal(loop.outcome("a.txt"), "x\n", "the other file")
+
+
 def test_a_phase_without_write_access_leaves_no_file_behind(t):
     """An empty plan file, which exists only so that the fence can show it, does not stay."""
     loop = begin(t, THREE.replace("write: PLAN.md", "write: [docs/PLAN.md, notes/]"), plan="say nothing")
