@@ -60,7 +60,7 @@ int fenced_make_draft(const char *project, const struct draft_request *request,
 		return -1;
 	whole.view = fenced_view(&place, request->view.folder);
 	whole.view.over = request->view.over;
-	whole.view.pins = request->view.pins;
+	whole.view.front = request->view.front;
 	result = draft_make(&whole, ret_made, err);
 	fence_place_release(&place);
 	return result;
@@ -97,8 +97,8 @@ static void index_view(const struct fenced_request *request, struct fenced *run)
 		if (files)
 			list_add(&layers, files);
 	}
-	if (request->pins)
-		list_add(&layers, request->pins);
+	if (request->front)
+		list_add(&layers, request->front);
 	if (is_layered(request) &&
 	    fence_index_view(run->spec.index, &run->spec, &layers, &run->view_index, &ignored) == 0)
 		run->spec.index = &run->view_index;
@@ -128,7 +128,7 @@ static int enter_draft(const struct fenced_request *request, struct fenced *run,
 	view = fenced_view(run->spec.place, request->draft);
 	view.writable = !request->draft_read_only;
 	view.over = request->over;
-	view.pins = request->pins;
+	view.front = request->front;
 	if (draft_enter(&view, err) < 0)
 		return -1;
 	run->spec.before = &run->before;

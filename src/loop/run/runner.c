@@ -95,7 +95,7 @@ static void perform(const struct runner_request *request, const struct fence_spe
 						      .ledger = request->ledger,
 						      .draft = request->draft,
 						      .over = request->over,
-						      .pins = request->pins,
+						      .front = request->front,
 						      .index = request->index },
 			    &run, &err);
 	fill(&run, ret);

@@ -85,14 +85,14 @@ const char *verification_pins(const struct supervisor *sup)
 
 /* A view that is wanted, and the result. */
 struct making {
-	const char *folder, *pins;
+	const char *folder, *front;
 	bool made;   /* it did not exist before */
 	bool failed; /* why: */
 	struct error why;
 };
 
 /* Makes a view, unless it exists. Returns whether it was made, or -1 with err set. */
-static int make_once(const struct supervisor *sup, const char *folder, const char *pins,
+static int make_once(const struct supervisor *sup, const char *folder, const char *front,
 		     struct error *err)
 {
 	const struct loop_options *options = &sup->state.options;
@@ -101,7 +101,7 @@ static int make_once(const struct supervisor *sup, const char *folder, const cha
 	const struct draft_request request = {
 		.kind = options->draft ? "auto" : "overlay",
 		.brief = true,
-		.view = { .folder = folder, .over = options->draft, .pins = pins }
+		.view = { .folder = folder, .over = options->draft, .front = front }
 	};
 	struct draft_made made;
 	struct error ignored;
@@ -120,7 +120,7 @@ static int make(struct supervisor *sup, struct making *making, struct error *err
 	int again = 1;
 
 	while (again > 0) {
-		int made = make_once(sup, making->folder, making->pins, &making->why);
+		int made = make_once(sup, making->folder, making->front, &making->why);
 
 		making->made = made > 0;
 		making->failed = made < 0;
@@ -171,7 +171,7 @@ int verification_begin(struct supervisor *sup, char **ret_failed, struct error *
 		return -1;
 	if (!making.failed) {
 		making.folder = pinned;
-		making.pins = views->layered ? views->pins : NULL;
+		making.front = views->layered ? views->pins : NULL;
 		if (make_pinned(sup, &making, err) < 0)
 			return -1;
 	}
@@ -190,7 +190,7 @@ const struct work_view *verification_pinned(const struct supervisor *sup, struct
 
 	*view = (struct work_view){ .folder = views->pinned,
 				    .over = sup->state.options.draft,
-				    .pins = views->layered ? views->pins : NULL };
+				    .front = views->layered ? views->pins : NULL };
 	return views->pinned ? view : NULL;
 }
 
@@ -259,11 +259,11 @@ int verification_trial_begin(struct supervisor *sup, struct work_view *ret_view,
 			     struct error *err)
 {
 	const struct supervisor_verification *views = &sup->verification;
-	struct making making = { .folder = views->trial, .pins = views->layer };
+	struct making making = { .folder = views->trial, .front = views->layer };
 
 	*ret_view = (struct work_view){ .folder = views->trial,
 					.over = sup->state.options.draft,
-					.pins = views->layer };
+					.front = views->layer };
 	*ret_failed = NULL;
 	if (make(sup, &making, err) < 0)
 		return -1;

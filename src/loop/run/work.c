@@ -343,7 +343,7 @@ static int start(struct supervisor *sup, const struct work *work, struct error *
 							.ledger = &ledger,
 							.draft = view.folder,
 							.over = view.over,
-							.pins = view.pins,
+							.front = view.front,
 							.index = sup->state.options.draft
 									 ? &sup->watch.index
 									 : NULL,

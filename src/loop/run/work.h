@@ -9,7 +9,7 @@
 struct work_view {
 	const char *folder; /* of the view's own changes (draft/draft.h) */
 	const char *over;   /* the draft that the loop works on, or NULL */
-	const char *pins;   /* files in place of the agent's, or NULL */
+	const char *front;  /* files in place of the agent's, or NULL */
 };
 
 struct work {
