@@ -235,17 +235,27 @@ static const struct key *find_key(const char *name, const char **ret_nearest)
 	return NULL;
 }
 
+/* Returns the names of all keys. The caller frees it. */
+static char *name_keys(void)
+{
+	AUTO_BUFFER struct buffer names = BUFFER_INIT(1024);
+
+	for (size_t i = 0; i < KEYS; i++)
+		buffer_printf(&names, "%s%s", i ? ", " : "", keys[i].name);
+	return mem_dup(buffer_text(&names));
+}
+
 static void read_key(const struct reading *reading, const struct yaml_node *node)
 {
 	const char *nearest;
 	const struct key *key = find_key(node->key, &nearest);
+	AUTO_FREE char *all = name_keys();
 
 	if (!key)
 		problem_add(reading->problems, reading->file, node->key_at,
-			    "a phase has no key '%.200s'%s%s%s (see: ringfence config --explain "
-			    "phases)",
-			    node->key, nearest ? "; did you mean '" : "", nearest ? nearest : "",
-			    nearest ? "'?" : "");
+			    "a phase has no key '%.200s'%s%s%s (its keys: %s)", node->key,
+			    nearest ? "; did you mean '" : "", nearest ? nearest : "",
+			    nearest ? "'?" : "", all);
 	else if (is_list(key))
 		read_list(reading, key, node);
 	else

@@ -292,7 +292,7 @@ def test_prompts_from_files_and_models_of_a_phase_are_fixed_when_the_loop_starts
     contains(loop.run().err, "phase 'plan': read prompt-file", "a missing file")
 
 
-@cases(("wirte: a", "2:5: a phase has no key 'wirte'; did you mean 'write'?"), ("write: ../a", "write must be a path in the project"),
+@cases(("wirte: a", "2:5: a phase has no key 'wirte'; did you mean 'write'? (its keys: name, prompt, "), ("write: ../a", "write must be a path in the project"),
        ("until: soon", "until must be done, promise, 'file PATH'"), ("max-cost: much", "max-cost must be an amount"))
 def test_a_wrong_phase_is_refused_with_its_place(t, line, why):
     loop = Loop(t)
