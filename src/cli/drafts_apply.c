@@ -45,18 +45,21 @@ static json_t *texts_json(const struct list *list)
 	return texts;
 }
 
-static void print_json(const struct op_draft_apply_result *result, const char *word)
+static void print_json(const struct loops_options *opts, const struct op_draft_apply_result *result,
+		       const char *word)
 {
-	loops_print(json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:b}", "id",
-			      result->record.id, "result", word, "groups",
-			      apply_changes_groups_json(&result->changes), "changes",
-			      apply_changes_json(&result->changes), "left",
-			      texts_json(&result->left), "conflicts",
-			      texts_json(&result->conflicts), "merged", texts_json(&result->merged),
-			      "kept", texts_json(&result->kept), "written",
-			      (json_int_t)result->written, "removed", (json_int_t)result->removed,
-			      "adjusted", (json_int_t)result->adjusted, "recovered",
-			      result->recovered));
+	json_t *value =
+		json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:b}", "id",
+			  result->record.id, "result", word, "groups",
+			  apply_changes_groups_json(&result->changes), "changes",
+			  apply_changes_json(&result->changes), "left", texts_json(&result->left),
+			  "conflicts", texts_json(&result->conflicts), "merged",
+			  texts_json(&result->merged), "kept", texts_json(&result->kept), "written",
+			  (json_int_t)result->written, "removed", (json_int_t)result->removed,
+			  "adjusted", (json_int_t)result->adjusted, "recovered", result->recovered);
+
+	loops_add_outcome(value, &opts->loop);
+	loops_print(value);
 }
 
 static void print_escaped(const char *before, const char *text)
@@ -77,7 +80,7 @@ static int report_conflicts(const struct loops_options *opts,
 	size_t count = result->conflicts.count;
 
 	if (opts->json) {
-		print_json(result, "conflict");
+		print_json(opts, result, "conflict");
 		return cli_flush() ? LOOPS_REFUSED : CONFLICT;
 	}
 	printf("draft %s conflicts with your own changes at %zu path%s:\n", result->record.id,
@@ -140,9 +143,10 @@ static int report(const struct loops_options *opts, const struct op_draft_apply_
 
 	notice_result(result);
 	if (opts->json)
-		print_json(result, status == OP_DONE ? (opts->undo ? "undone" : "applied")
-				   : nothing         ? "nothing"
-						     : "preview");
+		print_json(opts, result,
+			   status == OP_DONE ? (opts->undo ? "undone" : "applied")
+			   : nothing         ? "nothing"
+					     : "preview");
 	else if (nothing)
 		print_unchanged(opts);
 	else if (opts->dry)

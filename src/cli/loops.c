@@ -97,6 +97,14 @@ void loops_print_line(json_t *object)
 	fflush(stdout);
 }
 
+void loops_add_outcome(json_t *object, const struct client_loop *loop)
+{
+	json_t *outcome = loop->id ? client_outcome(loop) : NULL;
+
+	if (outcome)
+		json_object_set_new(object, "outcome", outcome);
+}
+
 int loops_report(const struct loops_options *opts, struct client_loop *loop, const char *sentence)
 {
 	AUTO_FREE char *shown = text_escaped(sentence);

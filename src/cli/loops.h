@@ -67,6 +67,9 @@ void loops_notice(const struct client_loop *loop);
 void loops_print(json_t *object);
 void loops_print_line(json_t *object);
 
+/* Adds how a loop ended to the output of apply, unless there is no loop. */
+void loops_add_outcome(json_t *object, const struct client_loop *loop);
+
 /* Sets the target of an operation from the arguments. Returns 0, or -1 with err set. */
 int loops_target(const struct loops_options *opts, struct op_target *ret_target, struct error *err);
 

@@ -229,11 +229,31 @@ static const struct config_value *find_replaced(const struct config *config,
 	return found;
 }
 
+/* Each byte may be a line with a prefix. */
+enum { MEANING_BYTES = 8 * YAML_MOST_BYTES };
+
+static char *describe_phase(const struct config_value *value)
+{
+	AUTO_FREE char *keys = phase_text_describe(value->text);
+
+	return mem_format("%s%s", value->setting->widens,
+			  *keys ? keys : " nothing but its name is set");
+}
+
 static char *describe_meaning(const struct config_value *value, const struct config_value *before)
 {
-	return mem_format("%s %s%s%s", value->setting->widens,
-			  value->path ? value->path : value->text, before ? ", not " : "",
-			  before ? before->text : "");
+	AUTO_BUFFER struct buffer out = BUFFER_INIT(MEANING_BYTES);
+	const char *text = value->path ? value->path : value->text;
+
+	if (value->setting->type == SETTING_MAPS)
+		return describe_phase(value);
+	buffer_add_text(&out, value->setting->widens);
+	text_add_block(&out, text);
+	if (before) {
+		buffer_add_text(&out, strchr(text, '\n') ? "\nnot" : ", not");
+		text_add_block(&out, before->text);
+	}
+	return mem_dup(buffer_text(&out));
 }
 
 /* Sets the meaning of a project's value if it widens the values of lower layers. */

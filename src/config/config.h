@@ -39,7 +39,7 @@ struct config_value {
 	char *origin;    /* "built-in", "ringfence.yml:4", "--net" */
 	uint64_t number; /* see setting_parse() */
 	bool narrows;    /* a `write` of the project's file in the project: it only narrows */
-	char *meaning;   /* the effect of a widening value, in words; else NULL */
+	char *meaning;   /* the effect of a widening value, in words, maybe lines; else NULL */
 };
 
 enum config_trust {

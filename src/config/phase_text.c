@@ -2,6 +2,7 @@
 #include "config/phase_text.h"
 
 #include "config/setting.h"
+#include "util/buffer.h"
 #include "util/file/path.h"
 #include "util/mem.h"
 #include "util/text/text.h"
@@ -34,6 +35,9 @@ static const struct key keys[] = {
 };
 
 enum { KEYS = sizeof keys / sizeof *keys };
+
+/* Each byte may be a line with a prefix. */
+enum { DESCRIBED_BYTES = 8 * YAML_MOST_BYTES };
 
 static const char *const untils[] = {
 	[PHASE_TEXT_DONE] = "done",
@@ -231,17 +235,27 @@ static const struct key *find_key(const char *name, const char **ret_nearest)
 	return NULL;
 }
 
+/* Returns the names of all keys. The caller frees it. */
+static char *name_keys(void)
+{
+	AUTO_BUFFER struct buffer names = BUFFER_INIT(1024);
+
+	for (size_t i = 0; i < KEYS; i++)
+		buffer_printf(&names, "%s%s", i ? ", " : "", keys[i].name);
+	return mem_dup(buffer_text(&names));
+}
+
 static void read_key(const struct reading *reading, const struct yaml_node *node)
 {
 	const char *nearest;
 	const struct key *key = find_key(node->key, &nearest);
+	AUTO_FREE char *all = name_keys();
 
 	if (!key)
 		problem_add(reading->problems, reading->file, node->key_at,
-			    "a phase has no key '%.200s'%s%s%s (see: ringfence config --explain "
-			    "phases)",
-			    node->key, nearest ? "; did you mean '" : "", nearest ? nearest : "",
-			    nearest ? "'?" : "");
+			    "a phase has no key '%.200s'%s%s%s (its keys: %s)", node->key,
+			    nearest ? "; did you mean '" : "", nearest ? nearest : "",
+			    nearest ? "'?" : "", all);
 	else if (is_list(key))
 		read_list(reading, key, node);
 	else
@@ -309,6 +323,50 @@ void phase_text_check_list(const struct yaml_node *node, const char *file, struc
 				problem_add(problems, file, node->items[i]->at,
 					    "two phases have the name '%.200s'",
 					    name_of(node->items[i]));
+}
+
+char *phase_text_name(const char *text)
+{
+	json_t *phase = json_loads(text, 0, NULL);
+	const char *name = json_string_value(json_object_get(phase, "name"));
+	char *result = mem_dup(name ? name : text);
+
+	json_decref(phase);
+	return result;
+}
+
+static void describe_value(const json_t *value, struct buffer *out)
+{
+	size_t index;
+	const json_t *entry;
+
+	if (json_array_size(value) == 1)
+		value = json_array_get(value, 0);
+	if (json_is_string(value))
+		text_add_block(out, json_string_value(value));
+	json_array_foreach(value, index, entry)
+	{
+		buffer_add_text(out, "\n  -");
+		text_add_block(out, json_string_value(entry));
+	}
+}
+
+char *phase_text_describe(const char *text)
+{
+	AUTO_BUFFER struct buffer out = BUFFER_INIT(DESCRIBED_BYTES);
+	json_t *phase = json_loads(text, 0, NULL);
+	const char *key;
+	json_t *value;
+
+	json_object_foreach(phase, key, value)
+	{
+		if (strcmp(key, "name") == 0)
+			continue;
+		buffer_printf(&out, "\n%s:", key);
+		describe_value(value, &out);
+	}
+	json_decref(phase);
+	return mem_dup(buffer_text(&out));
 }
 
 int phase_text_names(const char *text, struct list *ret_names, struct error *err)

@@ -44,6 +44,15 @@ char *phase_text_read(const struct yaml_node *node, const char *file, const char
  * to the problems. */
 void phase_text_check_list(const struct yaml_node *node, const char *file, struct list *problems);
 
+/* Returns the name of a phase that is a value of the configuration, or the text itself if it is not
+ * one. The caller frees it. */
+char *phase_text_name(const char *text);
+
+/* Describes such a phase for people, without its name: "KEY:" for each key, each after a newline,
+ * with its value (text_add_block()), or with those of a list, in lines that begin with "  -". The
+ * caller frees it. */
+char *phase_text_describe(const char *text);
+
 /* Parses a list of names with commas between them, or `none`. Returns 0, or -1 with err set. */
 int phase_text_names(const char *text, struct list *ret_names, struct error *err);
 

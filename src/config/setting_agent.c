@@ -150,13 +150,10 @@ const struct setting setting_agent_rows[] = {
 		.trust = SETTING_TRUSTED,
 		.value = "NAME[,NAME...]",
 		.help = "run the loop in phases, such as plan, work and verify",
-		.more = "In a file, a list of phases, one after another ([loop.md](loop.md#phases)). "
-		        "Keys of a phase: `name`; `prompt` or `prompt-file`; `agent`, `model`, "
-		        "`escalate`; `write`, the only paths of the project that it may change, or "
-		        "`none`; `until`, what ends it: `done`, `promise`, `file PATH`, `check COMMAND`, "
-		        "`iterations NUMBER`, or a list of these; `max-iterations`, `max-cost`, `budget`, "
-		        "`timeout`; `on-limit`: `pause` or `next`. As an option, the names of those to "
-		        "run, or `none`. The phases of a project's file replace those of your own.",
+		.more = "In a file, a list of phases, one after another. Their keys, such as `prompt`, "
+		        "`agent`, `write` and `until`, are in [loop.md](loop.md#phases). As an option, "
+		        "the names of those to run, or `none`. The phases of a project's file replace "
+		        "those of your own.",
 		.example = "[{name: plan, until: file PLAN.md}, {name: work}]",
 		.widens = "a loop runs this phase:",
 	},

@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
@@ -51,19 +52,47 @@ static int make_view(const struct draft_view *view, struct error *err)
 
 enum { OURS, THEIRS, ENDS };
 
+/* Fault points. */
+enum { BEFORE = 1, AFTER };
+
 struct maker {
 	const struct draft_view *view;
 	int socket[ENDS];
 };
+
+/* For the crash tests: RINGFENCE_VIEW_FAULT=1 kills this process before it makes the view, and 2
+ * after that; "1,stop" and "2,stop" stop it there. */
+struct fault {
+	long point;
+	int signal;
+};
+
+static struct fault find_fault(void)
+{
+	const char *wanted = env_get("RINGFENCE_VIEW_FAULT");
+	char *end = NULL;
+	long point = wanted ? strtol(wanted, &end, 10) : 0;
+
+	return (struct fault){ point, end && strcmp(end, ",stop") == 0 ? SIGSTOP : SIGKILL };
+}
+
+static void fault(const struct fault *wanted, long point)
+{
+	if (wanted->point == point)
+		kill(getpid(), wanted->signal);
+}
 
 /* In the process that makes the view: reports the result, and waits until it has been used. */
 static int run_maker(void *argument)
 {
 	enum { SOCKET = 3 };
 	const struct maker *maker = argument;
+	const struct fault wanted = find_fault();
 	struct error err = { 0 };
 	char byte;
 
+	prctl(PR_SET_NAME, "ringfence-view", 0, 0, 0);
+	fault(&wanted, BEFORE);
 	if (dup2(maker->socket[THEIRS], SOCKET) < 0 ||
 	    syscall(SYS_close_range, SOCKET + 1, ~0U, 0) < 0)
 		return 1;
@@ -73,9 +102,20 @@ static int run_maker(void *argument)
 	}
 	if (make_view(maker->view, &err) == 0)
 		err.text[0] = '\0';
+	fault(&wanted, AFTER);
 	if (write(SOCKET, err.text, strlen(err.text) + 1) < 0)
 		return 1;
 	return read(SOCKET, &byte, 1) != 0;
+}
+
+/* Waits until the maker has ended. Returns whether it was killed. */
+static bool end_maker(pid_t maker)
+{
+	int status = 0;
+
+	while (waitpid(maker, &status, 0) < 0 && errno == EINTR)
+		;
+	return WIFSIGNALED(status);
 }
 
 /* Waits for the maker's report. Returns 0, or -1 with err set. */
@@ -117,7 +157,8 @@ static int join(const struct draft_view *view, pid_t maker, struct error *err)
 	return 0;
 }
 
-/* Makes a view, and has this process join it if `joins` is set. */
+/* Makes a view, and has this process join it if `joins` is set. The status is ERROR_DIED if the
+ * process that mounts it was killed. */
 static int use_view(const struct draft_view *view, bool joins, struct error *err)
 {
 	struct maker maker = { .view = view };
@@ -134,8 +175,8 @@ static int use_view(const struct draft_view *view, bool joins, struct error *err
 	else if (await_maker(maker.socket[OURS], err) == 0)
 		result = joins ? join(view, child, err) : 0;
 	close(maker.socket[OURS]);
-	if (child > 0)
-		waitpid(child, NULL, 0);
+	if (child > 0 && end_maker(child) && result < 0)
+		err->status = ERROR_DIED;
 	return result;
 }
 
@@ -197,20 +238,35 @@ static int prepare_proven(const struct draft_kind *kind, const struct draft_requ
 	return -1;
 }
 
+/* Takes the first kind that works. One whose process was killed may work. */
+static int make_best(const struct draft_request *request, struct draft_made *made,
+		     struct error *err)
+{
+	for (size_t i = 0; i < LAST; i++) {
+		if (prepare_proven(draft_kind_at(i), request, made, &made->why) == 0)
+			return 0;
+		if (made->why.status == ERROR_DIED) {
+			*err = made->why;
+			return -1;
+		}
+	}
+	return prepare_proven(draft_kind_at(LAST), request, made, err);
+}
+
+static int make_of_kind(const struct draft_request *request, struct draft_made *made,
+			struct error *err)
+{
+	const struct draft_kind *kind = draft_kind_find(request->kind, err);
+
+	return kind ? prepare_proven(kind, request, made, err) : -1;
+}
+
 int draft_make(const struct draft_request *request, struct draft_made *ret_made, struct error *err)
 {
 	struct draft_made made = { 0 };
-	const struct draft_kind *kind = draft_kind_at(LAST);
-	size_t i = 0;
+	bool any = strcmp(request->kind, "auto") == 0;
 
-	if (strcmp(request->kind, "auto") == 0) {
-		while (i < LAST && prepare_proven(draft_kind_at(i), request, &made, &made.why) < 0)
-			i++;
-	} else {
-		kind = draft_kind_find(request->kind, err);
-		i = LAST;
-	}
-	if (!kind || (i == LAST && prepare_proven(kind, request, &made, err) < 0))
+	if ((any ? make_best : make_of_kind)(request, &made, err) < 0)
 		return -1;
 	*ret_made = made;
 	return 0;

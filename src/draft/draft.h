@@ -20,7 +20,8 @@
 #include "util/error.h"
 
 /* Creates an empty draft of a project, and proves that it can be shown. Its folder must not exist.
- * Returns 0, or -1 with err set. */
+ * Returns 0, or -1 with err set. The status is ERROR_DIED if the process that mounts it was killed;
+ * the same holds for draft_enter(). */
 int draft_make(const struct draft_request *request, struct draft_made *ret_made, struct error *err);
 
 /* Adds all changes of another draft of the project, which nobody changes meanwhile, to one that was

@@ -156,8 +156,8 @@ int draft_copy_prepare(const struct draft_request *request, struct draft_made *m
 	result = copy_project(request, folder, to, &copy, err);
 	if (result == 0 && !request->brief)
 		result = record_copy(&copy, folder, err);
-	if (result == 0 && request->view.pins)
-		result = tree_pins_copy(request->view.pins, to, err);
+	if (result == 0 && request->view.front)
+		result = tree_pins_copy(request->view.front, to, err);
 	free(copy.emptied);
 	if (result < 0)
 		return -1;

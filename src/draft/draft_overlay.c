@@ -86,14 +86,14 @@ static int set_layer(int context, const char *key, const char *value, struct err
 struct layers {
 	int project;
 	int folder;
-	int pins, over; /* or -1 */
-	bool whole;     /* `over` has the whole project */
+	int front, over; /* or -1 */
+	bool whole;      /* `over` has the whole project */
 };
 
 static void layers_close(struct layers *layers)
 {
 	fd_close(&layers->folder);
-	fd_close(&layers->pins);
+	fd_close(&layers->front);
 	fd_close(&layers->over);
 }
 
@@ -105,14 +105,14 @@ static int open_layers(const struct draft_view *view, int project, struct layers
 
 	*ret_layers = (struct layers){ .project = project,
 				       .folder = draft_kind_open_folder(view->folder, err),
-				       .pins = -1,
+				       .front = -1,
 				       .over = -1,
 				       .whole = over && !over->layered };
 	if (ret_layers->folder < 0 || (view->over && !over))
 		return -1;
 	if (below && (ret_layers->over = draft_kind_open_folder(below, err)) < 0)
 		return -1;
-	if (view->pins && (ret_layers->pins = draft_kind_open_folder(view->pins, err)) < 0)
+	if (view->front && (ret_layers->front = draft_kind_open_folder(view->front, err)) < 0)
 		return -1;
 	return 0;
 }
@@ -133,8 +133,8 @@ static int set_layers(int context, const struct layers *layers, bool writable, s
 	snprintf(work, sizeof work, "/proc/self/fd/%d/work", layers->folder);
 	if (!writable)
 		add_lower(&lower, layers->folder, "/upper");
-	if (layers->pins >= 0)
-		add_lower(&lower, layers->pins, "");
+	if (layers->front >= 0)
+		add_lower(&lower, layers->front, "");
 	if (layers->over >= 0)
 		add_lower(&lower, layers->over, "");
 	if (!layers->whole)
@@ -240,7 +240,7 @@ static int write_as(const struct draft_view *view, struct error *err)
 /* Shows all layers as the view's user's. */
 static int lend_layers(const struct draft_view *view, struct error *err)
 {
-	const char *const places[] = { view->project, view->folder, view->over, view->pins };
+	const char *const places[] = { view->project, view->folder, view->over, view->front };
 
 	for (size_t i = 0; i < sizeof places / sizeof *places; i++)
 		if (places[i] && draft_kind_lend(view, places[i], err) < 0)

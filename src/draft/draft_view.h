@@ -19,9 +19,9 @@ struct draft_view {
 	/* A view may be stacked on another draft, of which it shows the changes and changes
 	 * nothing; or NULL. */
 	const char *over;
-	/* A folder of files that are shown in place of those below, and of overlayfs's marks for
-	 * files that are hidden; or NULL. */
-	const char *pins;
+	/* A folder of files that are shown in place of those below, such as pinned or broken ones,
+	 * and of overlayfs's marks for files that are hidden; or NULL. */
+	const char *front;
 };
 
 /* Called now and then during a long copy. */

@@ -3,6 +3,7 @@
 
 #include "fence/fence_report.h"
 #include "fenced/made_paths.h"
+#include "fenced/other_names.h"
 #include "gateway/owner/gateway_outlet.h"
 #include "util/file/path.h"
 #include "util/mem.h"
@@ -59,7 +60,7 @@ int fenced_make_draft(const char *project, const struct draft_request *request,
 		return -1;
 	whole.view = fenced_view(&place, request->view.folder);
 	whole.view.over = request->view.over;
-	whole.view.pins = request->view.pins;
+	whole.view.front = request->view.front;
 	result = draft_make(&whole, ret_made, err);
 	fence_place_release(&place);
 	return result;
@@ -96,8 +97,8 @@ static void index_view(const struct fenced_request *request, struct fenced *run)
 		if (files)
 			list_add(&layers, files);
 	}
-	if (request->pins)
-		list_add(&layers, request->pins);
+	if (request->front)
+		list_add(&layers, request->front);
 	if (is_layered(request) &&
 	    fence_index_view(run->spec.index, &run->spec, &layers, &run->view_index, &ignored) == 0)
 		run->spec.index = &run->view_index;
@@ -127,7 +128,7 @@ static int enter_draft(const struct fenced_request *request, struct fenced *run,
 	view = fenced_view(run->spec.place, request->draft);
 	view.writable = !request->draft_read_only;
 	view.over = request->over;
-	view.pins = request->pins;
+	view.front = request->front;
 	if (draft_enter(&view, err) < 0)
 		return -1;
 	run->spec.before = &run->before;
@@ -224,16 +225,34 @@ static void become(struct owner owner)
 	setfsgid(owner.gid);
 }
 
+static bool makes_paths(const struct fenced *run)
+{
+	for (size_t i = 0; i < run->spec.write.count; i++)
+		if (run->spec.write.items[i].made)
+			return true;
+	return false;
+}
+
+/* Refuses paths whose files are elsewhere as well. */
+static int check_paths(const struct fenced_request *request, struct fenced *run, struct error *err)
+{
+	AUTO_FREE char *own = NULL;
+
+	if (!makes_paths(run))
+		return 0;
+	if (find_place(run, err) < 0)
+		return -1;
+	own = request->draft ? draft_files(request->draft, err) : mem_dup(run->spec.place->project);
+	return own ? other_names_refuse(own, run->spec.place->project, &run->spec.write, err) : -1;
+}
+
 /* Makes the paths that the spec asks for, in the view of the draft if there is one. */
 static int make_paths(struct fenced *run, struct error *err)
 {
-	bool wanted = false;
 	struct owner before;
 	int result;
 
-	for (size_t i = 0; i < run->spec.write.count; i++)
-		wanted = wanted || run->spec.write.items[i].made;
-	if (!wanted)
+	if (!makes_paths(run))
 		return 0;
 	if (find_place(run, err) < 0)
 		return -1;
@@ -267,6 +286,8 @@ int fenced_run(const struct fenced_request *request, struct fenced *ret_run, str
 	fence_paths_add_all(&ret_run->spec.read, &request->spec->read);
 	/* A tape is the user's file, and not part of a draft. */
 	result = make_outlet(&ret_run->spec, request->ledger, err);
+	if (result == 0)
+		result = check_paths(request, ret_run, err);
 	if (result == 0)
 		result = enter_draft(request, ret_run, err);
 	if (result == 0)

@@ -28,7 +28,7 @@ struct fenced_request {
 	const char *draft;
 	bool draft_read_only; /* somebody else may be writing to the draft */
 	const char *over;     /* another draft below it, or NULL (struct draft_view) */
-	const char *pins;     /* files in place of those below, or NULL (struct draft_view) */
+	const char *front;    /* files in place of those below, or NULL (struct draft_view) */
 	/* For a draft: the index of the project, which is used, or made if it is not complete; or
 	 * NULL. */
 	struct fence_index *index;
@@ -62,7 +62,7 @@ int fenced_run(const struct fenced_request *request, struct fenced *ret_run, str
 void fenced_release(struct fenced *run);
 
 /* Creates the folder of a draft of a project, and proves that it can be shown. The request's view
- * names folder, over and pins; its other members are set here. Returns 0, or -1 with err set. */
+ * names folder, over and front; its other members are set here. Returns 0, or -1 with err set. */
 int fenced_make_draft(const char *project, const struct draft_request *request,
 		      struct draft_made *ret_made, struct error *err);
 

@@ -7,6 +7,7 @@
 #include "loop/run/room.h"
 #include "loop/state/loop_folder.h"
 #include "loop/state/loop_index.h"
+#include "loop/state/loop_outcome.h"
 #include "loop/state/loop_report.h"
 #include "loop/supervise/control.h"
 #include "loop/supervise/keeper.h"
@@ -110,6 +111,13 @@ const char *client_status(const struct client_loop *loop)
 	if (loop->restarting) /* or started for the first time */
 		return loop->state.supervisor ? "restarting" : "starting";
 	return loop_state_status(&loop->state, loop->alive);
+}
+
+json_t *client_outcome(const struct client_loop *loop)
+{
+	AUTO_FREE char *reason = loop->damaged ? NULL : client_reason(loop);
+
+	return loop->damaged ? NULL : loop_outcome_json(&loop->state, client_status(loop), reason);
 }
 
 /* The time is shown in the reader's time zone. */

@@ -188,6 +188,10 @@ json_t *client_text(const char *text);
 /* Returns the loop as JSON for other programs. The caller owns it. */
 json_t *client_json(const struct client_loop *loop);
 
+/* Returns how the loop ended, as an object that the caller owns, or NULL if it cannot be read
+ * (loop/state/loop_outcome.h). */
+json_t *client_outcome(const struct client_loop *loop);
+
 /* The status in one word, and the reason or NULL. The caller frees the reason. */
 const char *client_status(const struct client_loop *loop);
 char *client_reason(const struct client_loop *loop);

@@ -291,7 +291,7 @@ static int make_draft(const struct op_start_request *request, struct op_start_re
 	making.draft.hides_context = &result->plan;
 	if (op_start_draft_make(&making, &result->draft, &result->made, &why) == 0)
 		return add_conflicts(result, err);
-	if (result->from.from.id) {
+	if (result->from.from.id || why.status == ERROR_DIED) {
 		*err = why;
 		return -1;
 	}

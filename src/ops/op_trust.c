@@ -1,6 +1,7 @@
 /* Trusting a project: see op_trust.h. */
 #include "ops/op_trust.h"
 
+#include "config/phase_text.h"
 #include "config/trust.h"
 #include "util/mem.h"
 
@@ -112,8 +113,9 @@ static void add_values(struct op_question *question, const struct config *config
 {
 	for (size_t i = 0; i < config->count; i++) {
 		const struct config_value *value = &config->values[i];
+		AUTO_FREE char *phase = id == SETTING_PHASES ? phase_text_name(value->text) : NULL;
 		const struct op_item item = { .name = (char *)value->setting->key,
-					      .value = value->text,
+					      .value = phase ? phase : value->text,
 					      .where = value->origin,
 					      .why = value->meaning };
 

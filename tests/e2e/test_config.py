@@ -274,6 +274,33 @@ def test_trust_shows_what_each_value_means(t):
     lacks(out, "memory", "the difference")
 
 
+def test_trust_shows_phases_and_values_of_several_lines_once_and_so_that_none_poses_as_another(t):
+    t.write("ringfence.yml", "phases:\n  - {name: plan, prompt: \"Plan it.\\n  agent: none\\n\", agent: claude, until: [file PLAN.md, iterations 2], max-cost: 2}\n"
+                             "  - name: work\ncheck: \"make\\n  net: none \\u001b[2J\"\n")
+    contains(trust(t).out, r"""
+  check: 'make\x0a  net: none \x1b[2J'  (ringfence.yml:4)
+      Ringfence runs this command to judge the work:
+          | make
+          |   net: none \x1b[2J
+
+  phases: 'plan'  (ringfence.yml:2)
+      a loop runs this phase:
+        prompt:
+          | Plan it.
+          |   agent: none
+        agent: claude
+        until:
+          - file PLAN.md
+          - iterations 2
+        max-cost: 2
+
+  phases: 'work'  (ringfence.yml:3)
+      a loop runs this phase: nothing but its name is set
+
+In total: 1 of check, 2 of phases.
+""", "the difference")
+
+
 def test_a_change_of_what_widens_needs_trust_again(t):
     t.write("ringfence.yml", "env: [TOKEN]\n")
     trust(t)

@@ -6,7 +6,7 @@ import os
 import subprocess
 import time
 
-from harness import cases, contains, equal, expect, needs, timeout, user_only
+from harness import cases, contains, equal, expect, lacks, needs, timeout, user_only
 from harness.drafts import in_copies, on_overlay, use_copies
 from harness.edits import difference, listing
 from harness.gitrepo import Repository
@@ -189,6 +189,57 @@ def test_apply_takes_the_files_over_and_can_be_undone(t):
     contains(apply(loop).out, "nothing to do: the draft has no changes, or the project already has them", "a second apply")
     apply(loop, "--undo", loop.status()["id"])
     untouched(loop, before)
+
+
+def outcome(loop):
+    return json.loads(apply(loop, "--dry-run", "--json").out)["outcome"]
+
+
+def test_apply_says_first_how_a_loop_ended_that_is_not_completed(t):
+    loop = begin(t, {"1": "edit new one; edit .envrc x", "2": "edit done yes"})
+    run(loop, "-m", "1", "--check", "true", code=2)
+    sentence = "the loop ended at a limit; 1 of 2 checks fails\n"
+    said = apply(loop, code=125).err
+    expect(-1 < said.find(sentence) < said.find("needs a yes"), "it is said before the question", said)
+    contains(apply(loop, "--dry-run").err, sentence, "the preview")
+    shown = outcome(loop)
+    contains(shown.pop("reason"), "--max-iterations", "the reason")
+    equal(shown, {"status": "limit", "checks": 2, "ran": 2, "failing": 1, "outdated": False, "final_failing": False}, "the JSON")
+    contains(apply(loop, "--yes").err, sentence, "the notices")
+    lacks(apply(loop, "--undo", loop.status()["id"], "--json").err, sentence, "the notices of an undo")
+    equal(loop.ringfence("resume", "--follow", "-m", "2").code, 0, "exit status of resume")
+    result = apply(loop, "--yes")
+    lacks(result.err, "the loop ", "the notices when it is completed")
+    equal((outcome(loop)["status"], outcome(loop)["failing"]), ("completed", 0), "the JSON")
+
+
+@cases(("limit", ("--promise", "DONE", "-m", "1"), 2, "the loop ended at a limit; its check passes\n"),
+       ("final", ("--final-check", "false", "--final-tries", "1"), 3, "the loop is paused; its check passes; a final check fails\n"),
+       ("tasks", ("--promise", "DONE", "-m", "1"), 2, "the loop ended at a limit\n"))
+def test_apply_says_what_the_checks_said(t, name, words, code, sentence):
+    loop = begin(t, {"all": "edit done yes"})
+    run(loop, *words, code=code, check=None if name == "tasks" else "test -f done")
+    contains(apply(loop).err, sentence, "the notices")
+
+
+def test_apply_says_that_the_checks_have_not_seen_the_last_changes(t):
+    loop = begin(t, {"1": "edit new one", "2": "edit here x; hang"})
+    loop.detach(*DRAFT, "--check", "test -f new")
+    loop.there("here")
+    loop.ringfence("abort", "--now")
+    loop.ended("aborted")
+    contains(apply(loop).err, "the loop was aborted; 1 of 2 checks failed when they last ran\n", "the notices")
+    equal(outcome(loop)["outdated"], True, "the JSON")
+
+
+@needs("git")
+def test_apply_of_commits_says_how_the_loop_ended(t):
+    loop = begin(t, {"all": "edit new one"})
+    Repository(t, loop.project).filled()
+    run(loop, "-m", "1", code=2)
+    result = apply(loop, "--merge", "--json")
+    contains(result.err, "the loop ended at a limit; its check fails\n", "the notices")
+    equal(json.loads(result.out)["outcome"]["failing"], 1, "the JSON")
 
 
 def test_apply_merges_with_the_users_edits_and_names_conflicts(t):

@@ -201,6 +201,98 @@ def test_a_ringfence_snapshot_that_dies_again_and_again_pauses_the_loop(t):
     equal(status.get("checkpoint_error"), None, "the error")
 
 
+def views():
+    """The processes of this test that mount a view, and wait at their fault point."""
+    return [pid for pid, _ in kernel.descendants_of(os.getpid()) if name_of(pid) == "ringfence-view" and is_stopped(pid)]
+
+
+# A check that notices broken code, and a mutant, whose only line is the agent's.
+TESTED = "python3 -B -c 'from calc import tax; assert tax(1) in (None, 2)' && test -f done"
+VIEWED = ("--prove-check", "--mutate", "1", "-m", "1", "--promise", "DONE")
+
+
+def begin_viewed(t, name, workspace):
+    loop = Loop(t, name, scripts={"all": "printf 'def tax(a):\\n    return a * 2\\n' >calc.py; say DONE"}, workspace=workspace)
+    loop.write("calc.py", "def tax(a):\n    return None\n")
+    loop.write("done")
+    return loop
+
+
+def moments(loop):
+    """Returns the moments of the loop at which something was tried again, and the other events."""
+    next_of = {"checked": {"baseline": "proof"}, "baselined": {"proof": "ready"}, "begun": {"ready": "agent"}, "ended": {"agent": "checks"},
+               "mutating": {"checks": "mutant"}, "mutated": {"mutant": "checks"}}
+    at, retries, others = "baseline", [], []
+    for kind, _ in loop.events():
+        if kind == "retried":
+            retries.append(at)
+            continue
+        others.append(kind)
+        at = next_of.get(kind, {}).get(at, at)
+    return retries, others
+
+
+def verdicts(loop):
+    return [(entry["verdict"], [check["passed"] for check in entry["checks"]],
+             [entry["mutants"][key] for key in ("tried", "noticed", "survived", "untested")]) for entry in loop.history()]
+
+
+@cases(*((point, workspace) for point in (1, 2) for workspace in WORKSPACES))
+def test_a_killed_process_that_mounts_a_view_is_started_again(t, point, workspace):
+    """Each dies once, before or after it has mounted the view, and nothing else changes."""
+    control = begin_viewed(t, "control", workspace)
+    equal(control.run(*VIEWED, check=TESTED).code, 0, "exit status without a fault")
+    loop = begin_viewed(t, "project", workspace)
+    starter = t.start([t.ringfence, *loop.run_words(*VIEWED, "--detach", check=TESTED)], cwd=loop.project,
+                      env=t.env(RINGFENCE_VIEW_FAULT=f"{point},stop"))
+    killed = 0
+    while stopped := until("a view or the end", lambda: views() or (starter.poll() is not None and loop.said()["status"] in ENDED and ["end"])):
+        if stopped == ["end"]:
+            break
+        if stopped[0] in [pid for pid, _ in kernel.children_of(starter.pid)]:
+            let_go(stopped[0])
+            continue
+        kill(stopped[0])
+        killed += 1
+        let_go(until("another one", lambda: [pid for pid in views() if pid != stopped[0]])[0])  # noqa: B023
+    loop.ended("completed")
+    first = ["checkpoint"] if workspace == "draft" else []  # a ringfence-snapshot that enters the view has a task of its own
+    equal(retried(loop), first + ["view"] * (killed - len(first)), "what was tried again")
+    retries, others = moments(loop)
+    equal(set(retries), {"baseline", "proof", "checks", "mutant"} | ({"agent"} if workspace == "draft" else set()), "when", loop.events())
+    equal(others, moments(control)[1], "the other events")
+    equal(verdicts(loop), verdicts(control), "the iterations")
+    expect(not os.path.exists(os.path.join(loop.folder, "view")), "no view is left")
+    t.all_gone()
+
+
+def test_a_process_that_mounts_a_view_and_dies_again_and_again_pauses_the_loop(t):
+    """In place as well, where the checks could run without a view, but also without pins."""
+    loop = Loop(t, scripts={"1": "edit a x", "2": "edit check.sh true"})
+    loop.write("check.sh", "test -f done\n")
+    equal(loop.run("-m", "1", check="sh check.sh").code, 2, "exit status")
+    equal(loop.ringfence("resume", "-m", "2", env=t.env(RINGFENCE_VIEW_FAULT="1")).code, 0, "exit status of resume")
+    status = loop.ended("paused")
+    contains(status["reason"], "the checks did not run, because the pinned files cannot be shown: the process that mounts", "the reason")
+    equal(retried(loop), ["view"] * 2, "what was tried again")
+    equal(loop.ringfence("resume").code, 0, "exit status of another resume")
+    equal(loop.ended("limit")["used"], 2, "iterations, of which the last one changed only the check")
+
+
+def test_a_draft_whose_view_dies_again_and_again_fails_and_resume_goes_on(t):
+    """A kill at the start is no reason to make a draft of another kind."""
+    loop = Loop(t, scripts={"1": "edit a x", "2": "edit done yes"}, workspace="draft")
+    result = loop.run(env=t.env(RINGFENCE_VIEW_FAULT="1"))
+    equal(result.code, 125, "exit status of a start", result)
+    contains(result.err, "the process that mounts the draft was killed", "the reason")
+    equal(loop.run("-m", "1").code, 2, "exit status")
+    equal(loop.ringfence("resume", "-m", "3", env=t.env(RINGFENCE_VIEW_FAULT="1")).code, 0, "exit status of resume")
+    contains(loop.ended("failed")["reason"], "the process that mounts the draft was killed; once the cause is gone: ringfence resume", "the reason")
+    equal(retried(loop), ["view"] * 2, "what was tried again")
+    equal(loop.ringfence("resume").code, 0, "exit status of another resume")
+    equal(loop.ended("completed")["used"], 2, "iterations that count")
+
+
 def test_a_supervisor_that_is_told_to_end_leaves_an_interrupted_loop(t):
     loop = begin(t)
     os.kill(loop.supervisor(), signal.SIGTERM)

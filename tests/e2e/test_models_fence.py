@@ -136,6 +136,19 @@ def test_a_budget_ends_the_iteration_on_the_wire(t):
     equal(world.loop.history()[0]["failure"], "budget", "the class")
 
 
+@cases(("max-cost", "is left of this phase's US$ 0.025; max-cost of the phase changes it"),
+       ("budget", "is left of this iteration's US$ 0.025; budget of the phase changes it"))
+def test_the_money_of_a_phase_is_called_so_when_a_request_is_refused(t, key, words):
+    """In its second iteration, in which only a part is left; the whole is named."""
+    world = World(t, lambda request, _: message(input=10, output=5), all=(
+        "i=0; while [ $i -lt $((N * 50 - 49)) ]; do python3 ask.py 1000 >>asked || break; i=$((i + 1)); done; edit a $N; event error; exit 1"))
+    world.loop.write("ringfence.yml", f"phases:\n  - {{name: only, {key}: 0.025}}\n")
+    equal(world.loop.ringfence("trust", "--yes").code, 0, "exit status of trust")
+    world.run("-m", "2")
+    contains(world.loop.tree()["asked"].splitlines()[-1], words, "the last request")
+    contains(world.loop.history()[-1]["limit"], f"{key} of the phase US$ 0.0", "what ended the agent")
+
+
 def test_a_budget_that_is_too_small_for_one_request_is_named_as_that(t):
     world = World(t, lambda request, _: message(), all="event error \"\\\"text\\\": \\\"$(python3 ask.py 1000)\\\"\"; exit 1")
     result = world.run("--max-no-progress", "2", "--budget", "0.001")

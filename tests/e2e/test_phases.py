@@ -140,6 +140,50 @@ def test_a_phase_unlocks_no_secret_and_nothing_that_the_host_executes(t, workspa
     expect(not [line for line in said if ".env" in line or (".vscode" in line and "WROTE" in line and workspace == "in-place")], "denied", said)
 
 
+REFUSED = "'PLAN.md' has another name (a hard link), under which a phase that may write here would change it"
+
+
+@cases("in-place", "draft", "copy")
+def test_a_phase_does_not_write_through_a_hard_link(t, where):
+    """In an overlay the plan becomes a file of its own. Elsewhere the phase is refused."""
+    kind = ("--draft-kind", "copy") if where == "copy" else ()
+    loop = begin(t, workspace="in-place" if where == "in-place" else "draft")
+    loop.write("a.txt", "a")
+    os.link(loop.path("a.txt"), loop.path("PLAN.md"))
+    loop.run("-m", "1", *kind)
+    reason = loop.status()["reason"]
+    if where == "draft":
+        equal(loop.outcome("PLAN.md"), "plan\n", "the plan")
+    else:
+        contains(reason, REFUSED, "the reason")
+    with open(loop.path("a.txt"), encoding="utf-8") as file:
+        equal(file.read(), "a", "the other file")
+    expect(where != "draft" or not os.path.exists(loop.made("a.txt")), "it is not in the draft")
+
+
+def test_a_phase_does_not_write_through_a_hard_link_that_another_phase_has_made(t):
+    """The control is a file whose names are all in a folder that the phase may write."""
+    phases = "phases:\n  - {name: plan, until: iterations 1}\n  - {name: work, write: [PLAN.md, docs]}\n"
+    for name, links in (("control", "ln docs/a docs/b"), ("project", "ln a.txt PLAN.md")):
+        loop = begin(t, phases, name=name, plan=f"edit a.txt x; mkdir docs; edit docs/a x; {links}",
+                     work="edit PLAN.md plan; edit docs/b plan; edit done yes")
+        loop.write("a.txt", "a")
+        loop.run("-m", "2")
+        equal(loop.outcome("a.txt"), "x\n", "the other file")
+        if name == "control":
+            equal((loop.outcome("PLAN.md"), loop.outcome("docs/a")), ("plan\n", "plan\n"), "what the phase may write")
+        else:
+            contains(loop.status()["reason"], REFUSED, "the reason")
+
+
+def test_a_name_that_a_phase_may_write_twice_is_one_name(t):
+    loop = begin(t, "phases:\n  - {name: plan, until: iterations 1}\n  - {name: work, write: [docs, docs/a]}\n",
+                 plan="edit a.txt x; mkdir docs; ln a.txt docs/a", work="edit docs/a plan; edit done yes")
+    loop.run("-m", "2")
+    contains(loop.status()["reason"], "'docs/a' has another name", "the reason")
+    equal(loop.outcome("a.txt"), "x\n", "the other file")
+
+
 def test_a_phase_without_write_access_leaves_no_file_behind(t):
     """An empty plan file, which exists only so that the fence can show it, does not stay."""
     loop = begin(t, THREE.replace("write: PLAN.md", "write: [docs/PLAN.md, notes/]"), plan="say nothing")
@@ -232,7 +276,7 @@ def test_phases_are_done_although_the_checks_pass_from_the_start(t):
 def test_a_phase_has_its_own_timeout_and_never_a_longer_one(t):
     loop = begin(t, THREE.replace("max-iterations: 2", "max-iterations: 1\n    timeout: 1s"), plan="hang")
     loop.run("--timeout", "1h")
-    equal((loop.history()[0]["timed_out"], loop.history()[0]["limit"]), (True, "--timeout 1s"), "the limit of the phase")
+    equal((loop.history()[0]["timed_out"], loop.history()[0]["limit"]), (True, "timeout of the phase 1s"), "the limit of the phase")
     loop = begin(t, THREE.replace("max-iterations: 2", "max-iterations: 1\n    timeout: 1h"), name="other", plan="hang")
     loop.run("--timeout", "1s")
     equal((loop.history()[0]["timed_out"], loop.history()[0]["limit"]), (True, "--timeout 1s"), "the limit of the loop")
@@ -248,7 +292,7 @@ def test_prompts_from_files_and_models_of_a_phase_are_fixed_when_the_loop_starts
     contains(loop.run().err, "phase 'plan': read prompt-file", "a missing file")
 
 
-@cases(("wirte: a", "2:5: a phase has no key 'wirte'; did you mean 'write'?"), ("write: ../a", "write must be a path in the project"),
+@cases(("wirte: a", "2:5: a phase has no key 'wirte'; did you mean 'write'? (its keys: name, prompt, "), ("write: ../a", "write must be a path in the project"),
        ("until: soon", "until must be done, promise, 'file PATH'"), ("max-cost: much", "max-cost must be an amount"))
 def test_a_wrong_phase_is_refused_with_its_place(t, line, why):
     loop = Loop(t)

@@ -36,6 +36,8 @@ static struct ledger *open_ledger(uint64_t iteration_limit, uint64_t loop_limit,
 						.day = day,
 						.limits = { iteration_limit, loop_limit,
 							    day_limit },
+						.budget_of = "this iteration",
+						.budget_option = "--budget",
 						.period = period,
 						.iteration = shared ? 0 : (uint32_t)period,
 						.agent = "claude" };
@@ -103,7 +105,7 @@ static void leasing(void)
 	      lease(ledger, 1, false, &left, why) == 0 && total() == 100 * CENT);
 	CHECK("money that is already spent is recorded in any case",
 	      lease(ledger, 3, true, &left, why) == 3 && total() == 100 * CENT + 3 &&
-		      strcmp(why, "the budget for this iteration is used up: US$ 1.00 (budget)") ==
+		      strcmp(why, "the budget for this iteration is used up: US$ 1.00 (--budget)") ==
 			      0);
 	ledger_add(ledger, &row, &err);
 	CHECK("the unused part is returned in order",

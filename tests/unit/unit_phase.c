@@ -343,6 +343,15 @@ static void iterate(struct script *script, const char *verdict, const char *data
 	happens(script, verdict, data);
 }
 
+static bool is_named(const struct loop_state *state, const char *of, const char *option,
+		     int64_t whole_nusd)
+{
+	const struct loop_budget_name name = loop_state_budget_name(state);
+
+	return strcmp(name.of, of) == 0 && strcmp(name.option, option) == 0 &&
+	       name.whole_nusd == whole_nusd;
+}
+
 static void folding(void)
 {
 	struct script script = { 0 };
@@ -357,6 +366,8 @@ static void folding(void)
 	      !script.refused && strcmp(loop_state_phase(state)->name, "plan") == 0);
 	CHECK("a phase tightens the budget of an iteration, and never widens it",
 	      loop_state_budget_nusd(state) == 50 && !loop_state_budget_is_phase(state));
+	CHECK("the budget has the name of what set it",
+	      is_named(state, "this iteration", "--budget", 50));
 	iterate(&script, "continued", "{\"used\": 1, \"counts\": true}");
 	CHECK("iterations and cost count for the phase",
 	      state->phase.used == 1 && state->phase.spent_nusd == 30);
@@ -364,6 +375,7 @@ static void folding(void)
 	CHECK("what is left of its money limits the next iteration",
 	      state->phase.used == 1 && loop_state_budget_nusd(state) == 40 &&
 		      loop_state_budget_is_phase(state));
+	CHECK("and is named by it", is_named(state, "this phase", "max-cost of the phase", 100));
 	prompt_write(state, 9000, &prompt);
 	CHECK("the prompt has the phase, what ends it, and what failed last",
 	      strstr(buffer_text(&prompt.text), "phases: plan, work. This is plan.") &&

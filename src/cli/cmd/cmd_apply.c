@@ -3,6 +3,7 @@
 #include "cli/drafts.h"
 #include "cli/loops.h"
 #include "cli/view/notice.h"
+#include "cli/view/outcome_text.h"
 #include "cli/view/trial_text.h"
 #include "ops/op_apply.h"
 #include "util/mem.h"
@@ -152,7 +153,7 @@ struct answers {
 /* ---- results ---- */
 
 /* Prints the fields of an answer that docs/protocols.md lists. */
-static void print_json(const json_t *answer)
+static void print_json(const json_t *answer, const struct client_loop *loop)
 {
 	static const char *const keys[] = {
 		"id",      "kind",      "branch",         "old",
@@ -163,6 +164,7 @@ static void print_json(const json_t *answer)
 	};
 	json_t *printed = json_object();
 
+	loops_add_outcome(printed, loop);
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
 		if (json_object_get(answer, keys[i]))
 			json_object_set(printed, keys[i], json_object_get(answer, keys[i]));
@@ -175,7 +177,7 @@ static int report_conflicts(const struct loops_options *opts, const struct op_ap
 	long long count = jsonget_number(answer, "conflict_count");
 
 	if (opts->json) {
-		print_json(answer);
+		print_json(answer, &result->loop);
 		return cli_flush() ? LOOPS_REFUSED : CONFLICT;
 	}
 	printf("ringfence/%s conflicts with %s at %lld path%s:\n", result->loop.id,
@@ -190,7 +192,7 @@ static int report_in_the_way(const struct loops_options *opts, const struct op_a
 			     const struct error *err)
 {
 	if (opts->json)
-		print_json(result->details);
+		print_json(result->details, &result->loop);
 	else
 		print_list(json_object_get(result->details, "in_the_way"), NULL);
 	return cli_fail(err);
@@ -269,7 +271,7 @@ static int report(const struct loops_options *opts, const struct op_apply_result
 		json_object_set_new(answer, "id", json_string(result->loop.id));
 		json_object_set_new(answer, "executed", question_json(&result->question));
 		json_object_set_new(answer, "pinned", question_json(&result->pinned));
-		print_json(answer);
+		print_json(answer, &result->loop);
 	} else if (result->kind == OP_APPLY_NOTHING) {
 		printf("nothing to do: %s already contains ringfence/%s\n",
 		       jsonget_text(answer, "branch"), result->loop.id);
@@ -400,6 +402,17 @@ static void notice_untested(const struct client_loop *loop)
 	}
 }
 
+/* A result that is not complete deserves more than a look. */
+static void notice_outcome(const struct client_loop *loop)
+{
+	json_t *outcome = client_outcome(loop);
+	AUTO_FREE char *sentence = outcome_text_sentence(outcome);
+
+	if (sentence)
+		notice(sentence);
+	json_decref(outcome);
+}
+
 /* Returns whether the loop that is named, or the newest one, works on a draft whose files are
  * wanted, not its commits. */
 static bool wants_files_of_loop(struct loops_options *opts)
@@ -409,6 +422,8 @@ static bool wants_files_of_loop(struct loops_options *opts)
 	if (client_find(opts->place.state, opts->rest[0], opts->place.project, &opts->loop,
 			&ignored) < 0)
 		return false;
+	if (!opts->undo)
+		notice_outcome(&opts->loop);
 	notice_untested(&opts->loop);
 	return !opts->merge && !opts->squash && !opts->patch && opts->loop.state.options.draft;
 }

@@ -34,6 +34,17 @@ static const struct cli_option untrust_options[] = {
 	{ 0 },
 };
 
+/* Prints a meaning of one or more lines. */
+static void print_meaning(const char *meaning)
+{
+	for (const char *at = meaning; *at; at += strcspn(at, "\n"), at += *at == '\n') {
+		AUTO_FREE char *line = mem_format("%.*s", (int)strcspn(at, "\n"), at);
+		AUTO_FREE char *shown = text_escaped(line);
+
+		printf("      %s%s\n", at == meaning ? "" : "  ", shown);
+	}
+}
+
 static void print_items(const struct op_question *question, struct buffer *sum)
 {
 	size_t same = 0; /* values of one setting, which are adjacent */
@@ -42,9 +53,9 @@ static void print_items(const struct op_question *question, struct buffer *sum)
 		const struct op_item *item = &question->items[i];
 		bool last = i + 1 == question->count || strcmp(item[1].name, item->name) != 0;
 		AUTO_FREE char *text = text_escaped(item->value);
-		AUTO_FREE char *meaning = text_escaped(item->why);
 
-		printf("\n  %s: '%s'  (%s)\n      %s\n", item->name, text, item->where, meaning);
+		printf("\n  %s: '%s'  (%s)\n", item->name, text, item->where);
+		print_meaning(item->why);
 		same++;
 		if (!last)
 			continue;

@@ -40,6 +40,8 @@ struct ledger {
 	int open_fd;
 	struct open_requests *open; /* the table of open requests, or NULL */
 	uint64_t limits[LEDGER_SCOPES];
+	const char *budget_of, *budget_option;
+	uint64_t budget_whole;
 	uint64_t period;
 	uint32_t iteration;
 	bool replay;
@@ -166,32 +168,29 @@ static void add_rounded(struct buffer *out, uint64_t nusd, bool up)
 static void explain_limit(const struct ledger *ledger, enum ledger_scope scope, uint64_t need,
 			  uint64_t left, char ret_why[LEDGER_WHY])
 {
-	static const struct {
-		const char *of, *key;
+	const struct {
+		const char *of, *option;
+		uint64_t limit;
 	} names[LEDGER_SCOPES] = {
-		[LEDGER_ITERATION] = { "this iteration", "budget" },
-		[LEDGER_LOOP] = { "this loop", "max-cost" },
-		[LEDGER_DAY] = { "today", "daily-budget" },
-	};
+		[LEDGER_ITERATION] = { ledger->budget_of, ledger->budget_option,
+				       ledger->budget_whole },
+		[LEDGER_LOOP] = { "this loop", "--max-cost", ledger->limits[LEDGER_LOOP] },
+		[LEDGER_DAY] = { "today", "--daily-budget", ledger->limits[LEDGER_DAY] },
+	}, *name = &names[scope];
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(2 * LEDGER_WHY);
-	bool own = scope == LEDGER_ITERATION && ledger->review;
-	const char *key = own ? "review-budget" : names[scope].key;
-	const char *of = own                                               ? "this review"
-			 : scope == LEDGER_ITERATION && !ledger->iteration ? "this run"
-									   : names[scope].of;
 
 	if (need > 0 && left > 0) {
 		buffer_add_text(&text, "a request could cost US$ ");
 		add_rounded(&text, need, true);
 		buffer_add_text(&text, ", but only US$ ");
 		add_rounded(&text, left, false);
-		buffer_printf(&text, " is left of %s's US$ ", of);
-		price_add_usd(&text, ledger->limits[scope], 2);
-		buffer_printf(&text, "; --%s changes it", key);
+		buffer_printf(&text, " is left of %s's US$ ", name->of);
+		price_add_usd(&text, name->limit, 2);
+		buffer_printf(&text, "; %s changes it", name->option);
 	} else {
-		buffer_printf(&text, "the budget for %s is used up: US$ ", of);
-		price_add_usd(&text, ledger->limits[scope], 2);
-		buffer_printf(&text, " (%s)", key);
+		buffer_printf(&text, "the budget for %s is used up: US$ ", name->of);
+		price_add_usd(&text, name->limit, 2);
+		buffer_printf(&text, " (%s)", name->option);
 	}
 	snprintf(ret_why, LEDGER_WHY, "%s", buffer_text(&text));
 }
@@ -606,6 +605,10 @@ int ledger_open(const struct ledger_options *options, struct ledger **ret_ledger
 	ledger->has_day = options->day && !options->replay;
 	ledger->replay = options->replay;
 	memcpy(ledger->limits, options->limits, sizeof ledger->limits);
+	ledger->budget_of = options->budget_of ? options->budget_of : "this run";
+	ledger->budget_option = options->budget_option ? options->budget_option : "--budget";
+	ledger->budget_whole = options->budget_whole ? options->budget_whole
+						     : options->limits[LEDGER_ITERATION];
 	ledger->period = options->period;
 	ledger->iteration = options->iteration;
 	ledger->agent = mem_dup(options->agent ? options->agent : "");

@@ -54,6 +54,10 @@ struct ledger_options {
 	const char *folder;
 	const char *day;                /* the user's spend file of the day, or NULL */
 	uint64_t limits[LEDGER_SCOPES]; /* nano-dollars; 0: no limit */
+	/* The name of the iteration's limit, for messages: static texts such as "this iteration"
+	 * and "--budget", or NULL outside a loop; and the limit of which it is the rest, or 0. */
+	const char *budget_of, *budget_option;
+	uint64_t budget_whole;
 	uint64_t period;    /* identifies the iteration and its attempt; a new number starts at 0 */
 	uint64_t spent;     /* known to be spent already, should the spend file have lost it */
 	uint64_t settled;   /* the last period that ended; later ones were interrupted */

@@ -2,6 +2,7 @@
 #include "loop/run/loop_checkpoint.h"
 
 #include "loop/run/project_watch.h"
+#include "loop/run/retry.h"
 #include "loop/state/loop_folder.h"
 #include "loop/state/loop_report.h"
 #include "util/clock.h"
@@ -19,9 +20,6 @@
 #include <unistd.h>
 
 enum { HIDDEN_BYTES = 1 << 19 }; /* the arguments of a program are limited */
-
-/* A ringfence-snapshot that dies at a task is started this often in all. */
-enum { MOST_TRIES = 3 };
 
 static void begin(const struct supervisor *sup, const char *name, struct snapshot_work *work)
 {
@@ -152,19 +150,6 @@ static bool await(struct supervisor *sup)
 	return !sup->leaving;
 }
 
-int loop_checkpoint_retry(struct supervisor *sup, const char *task, const struct error *why,
-			  int *tries, struct error *err)
-{
-	if (why->status != ERROR_DIED || ++*tries >= MOST_TRIES)
-		return 0;
-	return supervisor_append(sup, LOOP_EVENT_retried,
-				 json_pack("{s:s, s:o}", "task", task, "error",
-					   loop_report_text(why->text)),
-				 err) < 0
-		       ? -1
-		       : 1;
-}
-
 /* Runs a task, again if its process dies. output: a file for its stdout, or -1. Outputs and
  * result: see loop_checkpoint_ask(). */
 static int run_task(struct supervisor *sup, const char *name, const struct snapshot_work *work,
@@ -182,7 +167,7 @@ static int run_task(struct supervisor *sup, const char *name, const struct snaps
 			    snapshot_end(&sup->checkpoint.job, ret_answer, &why) == 0)
 				return 0;
 		}
-		again = loop_checkpoint_retry(sup, name, &why, &tries, err);
+		again = retry_after(sup, name, &why, &tries, err);
 	} while (again > 0);
 	if (again == 0)
 		*ret_failed = tries > 1 ? mem_format("%s (%d times)", why.text, tries)

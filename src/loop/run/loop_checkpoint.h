@@ -2,7 +2,7 @@
  * Checkpoints of a loop: at its start, around each iteration, and periodically within one. A
  * separate process takes them (snapshot.h), so that the supervisor keeps answering; each new one is
  * an event. A failure is reported, and no agent starts without a checkpoint. A process that dies is
- * started again a few times, each time with an event.
+ * started again (retry.h).
  */
 #ifndef LOOP_RUN_LOOP_CHECKPOINT_H
 #define LOOP_RUN_LOOP_CHECKPOINT_H
@@ -58,14 +58,6 @@ int loop_checkpoint_settle(struct supervisor *sup, const char *views, char **ret
  */
 int loop_checkpoint_diff(struct supervisor *sup, size_t most_bytes, struct buffer *ret_text,
 			 char **ret_failed, struct error *err);
-
-/*
- * After the death of a ringfence-snapshot (why->status is ERROR_DIED): records that the task is
- * tried again, unless it has died too often. Returns 1 if it is to be tried again, 0 if not, or -1
- * with err set. *tries counts, from 0.
- */
-int loop_checkpoint_retry(struct supervisor *sup, const char *task, const struct error *why,
-			  int *tries, struct error *err);
 
 /*
  * Makes the supervisor take checkpoints periodically while an agent runs, and handle finished ones.

@@ -11,6 +11,7 @@ void loop_cost_options(const struct supervisor *sup, struct ledger_options *ret_
 		       char **ret_day)
 {
 	const struct loop_options *options = &sup->state.options;
+	const struct loop_budget_name name = loop_state_budget_name(&sup->state);
 
 	*ret_day = mem_format("%s/../../day.spend", sup->folder);
 	*ret_options = (struct ledger_options){
@@ -19,6 +20,9 @@ void loop_cost_options(const struct supervisor *sup, struct ledger_options *ret_
 		.limits = { [LEDGER_ITERATION] = (uint64_t)loop_state_budget_nusd(&sup->state),
 			    [LEDGER_LOOP] = (uint64_t)options->limits.cost_nusd,
 			    [LEDGER_DAY] = (uint64_t)options->daily_nusd },
+		.budget_of = name.of,
+		.budget_option = name.option,
+		.budget_whole = (uint64_t)name.whole_nusd,
 		.period = loop_state_period(&sup->state),
 		.spent = (uint64_t)sup->state.spent_nusd,
 		.settled = sup->state.settled,

@@ -88,16 +88,18 @@ static void perform(const struct runner_request *request, const struct fence_spe
 {
 	bool makes = request->index_file >= 0;
 	struct fenced run;
-	struct error err;
+	struct error err = { 0 };
+	int result;
 
-	fenced_run(&(struct fenced_request){ .spec = spec,
-					     .ledger = request->ledger,
-					     .draft = request->draft,
-					     .over = request->over,
-					     .pins = request->pins,
-					     .index = request->index },
-		   &run, &err);
+	result = fenced_run(&(struct fenced_request){ .spec = spec,
+						      .ledger = request->ledger,
+						      .draft = request->draft,
+						      .over = request->over,
+						      .front = request->front,
+						      .index = request->index },
+			    &run, &err);
 	fill(&run, ret);
+	ret->unviewed = result < 0 && err.status == ERROR_DIED;
 	if (makes && request->index->complete)
 		ret->index = return_index(request->index);
 	if (run.planned)

@@ -25,6 +25,8 @@ enum runner_index {
 struct runner_result {
 	/* The process that held the fence was killed; this is not a verdict on the work. */
 	bool lost;
+	/* Nothing was started, because the process that mounts the view was killed. */
+	bool unviewed;
 	enum fence_exit kind;
 	int code;
 	enum fence_limit tripped;
@@ -63,7 +65,7 @@ struct runner_request {
 	const struct ledger_options *ledger; /* cost limits, if the spec has models */
 	const char *draft;         /* the folder of the draft that the command works in, or NULL */
 	const char *over;          /* another draft below that, or NULL */
-	const char *pins;          /* files in place of those below, or NULL */
+	const char *front;         /* files in place of those below, or NULL */
 	struct fence_index *index; /* of the project, for a draft, or NULL */
 	int index_file;    /* if the index is to be kept: for its paths, each with a NUL; or -1 */
 	const char *input; /* for its stdin */

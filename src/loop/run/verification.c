@@ -4,6 +4,7 @@
 #include "fenced/fenced.h"
 #include "loop/run/check_cache.h"
 #include "loop/run/loop_checkpoint.h"
+#include "loop/run/retry.h"
 #include "util/file/dirwalk.h"
 #include "util/file/path.h"
 #include "util/mem.h"
@@ -82,9 +83,17 @@ const char *verification_pins(const struct supervisor *sup)
 	return sup->verification.pins;
 }
 
+/* A view that is wanted, and the result. */
+struct making {
+	const char *folder, *front;
+	bool made;   /* it did not exist before */
+	bool failed; /* why: */
+	struct error why;
+};
+
 /* Makes a view, unless it exists. Returns whether it was made, or -1 with err set. */
-static int make(const struct supervisor *sup, const char *folder, const char *pins,
-		struct error *err)
+static int make_once(const struct supervisor *sup, const char *folder, const char *front,
+		     struct error *err)
 {
 	const struct loop_options *options = &sup->state.options;
 	/* In a copy of the project, a check could move secrets out of hiding. A loop's draft that
@@ -92,7 +101,7 @@ static int make(const struct supervisor *sup, const char *folder, const char *pi
 	const struct draft_request request = {
 		.kind = options->draft ? "auto" : "overlay",
 		.brief = true,
-		.view = { .folder = folder, .over = options->draft, .pins = pins }
+		.view = { .folder = folder, .over = options->draft, .front = front }
 	};
 	struct draft_made made;
 	struct error ignored;
@@ -103,46 +112,73 @@ static int make(const struct supervisor *sup, const char *folder, const char *pi
 	return fenced_make_draft(options->project, &request, &made, err) < 0 ? -1 : 1;
 }
 
-/* Makes the view that decides. */
-static int make_pinned(const struct supervisor *sup, const char *folder, const char *pins,
-		       struct error *err)
+/* Makes a view, again if the process that mounts it dies. Returns 0, also if it failed, or -1 with
+ * err set. */
+static int make(struct supervisor *sup, struct making *making, struct error *err)
 {
-	int made = make(sup, folder, pins, err);
+	int tries = 0;
+	int again = 1;
 
-	return made > 0 ? check_cache_bring(sup, folder, err) : made;
+	while (again > 0) {
+		int made = make_once(sup, making->folder, making->front, &making->why);
+
+		making->made = made > 0;
+		making->failed = made < 0;
+		again = made < 0 ? retry_after(sup, RETRY_VIEW, &making->why, &tries, err) : 0;
+	}
+	return again;
 }
 
-/* Without a view, nothing is pinned: a loop on a draft can do without one, and does not. */
-static int give_up(struct supervisor *sup, const struct error *why, struct error *err)
+/* Makes the view that decides. */
+static int make_pinned(struct supervisor *sup, struct making *making, struct error *err)
 {
-	struct supervisor_verification *views = &sup->verification;
-
-	if (sup->state.options.draft)
-		return error_set(err, "the checks cannot run in a view of the draft: %.1500s",
-				 why->text);
-	forget(views);
-	remove_all(sup);
-	views->why = mem_dup(why->text);
+	if (make(sup, making, err) < 0)
+		return -1;
+	if (making->made && check_cache_bring(sup, making->folder, &making->why) < 0)
+		making->failed = true;
 	return 0;
 }
 
-int verification_begin(struct supervisor *sup, struct error *err)
+/* Without a view, nothing is pinned. A loop in place does without one if none is possible, but not
+ * if a process was killed. */
+static char *give_up(struct supervisor *sup, const struct error *why)
+{
+	struct supervisor_verification *views = &sup->verification;
+
+	if (sup->state.options.draft || why->status == ERROR_DIED)
+		return mem_dup(why->text);
+	forget(views);
+	remove_all(sup);
+	views->why = mem_dup(why->text);
+	return NULL;
+}
+
+int verification_begin(struct supervisor *sup, char **ret_failed, struct error *err)
 {
 	struct supervisor_verification *views = &sup->verification;
 	bool work = judges_work(sup);
 	bool changed = sup->state.step == LOOP_STEP_checks && json_array_size(sup->state.pinned);
 	AUTO_FREE char *pinned = place(sup, "/pinned");
 	AUTO_FREE char *own = place(sup, "/own");
-	struct error why;
+	struct making making = { .folder = own };
 
+	*ret_failed = NULL;
 	if (!views->pins)
 		return 0;
 	/* Caches of packages are hidden without being listed. */
 	views->layered = work && dirwalk_has_entries(views->pins) > 0;
-	if (changed && make(sup, own, NULL, &why) < 0)
-		return give_up(sup, &why, err);
-	if (make_pinned(sup, pinned, views->layered ? views->pins : NULL, &why) < 0)
-		return give_up(sup, &why, err);
+	if (changed && make(sup, &making, err) < 0)
+		return -1;
+	if (!making.failed) {
+		making.folder = pinned;
+		making.front = views->layered ? views->pins : NULL;
+		if (make_pinned(sup, &making, err) < 0)
+			return -1;
+	}
+	if (making.failed) {
+		*ret_failed = give_up(sup, &making.why);
+		return 0;
+	}
 	views->pinned = mem_dup(pinned);
 	views->own = changed ? mem_dup(own) : NULL;
 	return 0;
@@ -154,7 +190,7 @@ const struct work_view *verification_pinned(const struct supervisor *sup, struct
 
 	*view = (struct work_view){ .folder = views->pinned,
 				    .over = sup->state.options.draft,
-				    .pins = views->layered ? views->pins : NULL };
+				    .front = views->layered ? views->pins : NULL };
 	return views->pinned ? view : NULL;
 }
 
@@ -219,14 +255,20 @@ int verification_trial_open(struct supervisor *sup, struct error *err)
 	return 0;
 }
 
-int verification_trial_begin(struct supervisor *sup, struct work_view *ret_view, struct error *err)
+int verification_trial_begin(struct supervisor *sup, struct work_view *ret_view, char **ret_failed,
+			     struct error *err)
 {
 	const struct supervisor_verification *views = &sup->verification;
+	struct making making = { .folder = views->trial, .front = views->layer };
 
 	*ret_view = (struct work_view){ .folder = views->trial,
 					.over = sup->state.options.draft,
-					.pins = views->layer };
-	return make(sup, views->trial, views->layer, err);
+					.front = views->layer };
+	*ret_failed = NULL;
+	if (make(sup, &making, err) < 0)
+		return -1;
+	*ret_failed = making.failed ? mem_dup(making.why.text) : NULL;
+	return 0;
 }
 
 void verification_recover(const struct supervisor *sup)

@@ -23,9 +23,10 @@ int verification_open(struct supervisor *sup, struct error *err);
 /* Returns the folder for pinned files, or NULL if the checks of the round have no view. */
 const char *verification_pins(const struct supervisor *sup);
 
-/* Makes the views. Where the loop works in place and no view is possible, the checks run there, and
- * verification.why is set. Returns 0, or -1 with err set. */
-int verification_begin(struct supervisor *sup, struct error *err);
+/* Makes the views, again if the process that mounts one dies (retry.h). Where the loop works in
+ * place and no view is possible, the checks run there, and verification.why is set. Returns 0, or
+ * why it failed in *ret_failed, which the caller frees; or -1 with err set. */
+int verification_begin(struct supervisor *sup, char **ret_failed, struct error *err);
 
 /* Returns the view that decides, or the one with the agent's version of pinned files, as *view; or
  * NULL: where the agent works, or nowhere else. */
@@ -43,10 +44,13 @@ void verification_end(struct supervisor *sup);
 /*
  * A trial: do the checks notice that code is broken? The first function makes an empty folder,
  * verification.layer, for the broken files, and the second one a view that has them. Without it,
- * there is no trial: nothing is broken where the agent works. Both return 0, or -1 with err set.
+ * there is no trial: nothing is broken where the agent works. Both return 0, or -1 with err set. If
+ * no view is possible, the second one returns 0 with the reason in *ret_failed, which the caller
+ * frees.
  */
 int verification_trial_open(struct supervisor *sup, struct error *err);
-int verification_trial_begin(struct supervisor *sup, struct work_view *ret_view, struct error *err);
+int verification_trial_begin(struct supervisor *sup, struct work_view *ret_view, char **ret_failed,
+			     struct error *err);
 
 /* Ends a trial, if there is one, and removes its view. */
 void verification_trial_end(struct supervisor *sup);

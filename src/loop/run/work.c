@@ -5,6 +5,7 @@
 #include "loop/run/loop_cost.h"
 #include "loop/run/loop_git.h"
 #include "loop/run/project_watch.h"
+#include "loop/run/retry.h"
 #include "loop/state/loop_folder.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
@@ -342,7 +343,7 @@ static int start(struct supervisor *sup, const struct work *work, struct error *
 							.ledger = &ledger,
 							.draft = view.folder,
 							.over = view.over,
-							.pins = view.pins,
+							.front = view.front,
 							.index = sup->state.options.draft
 									 ? &sup->watch.index
 									 : NULL,
@@ -360,15 +361,20 @@ static int start(struct supervisor *sup, const struct work *work, struct error *
 	return result;
 }
 
-int work_run(struct supervisor *sup, const struct work *work, struct runner_result *ret_result,
-	     struct error *err)
+/* Returns whether nothing was started because the view could not be mounted, and nobody has stopped
+ * the run meanwhile. */
+static bool is_unviewed(const struct supervisor *sup, const struct runner_result *result)
+{
+	return result->unviewed && sup->run.cut == SUPERVISOR_CUT_NOT && !sup->leaving;
+}
+
+static int run_once(struct supervisor *sup, const struct work *work,
+		    struct runner_result *ret_result, struct error *err)
 {
 	AUTO_FREE char *out = mem_format("%s/%sstdout.log", work->folder, work->name);
 	AUTO_FREE char *complaints = mem_format("%s/%sstderr.log", work->folder, work->name);
 	struct agent_reader *reader = NULL;
 
-	if (loop_git_unlock(sup, err) < 0)
-		return -1;
 	if (!work->view) /* nothing in a view changes the project */
 		loop_checkpoint_run_begins(sup);
 	if (start(sup, work, err) < 0)
@@ -402,6 +408,28 @@ int work_run(struct supervisor *sup, const struct work *work, struct runner_resu
 		loop_cost_count(sup, &sup->run.heard);
 	sup->run.output.tap = NULL;
 	return 0;
+}
+
+int work_run(struct supervisor *sup, const struct work *work, struct runner_result *ret_result,
+	     struct error *err)
+{
+	struct error why;
+	int tries = 0;
+	int again = 1;
+
+	if (loop_git_unlock(sup, err) < 0)
+		return -1;
+	while (again > 0) {
+		if (run_once(sup, work, ret_result, err) < 0)
+			return -1;
+		if (!is_unviewed(sup, ret_result))
+			return 0;
+		error_with(&why, ERROR_DIED, "%s", ret_result->why);
+		again = retry_after(sup, RETRY_VIEW, &why, &tries, err);
+		if (again != 0)
+			work_forget(sup);
+	}
+	return again;
 }
 
 void work_forget(struct supervisor *sup)

@@ -9,7 +9,7 @@
 struct work_view {
 	const char *folder; /* of the view's own changes (draft/draft.h) */
 	const char *over;   /* the draft that the loop works on, or NULL */
-	const char *pins;   /* files in place of the agent's, or NULL */
+	const char *front;  /* files in place of the agent's, or NULL */
 };
 
 struct work {
@@ -37,7 +37,8 @@ void work_watch(struct supervisor *sup);
 
 /*
  * Runs the command to its end, while the supervisor keeps answering. A run that exceeds its budget
- * is stopped. Its output and messages stay in sup->run until work_forget(). Returns 0, or -1 with
+ * is stopped. Its output and messages stay in sup->run until work_forget(). A view that is not
+ * there, because the process that mounts it died, is tried again (retry.h). Returns 0, or -1 with
  * err set if it was not started.
  */
 int work_run(struct supervisor *sup, const struct work *work, struct runner_result *ret_result,

@@ -155,6 +155,22 @@ int64_t loop_state_budget_nusd(const struct loop_state *state)
 	return loop_state_budget_is_phase(state) ? phase_left_nusd(state) : own_budget_nusd(state);
 }
 
+struct loop_budget_name loop_state_budget_name(const struct loop_state *state)
+{
+	const struct loop_phase *phase = loop_state_phase(state);
+	int64_t own = own_budget_nusd(state);
+
+	if (loop_state_budget_is_phase(state))
+		return (struct loop_budget_name){ "this phase", "max-cost of the phase",
+						  phase->cost_nusd };
+	if (loop_state_part(state)->review)
+		return (struct loop_budget_name){ "this review", "--review-budget", own };
+	return (struct loop_budget_name){ "this iteration",
+					  own == state->options.budget_nusd ? "--budget"
+									    : "budget of the phase",
+					  own };
+}
+
 uint64_t loop_state_period(const struct loop_state *state)
 {
 	return (uint64_t)state->iteration << 32 | (uint64_t)state->attempt << LOOP_PERIOD_RUNS |

@@ -106,7 +106,8 @@ struct loop_state_check {
 	char *unproven; /* why it is vacuous although tests seem to have run, or NULL */
 	int64_t duration_ms;
 	uint64_t signature;
-	char *excerpt; /* quoted, for the next prompt */
+	char *excerpt;               /* quoted, for the next prompt */
+	uint32_t iteration, attempt; /* in which it ran */
 	bool own;      /* it also ran with the agent's version of pinned files, and ... */
 	bool own_held; /* ... passed there */
 
@@ -315,6 +316,14 @@ int64_t loop_state_budget_nusd(const struct loop_state *state);
 
 /* Is that what is left of the phase's limit? */
 bool loop_state_budget_is_phase(const struct loop_state *state);
+
+/* For messages: the budget's name. */
+struct loop_budget_name {
+	const char *of;     /* "this iteration" */
+	const char *option; /* that changes it: "--budget", or "max-cost of the phase" */
+	int64_t whole_nusd; /* the limit, of which the budget may be a rest */
+};
+struct loop_budget_name loop_state_budget_name(const struct loop_state *state);
 
 /* Returns a number for the current run of a part; later runs have larger numbers. */
 uint64_t loop_state_period(const struct loop_state *state);

@@ -49,6 +49,8 @@ static int fold_checked(struct loop_state *state, const json_t *data, struct err
 	check->tests_failed = jsonget_number(data, "tests_failed");
 	check->signature = signature ? strtoull(signature, NULL, 16) : 0;
 	check->again = state->step == LOOP_STEP_checks;
+	check->iteration = state->iteration;
+	check->attempt = state->attempt;
 	check->own = own;
 	check->own_held = own && jsonget_flag(own, "passed") && !jsonget_flag(own, "vacuous");
 	state->checks_done++;

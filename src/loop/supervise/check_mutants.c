@@ -176,13 +176,13 @@ static int try_mutant(struct supervisor *sup, const json_t *answer, const char *
 		      struct error *err)
 {
 	struct trial trial = { .folder = folder, .mutant = json_object_get(answer, "mutant") };
-	struct error why;
+	AUTO_FREE char *failed = NULL;
 
 	if (!trial.mutant)
 		return end(sup, NULL, err);
-	if (verification_trial_begin(sup, &trial.view, &why) < 0)
-		return end(sup, why.text, err);
-	return run_checks(sup, &trial, err);
+	if (verification_trial_begin(sup, &trial.view, &failed, err) < 0)
+		return -1;
+	return failed ? end(sup, failed, err) : run_checks(sup, &trial, err);
 }
 
 /* Invalid mutants are replaced by others, but not without end. */

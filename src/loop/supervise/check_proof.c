@@ -43,7 +43,7 @@ static bool has_broken(struct supervisor *sup, struct proof *proof, int *ret_end
 		       struct error *err)
 {
 	AUTO_FREE char *failed = NULL;
-	struct error why;
+	AUTO_FREE char *unseen = NULL;
 
 	if (proof->broken)
 		return true;
@@ -57,9 +57,11 @@ static bool has_broken(struct supervisor *sup, struct proof *proof, int *ret_end
 		*ret_ended = refuse_unbroken(sup, failed, err);
 	else if (!jsonget_number(proof->broken, "broken"))
 		*ret_ended = refuse_unbroken(sup, "the project has no source code to break", err);
-	else if (verification_trial_begin(sup, &proof->view, &why) < 0)
-		*ret_ended = refuse_unbroken(sup, why.text, err);
-	return sup->state.step == LOOP_STEP_baseline;
+	else
+		*ret_ended = verification_trial_begin(sup, &proof->view, &unseen, err);
+	if (unseen)
+		*ret_ended = refuse_unbroken(sup, unseen, err);
+	return *ret_ended == 0 && sup->state.step == LOOP_STEP_baseline;
 }
 
 /* Reports whether a check fails, or runs nothing although it did before. */

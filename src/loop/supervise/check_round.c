@@ -10,11 +10,14 @@
 #include "util/clock.h"
 #include "util/mem.h"
 
-int check_round_unpinned(struct supervisor *sup, const char *why, struct error *err)
+#define UNSEEN "the pinned files cannot be shown"
+
+/* Pauses the loop, because the checks could not run as they should. */
+static int pause_round(struct supervisor *sup, const char *what, const char *why, struct error *err)
 {
 	AUTO_FREE char *reason = mem_format(
-		"the checks did not run, because the pinned files are not known: %.1000s (once the cause is gone: ringfence resume; to check with the agent's: ringfence resume --check-view=false)",
-		why);
+		"the checks did not run, because %s: %.1000s (once the cause is gone: ringfence resume; to check with the agent's: ringfence resume --check-view=false)",
+		what, why);
 
 	verification_end(sup); /* a full disk may be the cause */
 	/* The agent has done its part, and does not work again for this. */
@@ -22,6 +25,11 @@ int check_round_unpinned(struct supervisor *sup, const char *why, struct error *
 				 json_pack("{s:o, s:b}", "reason", loop_report_text(reason),
 					   "recheck", 1),
 				 err);
+}
+
+int check_round_unpinned(struct supervisor *sup, const char *why, struct error *err)
+{
+	return pause_round(sup, "the pinned files are not known", why, err);
 }
 
 /* Prepares the view for another check. Returns whether it may run; otherwise the loop or this
@@ -157,10 +165,23 @@ static int run_finals(struct supervisor *sup, const char *folder, struct error *
 	return 0;
 }
 
+/* Makes the views. Without them, the loop pauses, or does not begin. */
+static int begin(struct supervisor *sup, struct error *err)
+{
+	AUTO_FREE char *failed = NULL;
+
+	if (verification_begin(sup, &failed, err) < 0)
+		return -1;
+	if (failed && sup->state.step == LOOP_STEP_baseline)
+		return error_set(err, "the checks did not run, because " UNSEEN ": %.1500s",
+				 failed);
+	return failed ? pause_round(sup, UNSEEN, failed, err) : 0;
+}
+
 int check_round_run(struct supervisor *sup, const char *folder, struct error *err)
 {
 	enum loop_step step = sup->state.step;
-	int result = verification_begin(sup, err);
+	int result = begin(sup, err);
 
 	while (result == 0 && sup->state.step == step && !sup->leaving &&
 	       sup->state.checks_done < sup->state.options.checks.count)

@@ -78,13 +78,10 @@ static void name_limit(const struct supervisor *sup, const struct runner_result 
 {
 	const struct loop_options *options = &sup->state.options;
 	enum ledger_scope scope = money_of(sup, result);
-	bool review = loop_state_part(&sup->state)->review;
+	const struct loop_budget_name budget = loop_state_budget_name(&sup->state);
 
-	if (scope == LEDGER_ITERATION && loop_state_budget_is_phase(&sup->state))
-		add_money(out, "max-cost of the phase", loop_state_phase(&sup->state)->cost_nusd);
-	else if (scope == LEDGER_ITERATION)
-		add_money(out, review ? "--review-budget" : "--budget",
-			  loop_state_budget_nusd(&sup->state));
+	if (scope == LEDGER_ITERATION)
+		add_money(out, budget.option, budget.whole_nusd);
 	else if (scope == LEDGER_LOOP)
 		add_money(out, "--max-cost", options->limits.cost_nusd);
 	else if (scope == LEDGER_DAY)
@@ -94,7 +91,10 @@ static void name_limit(const struct supervisor *sup, const struct runner_result 
 	else if (runner_out_of_time(result) && total)
 		add_time(out, "--max-time", options->limits.total_s * 1000);
 	else if (runner_out_of_time(result))
-		add_time(out, "--timeout", timeout_ms(&sup->state));
+		add_time(out,
+			 timeout_ms(&sup->state) == options->timeout_ms ? "--timeout"
+									: "timeout of the phase",
+			 timeout_ms(&sup->state));
 }
 
 /* Records the end of the part that ran: of the agent, or of the reviewer. */

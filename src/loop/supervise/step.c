@@ -10,6 +10,7 @@
 #include "loop/run/loop_git.h"
 #include "loop/run/loop_survey.h"
 #include "loop/run/prompt.h"
+#include "loop/run/retry.h"
 #include "loop/run/review_prompt.h"
 #include "loop/run/verification.h"
 #include "loop/run/work.h"
@@ -35,7 +36,7 @@ static int close_work_tree(struct supervisor *sup, char **ret_why, struct error 
 	int again = 1;
 
 	while (again > 0 && leftovers_commit(sup->folder, &sup->state, &why) < 0)
-		again = loop_checkpoint_retry(sup, "commit leftovers", &why, &tries, err);
+		again = retry_after(sup, "commit leftovers", &why, &tries, err);
 	if (again == 0)
 		*ret_why = mem_dup(why.text);
 	return again < 0 ? -1 : 0;

@@ -122,6 +122,16 @@ void text_escape(struct buffer *out, const char *text)
 	text_escape_bytes(out, text, strlen(text));
 }
 
+void text_add_block(struct buffer *out, const char *text)
+{
+	bool one = !strchr(text, '\n');
+
+	if (one)
+		buffer_printf(out, " %s", text);
+	for (const char *at = text; !one && *at; at += strcspn(at, "\n"), at += *at == '\n')
+		buffer_printf(out, "\n  | %.*s", (int)strcspn(at, "\n"), at);
+}
+
 char *text_escaped(const char *text)
 {
 	struct buffer out = BUFFER_INIT(1 << 20);

@@ -24,6 +24,10 @@ size_t text_last(const char *text, size_t size, size_t most);
  */
 void text_escape(struct buffer *out, const char *text);
 
+/* Appends a text after a space, or, if it has several lines, each of them after a newline and
+ * "  | ", so that none can pose as something else. Nothing is escaped. */
+void text_add_block(struct buffer *out, const char *text);
+
 /* Returns the escaped text as a new string; the caller frees it. */
 char *text_escaped(const char *text);
 
