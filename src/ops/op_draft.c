@@ -74,24 +74,21 @@ static int hold_loop(const char *state, struct draft_record *record, struct erro
 
 /* ---- the run ---- */
 
-/* Saves the result as a checkpoint. */
-static int save(const char *state, const struct draft_record *record, int64_t *ret_number,
-		bool *ret_ignored, struct error *err)
+/* Saves the result as a checkpoint. The task is "result", or "rehearse", which also describes what
+ * the draft changes. Returns 0 with the answer, which the caller releases; or -1 with err set. */
+static int save(const char *state, const char *task, struct draft_record *record,
+		json_t **ret_answer, struct error *err)
 {
 	struct snapshot_work work;
-	json_t *answer = NULL;
 	int result;
 
-	snapshot_begin(&work, "result", state, record->project, record->id);
+	snapshot_begin(&work, task, state, record->project, record->id);
 	snapshot_tell(&work, "kind", "after");
 	snapshot_tell(&work, "draft", record->layers);
-	result = snapshot_run(&work, -1, &answer, err);
+	result = snapshot_run(&work, -1, ret_answer, err);
 	snapshot_release(&work);
-	if (result == 0) {
-		*ret_number = jsonget_number(answer, "number");
-		*ret_ignored = jsonget_flag(answer, "ignored_changed");
-	}
-	json_decref(answer);
+	if (result == 0)
+		record->result = jsonget_number(*ret_answer, "number");
 	return result;
 }
 
@@ -200,25 +197,20 @@ int op_draft_find_pins(const char *state, const struct draft_record *record, jso
 	return result;
 }
 
-/* Reads what a draft changes, as apply does. This process is in the view, so it cannot compare with
- * the project as it is now. */
-static int read_changes(const char *state, const struct draft_record *record,
-			struct apply_changes *ret_changes, struct error *err)
+/* Saves the result, and reads what the draft changes, as apply does. This process is in the view,
+ * so it cannot compare with the project as it is now. */
+static int save_and_read(const char *state, struct draft_record *record,
+			 struct op_draft_summary *ret_summary, struct error *err)
 {
-	struct snapshot_work work;
 	json_t *answer = NULL;
 	json_t *pins = NULL;
-	int result;
+	int result = save(state, "rehearse", record, &answer, err);
 
-	snapshot_begin(&work, "describe", state, record->project, record->id);
-	snapshot_tell_number(&work, "from", 0);
-	snapshot_tell_number(&work, "to", record->result);
-	result = snapshot_run(&work, -1, &answer, err);
-	snapshot_release(&work);
 	if (result == 0)
 		result = op_draft_find_pins(state, record, &pins, err);
 	if (result == 0)
-		result = apply_changes_read(answer, pins, ret_changes, err);
+		result = apply_changes_read(answer, pins, &ret_summary->changes, err);
+	ret_summary->ignored = jsonget_flag(answer, "ignored_changed");
 	json_decref(pins);
 	json_decref(answer);
 	return result;
@@ -247,11 +239,9 @@ enum op_status op_draft_end(const char *state, struct draft_record *record, int6
 			    struct op_draft_summary *ret_summary, struct error *err)
 {
 	if (refuse_interrupted(record, err) < 0 ||
-	    save(state, record, &record->result, &ret_summary->ignored, err) < 0)
+	    save_and_read(state, record, ret_summary, err) < 0)
 		return op_status_of(err);
 	record->code = code;
-	if (read_changes(state, record, &ret_summary->changes, err) < 0)
-		return op_status_of(err);
 	if (record->of_loop)
 		return OP_DONE;
 	if (!ret_summary->changes.count && !ret_summary->ignored)
@@ -269,7 +259,8 @@ enum op_status op_draft_end(const char *state, struct draft_record *record, int6
  * of its last state. */
 int op_draft_lock(const char *state, struct draft_record *record, struct error *err)
 {
-	bool ignored;
+	json_t *answer = NULL;
+	int result;
 
 	if (!record->of_loop)
 		return draft_record_lock(record, err);
@@ -283,7 +274,9 @@ int op_draft_lock(const char *state, struct draft_record *record, struct error *
 	/* Without its folder, only the last checkpoint is left. */
 	if (access(record->layers, F_OK) < 0 && errno == ENOENT && record->result > 0)
 		return 0;
-	return save(state, record, &record->result, &ignored, err);
+	result = save(state, "result", record, &answer, err);
+	json_decref(answer);
+	return result;
 }
 
 /* ---- the list ---- */

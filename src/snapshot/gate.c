@@ -534,11 +534,23 @@ static int load_differing(struct crossing *at, struct error *err)
 					  err);
 }
 
-int gate_describe(struct snapshot_request *request, struct error *err)
+static int describe_result(struct snapshot_request *request, struct error *err)
 {
 	struct crossing at = { .request = request, .layers.top.folder = -1 };
-	int result = load_differing(&at, err) < 0 ? -1 : describe(&at, err);
+	AUTO_FREE char *last =
+		mem_format("%lld",
+			   (long long)checkpoint_repo_last(&request->repo, request->look.loop));
+	int result;
 
+	request->from = "0";
+	request->to = last;
+	result = load_differing(&at, err) < 0 ? -1 : describe(&at, err);
+	request->to = NULL;
 	crossing_release(&at);
 	return result;
+}
+
+int gate_rehearse(struct snapshot_request *request, struct error *err)
+{
+	return checkpoint_save(request, err) < 0 ? -1 : describe_result(request, err);
 }

@@ -119,7 +119,7 @@ static const struct task {
 	{ "fork", checkpoint_fork, STORE, "other" },
 	{ "combine", combine_loop, STORE_AND_PROJECT, "other" },
 	{ "cross", gate_cross, STORE_AND_PROJECT },
-	{ "describe", gate_describe, STORE, "to" },
+	{ "rehearse", gate_rehearse, STORE, "draft" },
 	{ "git-open", open_private, .needs = "folder" },
 	{ "git-look", look_private, .needs = "folder" },
 	{ "git-import", import, .needs = "folder" },
