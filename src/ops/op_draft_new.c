@@ -62,8 +62,7 @@ static int start_base(const char *state, struct op_draft_new *new, struct error 
 	struct snapshot_work work;
 	int result;
 
-	snapshot_begin(&work, "save", state, new->record.project, new->record.id);
-	snapshot_tell(&work, "kind", "start");
+	snapshot_begin(&work, "base", state, new->record.project, new->record.id);
 	result = snapshot_start(&work, -1, -1, &new->base, err);
 	snapshot_release(&work);
 	return result;

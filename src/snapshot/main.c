@@ -101,6 +101,7 @@ static const struct task {
 	const char *needs; /* a required argument, or NULL */
 } tasks[] = {
 	{ "save", checkpoint_save, STORE_AND_REPAIRS },
+	{ "base", checkpoint_base, STORE_AND_REPAIRS },
 	{ "sync", checkpoint_sync },
 	{ "list", checkpoint_list, STORE },
 	{ "recover", checkpoint_begin, STORE_AND_PROJECT },
