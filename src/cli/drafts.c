@@ -53,76 +53,74 @@ void drafts_notice_made(const struct draft_made *made)
 			(unsigned long long)made->left_out, made->left_out == 1 ? "" : "s");
 }
 
-static void notice_removed(const struct op_draft_made *made)
+static void notice_removed(const struct op_draft_new *new)
 {
-	AUTO_FREE char *freed = text_size(made->freed_bytes);
+	AUTO_FREE char *freed = text_size(new->freed_bytes);
 
-	if (made->removed)
+	if (new->removed)
 		notice_format("removed %zu old draft%s, of which everything is applied (%s freed; "
 			      "see --drafts-age)",
-			      made->removed, made->removed == 1 ? "" : "s", freed);
+			      new->removed, new->removed == 1 ? "" : "s", freed);
 }
 
-static int begin(const char *id, const struct effective *effective, struct fence_plan *before,
-		 struct draft_record *ret_record, struct error *err)
+int drafts_begin(void *context, struct error *err)
 {
-	const struct config *config = &effective->config;
-	const struct fence_place *place = effective->spec.place;
-	struct drafts_progress progress;
-	struct op_draft_begin_request request = {
+	struct drafts_making *making = context;
+	const struct config *config = &making->effective->config;
+	const struct fence_place *place = making->effective->spec.place;
+	const struct op_draft_new_request request = {
 		.state = place->state,
-		.id = id,
-		.command = effective->spec.command,
-		.draft = { .view = fenced_view(place, NULL),
-			   .kind = config_get(config, SETTING_DRAFT_KIND)->text,
-			   .most_bytes = config_get(config, SETTING_DRAFT_SIZE)->number,
-			   .hides = fenced_hides,
-			   .hides_context = before },
+		.project = place->project,
+		.command = making->effective->spec.command,
 		.most_bytes = config_get(config, SETTING_DRAFTS_SIZE)->number,
 		.age_ms = (int64_t)config_get(config, SETTING_DRAFTS_AGE)->number
 	};
-	struct op_draft_made made;
-	enum op_status status;
+	enum op_status status = op_draft_new_begin(&request, &making->new, err);
 
-	drafts_notice_progress(&request.draft, &progress);
-	status = op_draft_begin(&request, ret_record, &made, err);
-	notice_removed(&made);
-	if (op_failed(status))
+	notice_removed(&making->new);
+	return op_failed(status) ? -1 : 0;
+}
+
+int drafts_wait(void *context, struct error *err)
+{
+	struct drafts_making *making = context;
+
+	return op_failed(op_draft_new_wait(&making->new, err)) ? -1 : 0;
+}
+
+int drafts_make(void *context, struct fence_plan *before, const char **ret_folder,
+		struct error *err)
+{
+	struct drafts_making *making = context;
+	const struct config *config = &making->effective->config;
+	struct draft_request request = {
+		.view = fenced_view(making->effective->spec.place, NULL),
+		.kind = config_get(config, SETTING_DRAFT_KIND)->text,
+		.most_bytes = config_get(config, SETTING_DRAFT_SIZE)->number,
+		.hides = fenced_hides, /* a copy leaves out what the plan hides */
+		.hides_context = before
+	};
+	struct drafts_progress progress;
+	struct draft_made made;
+
+	drafts_notice_progress(&request, &progress);
+	if (op_failed(op_draft_new_make(&making->new, &request, &made, err)))
 		return -1;
-	drafts_notice_made(&made.draft);
+	drafts_notice_made(&made);
+	*ret_folder = making->new.record.layers;
 	return 0;
 }
 
-/* A plan for the project says what a copy leaves out. */
-static int begin_new(const struct effective *effective, struct draft_record *ret_record,
-		     struct error *err)
+int drafts_open(const char *id, const struct effective *effective, struct draft_record *ret_record,
+		struct error *err)
 {
-	struct fence_spec spec = effective->spec;
-	struct fence_plan before;
-	int result;
+	const struct fence_place *place = effective->spec.place;
+	const struct op_draft_open_request request = { .state = place->state,
+						       .id = id,
+						       .project = place->project,
+						       .command = effective->spec.command };
 
-	spec.draft = true;
-	if (fence_plan_make(&spec, &before, err) < 0)
-		return -1;
-	notice_found(&before.recovered, before.project);
-	result = begin(NULL, effective, &before, ret_record, err);
-	fence_plan_release(&before);
-	return result;
-}
-
-int drafts_begin(const char *id, const struct effective *effective, struct draft_record *ret_record,
-		 struct error *err)
-{
-	return id ? begin(id, effective, NULL, ret_record, err)
-		  : begin_new(effective, ret_record, err);
-}
-
-void drafts_abandon(const char *state, struct draft_record *record)
-{
-	AUTO_FREE char *id = mem_dup(record->id);
-
-	draft_record_release(record); /* op_draft_discard() locks it itself */
-	op_draft_discard(state, id, &(uint64_t){ 0 }, &(struct error){ 0 });
+	return op_failed(op_draft_open(&request, ret_record, err)) ? -1 : 0;
 }
 
 void drafts_hosts(const struct fence_result *result, struct list *ret_hosts)

@@ -5,15 +5,30 @@
 #include "cli/loops.h"
 #include "draft/draft_record.h"
 #include "draft/draft_view.h"
+#include "ops/op_draft_new.h"
 #include "settings/effective.h"
 #include "util/list.h"
 
+struct fence_plan;
 struct fence_result;
 
-/* Opens the draft with this id, or a new one if id is NULL, for the command of
- * effective->spec. Returns 0 with a record that the caller releases, or -1 with err set. */
-int drafts_begin(const char *id, const struct effective *effective, struct draft_record *ret_record,
-		 struct error *err);
+/* Opens the draft with this id for the command of effective->spec. Returns 0 with a record that the
+ * caller releases, or -1 with err set. */
+int drafts_open(const char *id, const struct effective *effective, struct draft_record *ret_record,
+		struct error *err);
+
+/* A new draft for the command of effective->spec, which is made while the fence is planned. The
+ * caller releases its record. */
+struct drafts_making {
+	const struct effective *effective;
+	struct op_draft_new new;
+};
+
+/* Operations of struct fenced_making. The context is a struct drafts_making. */
+int drafts_begin(void *context, struct error *err);
+int drafts_wait(void *context, struct error *err);
+int drafts_make(void *context, struct fence_plan *before, const char **ret_folder,
+		struct error *err);
 
 /* Makes the copy of a project print now and then how far it is. `progress` outlives the request. */
 struct drafts_progress {
@@ -37,9 +52,6 @@ void drafts_hosts(const struct fence_result *result, struct list *ret_hosts);
  * status: the command's, or that of a failure. */
 int drafts_leave(const char *state, struct draft_record *record, const struct drafts_run *run,
 		 struct error *err);
-
-/* Removes a new draft in which no command has run, and releases its record. */
-void drafts_abandon(const char *state, struct draft_record *record);
 
 /* Returns whether there is a draft with this id. */
 bool drafts_exists(const struct loops_options *opts, const char *id);

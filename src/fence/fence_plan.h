@@ -120,6 +120,13 @@ struct fence_plan {
 
 /* Validates a spec. Returns 0, or -1 with err set. */
 int fence_plan_make(const struct fence_spec *spec, struct fence_plan *ret_plan, struct error *err);
+
+/* The same in two steps, for callers that have something to do beside the scans: check the request,
+ * then scan. Both return 0, or -1 with err set. If the second one fails, the caller releases the
+ * plan. */
+int fence_plan_begin(const struct fence_spec *spec, struct fence_plan *ret_plan, struct error *err);
+int fence_plan_scan(struct fence_plan *plan, struct error *err);
+
 void fence_plan_release(struct fence_plan *plan);
 
 /* Returns the name of the mechanism that will run the plan. */

@@ -403,7 +403,8 @@ static int make_rules(struct fence_plan *plan, struct error *err)
 	return run_record_inherit(plan, err);
 }
 
-static int make(struct fence_plan *plan, struct error *err)
+/* Adds all rules that need no scan. */
+static int add_rules(struct fence_plan *plan, struct error *err)
 {
 	AUTO_FREE char *base = getcwd(NULL, 0);
 	struct stat project;
@@ -421,16 +422,7 @@ static int make(struct fence_plan *plan, struct error *err)
 	if (protection_add_home(plan, &names, err) < 0)
 		return -1;
 	add_builtin(plan, &names);
-
-	/* Quarantine what a killed run left before the scan records which files already exist; in
-	 * the project itself, not in a draft's view. */
-	if ((!plan->spec->before && run_record_recover(plan, err) < 0) || make_rules(plan, err) < 0)
-		return -1;
-	if (find_cwd(plan, base ? base : "/", err) < 0 || ruleset_refuse_too_many(plan, err) < 0)
-		return -1;
-	plan->home = plan->identity.home[0] ? mem_dup(plan->identity.home)
-					    : path_join("/home", plan->identity.name);
-	return environment_make(plan, err);
+	return 0;
 }
 
 /* Returns the protections that this kernel lacks, as bits of enum fence_weaker. */
@@ -448,7 +440,7 @@ static unsigned int missing_here(const struct fence_plan *plan)
 	return missing;
 }
 
-int fence_plan_make(const struct fence_spec *spec, struct fence_plan *ret_plan, struct error *err)
+int fence_plan_begin(const struct fence_spec *spec, struct fence_plan *ret_plan, struct error *err)
 {
 	struct fence_plan plan = { .spec = spec };
 
@@ -458,8 +450,36 @@ int fence_plan_make(const struct fence_spec *spec, struct fence_plan *ret_plan, 
 		return error_set(err, "unknown mechanism '%s' (use auto or bwrap)",
 				 spec->mechanism);
 	plan.weaker = spec->accepted_weaker & missing_here(&plan);
-	if (plan.mechanism->detect(err) < 0 || make(&plan, err) < 0 ||
-	    plan.mechanism->plan(&plan, err) < 0) {
+	/* Quarantine what a killed run left before the scan records which files already exist; in
+	 * the project itself, not in a draft's view. */
+	if (plan.mechanism->detect(err) < 0 || add_rules(&plan, err) < 0 ||
+	    (!spec->before && run_record_recover(&plan, err) < 0)) {
+		fence_plan_release(&plan);
+		return -1;
+	}
+	*ret_plan = plan;
+	return 0;
+}
+
+int fence_plan_scan(struct fence_plan *plan, struct error *err)
+{
+	AUTO_FREE char *base = getcwd(NULL, 0);
+
+	if (make_rules(plan, err) < 0 || find_cwd(plan, base ? base : "/", err) < 0 ||
+	    ruleset_refuse_too_many(plan, err) < 0)
+		return -1;
+	plan->home = plan->identity.home[0] ? mem_dup(plan->identity.home)
+					    : path_join("/home", plan->identity.name);
+	return environment_make(plan, err) < 0 ? -1 : plan->mechanism->plan(plan, err);
+}
+
+int fence_plan_make(const struct fence_spec *spec, struct fence_plan *ret_plan, struct error *err)
+{
+	struct fence_plan plan;
+
+	if (fence_plan_begin(spec, &plan, err) < 0)
+		return -1;
+	if (fence_plan_scan(&plan, err) < 0) {
 		fence_plan_release(&plan);
 		return -1;
 	}

@@ -78,16 +78,15 @@ static int find_place(struct fenced *run, struct error *err)
 	return 0;
 }
 
-static bool is_layered(const struct fenced_request *request)
+static bool is_layered(const struct fenced_request *request, const char *draft)
 {
-	return draft_is_layered(request->draft) &&
-	       (!request->over || draft_is_layered(request->over));
+	return draft_is_layered(draft) && (!request->over || draft_is_layered(request->over));
 }
 
 /* Makes the index of the view. Without one, the view is scanned as a whole. */
 static void index_view(const struct fenced_request *request, struct fenced *run)
 {
-	const char *const drafts[] = { request->draft, request->over };
+	const char *const drafts[] = { run->draft, request->over };
 	struct list layers = { 0 };
 	struct error ignored;
 
@@ -99,7 +98,7 @@ static void index_view(const struct fenced_request *request, struct fenced *run)
 	}
 	if (request->front)
 		list_add(&layers, request->front);
-	if (is_layered(request) &&
+	if (is_layered(request, run->draft) &&
 	    fence_index_view(run->spec.index, &run->spec, &layers, &run->view_index, &ignored) == 0)
 		run->spec.index = &run->view_index;
 	else
@@ -107,33 +106,81 @@ static void index_view(const struct fenced_request *request, struct fenced *run)
 	list_release(&layers);
 }
 
-/* Plans for the project itself, then moves this process to the view. */
-static int enter_draft(const struct fenced_request *request, struct fenced *run, struct error *err)
+/* Plans for the project itself. making: begins before the scan, or NULL. */
+static int plan_project(const struct fenced_request *request, struct fenced *run,
+			const struct fenced_making *making, struct error *err)
 {
-	struct draft_view view;
-
-	if (!request->draft)
-		return 0;
-	if (!draft_kind_name(request->draft, err))
-		return -1;
-	run->spec.draft = true;
-	run->spec.index = request->index ? request->index : &run->index;
-	run->spec.read_only = run->spec.read_only || request->draft_read_only;
-	if (find_place(run, err) < 0 || fence_plan_make(&run->spec, &run->before, err) < 0)
+	if (fence_plan_begin(&run->spec, &run->before, err) < 0)
 		return -1;
 	run->apart = true;
-	index_view(request, run);
+	if ((making && making->begin(making->context, err) < 0) ||
+	    fence_plan_scan(&run->before, err) < 0)
+		return -1;
 	if (request->before)
 		request->before(&run->before);
-	view = fenced_view(run->spec.place, request->draft);
+	return 0;
+}
+
+/* Plans once more if the project has changed: a new file may have the name of a secret. */
+static int plan_again(const struct fenced_request *request, struct fenced *run, struct error *err)
+{
+	if (fence_index_is_current(&run->index, run->spec.place->project))
+		return 0;
+	fence_plan_release(&run->before);
+	run->apart = false;
+	fence_index_clear(&run->index);
+	return plan_project(request, run, NULL, err);
+}
+
+/* Plans for the project itself, and makes a draft. */
+static int make_draft(const struct fenced_request *request, struct fenced *run, struct error *err)
+{
+	const struct fenced_making *making = request->making;
+
+	run->index.timed = true;
+	return plan_project(request, run, making, err) < 0 ||
+			       making->wait(making->context, err) < 0 ||
+			       plan_again(request, run, err) < 0 ||
+			       making->make(making->context, &run->before, &run->draft, err) < 0
+		       ? -1
+		       : 0;
+}
+
+/* Plans for the project itself. */
+static int plan_before(const struct fenced_request *request, struct fenced *run, struct error *err)
+{
+	if (request->making)
+		return make_draft(request, run, err);
+	run->draft = request->draft;
+	return draft_kind_name(run->draft, err) ? plan_project(request, run, NULL, err) : -1;
+}
+
+static int show_draft(const struct fenced_request *request, struct fenced *run, struct error *err)
+{
+	struct draft_view view = fenced_view(run->spec.place, run->draft);
+
 	view.writable = !request->draft_read_only;
 	view.over = request->over;
 	view.front = request->front;
 	if (draft_enter(&view, err) < 0)
 		return -1;
 	run->spec.before = &run->before;
-	run->spec.layers = draft_is_layered(request->draft) ? request->draft : NULL;
+	run->spec.layers = draft_is_layered(run->draft) ? run->draft : NULL;
 	return 0;
+}
+
+/* Plans for the project itself, then moves this process to the view. */
+static int enter_draft(const struct fenced_request *request, struct fenced *run, struct error *err)
+{
+	if (!request->draft && !request->making)
+		return 0;
+	run->spec.draft = true;
+	run->spec.index = request->index ? request->index : &run->index;
+	run->spec.read_only = run->spec.read_only || request->draft_read_only;
+	if (find_place(run, err) < 0 || plan_before(request, run, err) < 0)
+		return -1;
+	index_view(request, run);
+	return show_draft(request, run, err);
 }
 
 /* ---- the run ---- */

@@ -19,6 +19,20 @@
 
 #include <stdbool.h>
 
+/* A draft that is made for the run. All functions return 0, or -1 with err set. */
+struct fenced_making {
+	/* Called when the request has proved valid, before the project is scanned. It may start
+	 * something that goes on beside the scan. */
+	int (*begin)(void *context, struct error *err);
+	/* Called after the scan: waits until that is done. */
+	int (*wait)(void *context, struct error *err);
+	/* Makes the draft. before: the plan for the project itself, as it is after the wait.
+	 * *ret_folder belongs to the context. */
+	int (*make)(void *context, struct fence_plan *before, const char **ret_folder,
+		    struct error *err);
+	void *context;
+};
+
 struct fenced_request {
 	const struct fence_spec *spec; /* without an outlet; must outlive the struct fenced */
 	const struct ledger_options
@@ -26,13 +40,14 @@ struct fenced_request {
 	/* The folder of a draft (draft/draft.h), or NULL. The command runs in its view, and this
 	 * process, which must have one thread, stays there. */
 	const char *draft;
-	bool draft_read_only; /* somebody else may be writing to the draft */
-	const char *over;     /* another draft below it, or NULL (struct draft_view) */
-	const char *front;    /* files in place of those below, or NULL (struct draft_view) */
+	const struct fenced_making *making; /* instead of `draft`: a new one; or NULL */
+	bool draft_read_only;               /* somebody else may be writing to the draft */
+	const char *over;  /* another draft below it, or NULL (struct draft_view) */
+	const char *front; /* files in place of those below, or NULL (struct draft_view) */
 	/* For a draft: the index of the project, which is used, or made if it is not complete; or
 	 * NULL. */
 	struct fence_index *index;
-	/* Called, for a draft, with the plan for the project itself, or NULL. */
+	/* Called, for a draft, with each plan for the project itself, or NULL. */
 	void (*before)(const struct fence_plan *plan);
 	/* Called with each plan before it runs, or NULL. */
 	void (*planned)(const struct fence_plan *plan, bool first);
@@ -43,6 +58,7 @@ struct fenced_request {
 struct fenced {
 	struct fence_spec spec;   /* the request's, with the outlet */
 	struct fence_place place; /* found here if the spec has none; valid if `placed` */
+	const char *draft;        /* its folder, or NULL */
 	struct fence_plan before; /* for the project itself; valid if `apart` */
 	bool placed, apart;
 	struct fence_index index; /* of the project, if the request has none */

@@ -1,6 +1,7 @@
 /* Drafts: see op_draft.h. */
 #include "ops/op_draft.h"
 
+#include "draft/draft.h"
 #include "ops/apply_pins.h"
 #include "snapshot/snapshot.h"
 #include "util/buffer.h"
@@ -73,30 +74,25 @@ static int hold_loop(const char *state, struct draft_record *record, struct erro
 
 /* ---- the run ---- */
 
-/* Saves a checkpoint: the base, or the result. */
-static int save(const char *state, const struct draft_record *record, bool ended,
-		int64_t *ret_number, bool *ret_ignored, struct error *err)
+/* Saves the result as a checkpoint. The task is "result", or "rehearse", which also describes what
+ * the draft changes. Returns 0 with the answer, which the caller releases; or -1 with err set. */
+static int save(const char *state, const char *task, struct draft_record *record,
+		json_t **ret_answer, struct error *err)
 {
 	struct snapshot_work work;
-	json_t *answer = NULL;
 	int result;
 
-	snapshot_begin(&work, ended ? "result" : "save", state, record->project, record->id);
-	snapshot_tell(&work, "kind", ended ? "after" : "start");
-	if (ended)
-		snapshot_tell(&work, "draft", record->layers);
-	result = snapshot_run(&work, -1, &answer, err);
+	snapshot_begin(&work, task, state, record->project, record->id);
+	snapshot_tell(&work, "kind", "after");
+	snapshot_tell(&work, "draft", record->layers);
+	result = snapshot_run(&work, -1, ret_answer, err);
 	snapshot_release(&work);
-	if (result == 0) {
-		*ret_number = jsonget_number(answer, "number");
-		*ret_ignored = jsonget_flag(answer, "ignored_changed");
-	}
-	json_decref(answer);
+	if (result == 0)
+		record->result = jsonget_number(*ret_answer, "number");
 	return result;
 }
 
-/* Returns a command as a line for a shell, cut if it is very long. The caller frees it. */
-static char *line_of(char *const *command)
+char *op_draft_line(char *const *command)
 {
 	AUTO_BUFFER struct buffer line = BUFFER_INIT(MOST_COMMAND);
 
@@ -109,129 +105,43 @@ static char *line_of(char *const *command)
 }
 
 /* Opens the draft of a loop; while the loop is running, only for reading. */
-static int open_loop(const struct op_draft_begin_request *request, struct draft_record *record,
-		     struct error *err)
+static int open_loop(const char *state, struct draft_record *record, struct error *err)
 {
-	return hold_loop(request->state, record, err) < 0 && err->status != ERROR_BUSY ? -1 : 0;
+	return hold_loop(state, record, err) < 0 && err->status != ERROR_BUSY ? -1 : 0;
 }
 
-static int open_existing(const struct op_draft_begin_request *request, const char *line,
-			 struct draft_record *record, struct error *err)
+/* Locks the draft of a command, and records that one is running. */
+static int open_own(struct draft_record *record, char *const *command, struct error *err)
 {
-	if (op_draft_find(request->state, request->id, record, err) < 0)
+	if (draft_record_lock(record, err) < 0)
 		return -1;
-	if (strcmp(record->project, request->draft.view.project) != 0)
-		error_with(err, ERROR_INVALID, "draft %s is of another project: %s", record->id,
-			   record->project);
-	else if (record->of_loop && open_loop(request, record, err) == 0)
-		return 0;
-	else if (!record->of_loop && draft_record_lock(record, err) == 0) {
-		free(record->command);
-		record->command = mem_dup(line);
-		record->code = DRAFT_RECORD_NONE;
-		if (draft_record_write(record, err) == 0)
-			return 0;
-	}
-	draft_record_release(record);
-	return -1;
+	free(record->command);
+	record->command = op_draft_line(command);
+	record->code = DRAFT_RECORD_NONE;
+	return draft_record_write(record, err);
 }
 
-/* The base is saved before the draft is made: what the user changes in between may then be in the
- * draft, but is not taken for something that the user has undone. */
-static int fill_new(const struct op_draft_begin_request *request, const struct draft_record *record,
-		    struct draft_made *ret_made, struct error *err)
+enum op_status op_draft_open(const struct op_draft_open_request *request,
+			     struct draft_record *ret_record, struct error *err)
 {
-	struct draft_request draft = request->draft;
-	int64_t base;
-	bool ignored;
-
-	draft.view.folder = record->layers;
-	return save(request->state, record, false, &base, &ignored, err) < 0
-		       ? -1
-		       : draft_make(&draft, ret_made, err);
-}
-
-/* Removes the drafts that nobody needs any more: spent ones that were not used for long. */
-static void remove_spent(const struct op_draft_begin_request *request,
-			 const struct draft_records *all, struct op_draft_made *made)
-{
-	struct error ignored; /* such as another process that uses or removes the same one */
-
-	for (size_t i = 0; request->age_ms && i < all->count; i++) {
-		const struct draft_record *record = &all->items[i];
-
-		if (draft_record_is_spent(record) &&
-		    clock_wall_ms() - record->used_ms >= request->age_ms)
-			made->removed += op_draft_discard(request->state, record->id,
-							  &made->freed_bytes, &ignored) == OP_DONE;
-	}
-}
-
-static int check_room(const struct op_draft_begin_request *request, struct error *err)
-{
-	struct draft_records all;
-	uint64_t bytes;
-
-	if (draft_record_list(request->state, &all, err) < 0)
-		return -1;
-	bytes = draft_records_bytes(&all);
-	draft_records_release(&all);
-	if (!request->most_bytes || bytes <= request->most_bytes)
-		return 0;
-
-	AUTO_FREE char *used = text_size(bytes);
-	AUTO_FREE char *most = text_size(request->most_bytes);
-
-	return error_with(
-		err, ERROR_REFUSED,
-		"drafts use %s, and the limit is %s: discard some first (ringfence drafts "
-		"--all, ringfence clean --older 7d --all), or set --drafts-size",
-		used, most);
-}
-
-/* Makes room for a new draft, or refuses it. */
-static int make_room(const struct op_draft_begin_request *request, struct op_draft_made *made,
-		     struct error *err)
-{
-	struct draft_records all;
-
-	if (draft_record_list(request->state, &all, err) < 0)
-		return -1;
-	remove_spent(request, &all, made);
-	draft_records_release(&all);
-	return check_room(request, err);
-}
-
-static int open_new(const struct op_draft_begin_request *request, const char *line,
-		    struct draft_record *record, struct op_draft_made *made, struct error *err)
-{
-	struct error ignored;
-	uint64_t bytes = 0;
-
-	if (make_room(request, made, err) < 0)
-		return -1;
-	if (draft_record_create(request->state, request->draft.view.project, line, record, err) < 0)
-		return -1;
-	if (fill_new(request, record, &made->draft, err) == 0)
-		return 0;
-	op_drop_checkpoints(request->state, record->project, record->id, &bytes, &ignored);
-	draft_record_remove(record, NULL, &ignored);
-	draft_record_release(record);
-	return -1;
-}
-
-enum op_status op_draft_begin(const struct op_draft_begin_request *request,
-			      struct draft_record *ret_record, struct op_draft_made *ret_made,
-			      struct error *err)
-{
-	AUTO_FREE char *line = line_of(request->command);
+	struct draft_record record;
 	int result;
 
-	*ret_made = (struct op_draft_made){ 0 };
-	result = request->id ? open_existing(request, line, ret_record, err)
-			     : open_new(request, line, ret_record, ret_made, err);
-
-	return result < 0 ? op_status_of(err) : OP_DONE;
+	if (op_draft_find(request->state, request->id, &record, err) < 0)
+		return op_status_of(err);
+	if (strcmp(record.project, request->project) != 0)
+		result = error_with(err, ERROR_INVALID, "draft %s is of another project: %s",
+				    record.id, record.project);
+	else if (record.of_loop)
+		result = open_loop(request->state, &record, err);
+	else
+		result = open_own(&record, request->command, err);
+	if (result < 0) {
+		draft_record_release(&record);
+		return op_status_of(err);
+	}
+	*ret_record = record;
+	return OP_DONE;
 }
 
 static int add_covers(const char *state, const struct draft_record *record,
@@ -287,25 +197,20 @@ int op_draft_find_pins(const char *state, const struct draft_record *record, jso
 	return result;
 }
 
-/* Reads what a draft changes, as apply does. This process is in the view, so it cannot compare with
- * the project as it is now. */
-static int read_changes(const char *state, const struct draft_record *record,
-			struct apply_changes *ret_changes, struct error *err)
+/* Saves the result, and reads what the draft changes, as apply does. This process is in the view,
+ * so it cannot compare with the project as it is now. */
+static int save_and_read(const char *state, struct draft_record *record,
+			 struct op_draft_summary *ret_summary, struct error *err)
 {
-	struct snapshot_work work;
 	json_t *answer = NULL;
 	json_t *pins = NULL;
-	int result;
+	int result = save(state, "rehearse", record, &answer, err);
 
-	snapshot_begin(&work, "describe", state, record->project, record->id);
-	snapshot_tell_number(&work, "from", 0);
-	snapshot_tell_number(&work, "to", record->result);
-	result = snapshot_run(&work, -1, &answer, err);
-	snapshot_release(&work);
 	if (result == 0)
 		result = op_draft_find_pins(state, record, &pins, err);
 	if (result == 0)
-		result = apply_changes_read(answer, pins, ret_changes, err);
+		result = apply_changes_read(answer, pins, &ret_summary->changes, err);
+	ret_summary->ignored = jsonget_flag(answer, "ignored_changed");
 	json_decref(pins);
 	json_decref(answer);
 	return result;
@@ -334,11 +239,9 @@ enum op_status op_draft_end(const char *state, struct draft_record *record, int6
 			    struct op_draft_summary *ret_summary, struct error *err)
 {
 	if (refuse_interrupted(record, err) < 0 ||
-	    save(state, record, true, &record->result, &ret_summary->ignored, err) < 0)
+	    save_and_read(state, record, ret_summary, err) < 0)
 		return op_status_of(err);
 	record->code = code;
-	if (read_changes(state, record, &ret_summary->changes, err) < 0)
-		return op_status_of(err);
 	if (record->of_loop)
 		return OP_DONE;
 	if (!ret_summary->changes.count && !ret_summary->ignored)
@@ -356,7 +259,8 @@ enum op_status op_draft_end(const char *state, struct draft_record *record, int6
  * of its last state. */
 int op_draft_lock(const char *state, struct draft_record *record, struct error *err)
 {
-	bool ignored;
+	json_t *answer = NULL;
+	int result;
 
 	if (!record->of_loop)
 		return draft_record_lock(record, err);
@@ -370,7 +274,9 @@ int op_draft_lock(const char *state, struct draft_record *record, struct error *
 	/* Without its folder, only the last checkpoint is left. */
 	if (access(record->layers, F_OK) < 0 && errno == ENOENT && record->result > 0)
 		return 0;
-	return save(state, record, true, &record->result, &ignored, err);
+	result = save(state, "result", record, &answer, err);
+	json_decref(answer);
+	return result;
 }
 
 /* ---- the list ---- */

@@ -2,42 +2,33 @@
  * Drafts: rehearse a command, list what it has changed, or discard it. op_draft_apply.h takes the
  * changes over.
  *
- *	op_draft_begin()	saves the project as the draft's base, and makes the draft
+ *	op_draft_open()		opens a draft; op_draft_new.h makes one
  *	draft_enter()		(draft/draft.h) then run the command in the fence
  *	op_draft_end()		saves the result; still in the view
  */
 #ifndef OPS_OP_DRAFT_H
 #define OPS_OP_DRAFT_H
 
-#include "draft/draft.h"
 #include "draft/draft_record.h"
 #include "fence/fence_spec.h"
 #include "ops/apply_changes.h"
 #include "ops/op.h"
 
-struct op_draft_begin_request {
+struct op_draft_open_request {
 	const char *state;
-	const char *id;             /* an existing draft, or NULL for a new one */
-	char *const *command;       /* for the record */
-	struct draft_request draft; /* of the project; view.folder is set here */
-	uint64_t most_bytes;        /* of all drafts: no new one is made above this; 0: no limit */
-	int64_t age_ms;             /* a new draft removes spent ones that are older; 0: no limit */
+	const char *id;
+	const char *project;
+	char *const *command; /* for the record */
 };
 
-/* How a new draft was made. */
-struct op_draft_made {
-	struct draft_made draft;
-	size_t removed; /* spent drafts */
-	uint64_t freed_bytes;
-};
+/* Opens a draft for another command, and locks it. That of a running loop is not locked, and may
+ * only be read. Returns OP_NOT_FOUND if there is no such draft, or OP_RUNNING if another command
+ * runs in it. The caller releases the record. */
+enum op_status op_draft_open(const struct op_draft_open_request *request,
+			     struct draft_record *ret_record, struct error *err);
 
-/* Creates a draft, or continues an existing one, and locks it. That of a running loop is not
- * locked: the command may only read it. Returns OP_NOT_FOUND if there is no such draft, or
- * OP_RUNNING if another command runs in it. The caller releases the record. *ret_made is about a
- * new draft, also if this fails. */
-enum op_status op_draft_begin(const struct op_draft_begin_request *request,
-			      struct draft_record *ret_record, struct op_draft_made *ret_made,
-			      struct error *err);
+/* Returns a command as a line for a shell, cut if it is very long. The caller frees it. */
+char *op_draft_line(char *const *command);
 
 /* All that a draft has changed so far. */
 struct op_draft_summary {

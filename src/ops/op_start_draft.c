@@ -60,8 +60,7 @@ static int save_base(const struct op_start_draft_request *request, const char *i
 
 	if (request->from->from.id)
 		return op_start_from_base(request->state, request->from, id, err);
-	snapshot_begin(&work, "save", request->state, request->draft.view.project, id);
-	snapshot_tell(&work, "kind", "start");
+	snapshot_begin(&work, "base", request->state, request->draft.view.project, id);
 	snapshot_tell_number(&work, "ignored", request->checkpoint_ignored);
 	result = snapshot_run(&work, -1, &answer, err);
 	snapshot_release(&work);

@@ -359,6 +359,23 @@ int checkpoint_save(struct snapshot_request *request, struct error *err)
 	return result;
 }
 
+int checkpoint_base(struct snapshot_request *request, struct error *err)
+{
+	struct checkpoint_repo_item made;
+	struct look look = { 0 };
+	bool same;
+	int result;
+
+	request->save.kind = "start";
+	result = save(request, &look, &made, &same, err);
+	if (result == 0 && !same)
+		result = prune_if_needed(request, err);
+	if (result == 0 && look.notice)
+		json_text(&request->json, "notice", look.notice);
+	look_release(&look);
+	return result;
+}
+
 static int write_item(void *context, const struct checkpoint_repo_item *checkpoint,
 		      struct error *err)
 {

@@ -12,6 +12,8 @@
 int checkpoint_begin(struct snapshot_request *request, struct error *err);
 
 int checkpoint_save(struct snapshot_request *request, struct error *err);
+int checkpoint_base(struct snapshot_request *request,
+		    struct error *err); /* the base of a draft: without facts that nobody reads */
 int checkpoint_fork(struct snapshot_request *request,
 		    struct error *err); /* the base of another loop becomes this one's */
 int checkpoint_sync(struct snapshot_request *request, struct error *err);

@@ -46,8 +46,9 @@ struct crossing {
 	struct bare bare;
 };
 
-static int load(struct crossing *at, const char *number, struct node *ret_root, git_oid *ret_tree,
-		struct error *err)
+/* Begins to read the tree of a checkpoint (store/tree_reader.h). */
+static int start(struct crossing *at, const char *number, struct tree_reader *reader,
+		 struct node *ret_root, git_oid *ret_tree, struct error *err)
 {
 	struct snapshot_request *request = at->request;
 	struct checkpoint_repo_item checkpoint;
@@ -56,7 +57,17 @@ static int load(struct crossing *at, const char *number, struct node *ret_root, 
 				 strtoll(number ? number : "0", NULL, 10), &checkpoint, err) < 0)
 		return -1;
 	*ret_tree = checkpoint.tree;
-	return tree_reader_load(&request->repo, &checkpoint.tree, ret_root, err);
+	return tree_reader_start(reader, &request->repo, &checkpoint.tree, ret_root, err);
+}
+
+static int load(struct crossing *at, const char *number, struct node *ret_root, git_oid *ret_tree,
+		struct error *err)
+{
+	struct tree_reader reader;
+
+	return start(at, number, &reader, ret_root, ret_tree, err) < 0
+		       ? -1
+		       : tree_reader_open_all(&reader, ret_root, err);
 }
 
 /* Loads both ends of the changes that cross, and scans the project with the ignored files in them.
@@ -510,21 +521,36 @@ int gate_cross(struct snapshot_request *request, struct error *err)
 	return result;
 }
 
-static int describe_checkpoints(struct crossing *at, struct error *err)
+/* Reads the folders of two checkpoints that differ. */
+static int load_differing(struct crossing *at, struct error *err)
 {
 	const struct snapshot_request *request = at->request;
+	struct tree_reader old, new;
 
-	if (load(at, request->from, &at->present.walk.root, &at->present.tree, err) < 0 ||
-	    load(at, request->to, &at->wanted.walk.root, &at->wanted.tree, err) < 0)
+	if (start(at, request->from, &old, &at->present.walk.root, &at->present.tree, err) < 0 ||
+	    start(at, request->to, &new, &at->wanted.walk.root, &at->wanted.tree, err) < 0)
 		return -1;
-	return describe(at, err);
+	return tree_reader_open_differing(&old, &at->present.walk.root, &new, &at->wanted.walk.root,
+					  err);
 }
 
-int gate_describe(struct snapshot_request *request, struct error *err)
+static int describe_result(struct snapshot_request *request, struct error *err)
 {
 	struct crossing at = { .request = request, .layers.top.folder = -1 };
-	int result = describe_checkpoints(&at, err);
+	AUTO_FREE char *last =
+		mem_format("%lld",
+			   (long long)checkpoint_repo_last(&request->repo, request->look.loop));
+	int result;
 
+	request->from = "0";
+	request->to = last;
+	result = load_differing(&at, err) < 0 ? -1 : describe(&at, err);
+	request->to = NULL;
 	crossing_release(&at);
 	return result;
+}
+
+int gate_rehearse(struct snapshot_request *request, struct error *err)
+{
+	return checkpoint_save(request, err) < 0 ? -1 : describe_result(request, err);
 }

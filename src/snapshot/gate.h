@@ -23,8 +23,8 @@
  * conflicts, or with `dry`. Returns 0, or -1 with err set. */
 int gate_cross(struct snapshot_request *request, struct error *err);
 
-/* Answers in the same way with the changes between the two checkpoints, whatever the project is
- * now. Returns 0, or -1 with err set. */
-int gate_describe(struct snapshot_request *request, struct error *err);
+/* Saves what a draft changes, as checkpoint_save() does, and answers in the same way with all that
+ * it has changed since its base, whatever the project is now. Returns 0, or -1 with err set. */
+int gate_rehearse(struct snapshot_request *request, struct error *err);
 
 #endif

@@ -13,7 +13,7 @@ static const char *const names[] = {
 bool generated_is(const char *name)
 {
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if (strcmp(name, names[i]) == 0)
+		if (*name == *names[i] && strcmp(name, names[i]) == 0)
 			return true;
 	return false;
 }

@@ -101,6 +101,7 @@ static const struct task {
 	const char *needs; /* a required argument, or NULL */
 } tasks[] = {
 	{ "save", checkpoint_save, STORE_AND_REPAIRS },
+	{ "base", checkpoint_base, STORE_AND_REPAIRS },
 	{ "sync", checkpoint_sync },
 	{ "list", checkpoint_list, STORE },
 	{ "recover", checkpoint_begin, STORE_AND_PROJECT },
@@ -119,7 +120,7 @@ static const struct task {
 	{ "fork", checkpoint_fork, STORE, "other" },
 	{ "combine", combine_loop, STORE_AND_PROJECT, "other" },
 	{ "cross", gate_cross, STORE_AND_PROJECT },
-	{ "describe", gate_describe, STORE, "to" },
+	{ "rehearse", gate_rehearse, STORE, "draft" },
 	{ "git-open", open_private, .needs = "folder" },
 	{ "git-look", look_private, .needs = "folder" },
 	{ "git-import", import, .needs = "folder" },

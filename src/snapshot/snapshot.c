@@ -152,6 +152,16 @@ int snapshot_end(struct snapshot_job *job, json_t **ret_answer, struct error *er
 	return result;
 }
 
+void snapshot_cancel(struct snapshot_job *job)
+{
+	if (job->pid) {
+		kill(job->pid, SIGKILL);
+		waitpid(job->pid, NULL, 0);
+	}
+	fd_close(&job->answer);
+	*job = SNAPSHOT_JOB_INIT;
+}
+
 int snapshot_run(const struct snapshot_work *work, int output, json_t **ret_answer,
 		 struct error *err)
 {

@@ -58,6 +58,9 @@ int snapshot_start(const struct snapshot_work *work, int output, int lock,
  */
 int snapshot_end(struct snapshot_job *job, json_t **ret_answer, struct error *err);
 
+/* Kills the task if it is running, and forgets its answer. */
+void snapshot_cancel(struct snapshot_job *job);
+
 /* Starts the task and waits for it. */
 int snapshot_run(const struct snapshot_work *work, int output, json_t **ret_answer,
 		 struct error *err);

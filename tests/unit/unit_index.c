@@ -312,6 +312,121 @@ static void watches(void)
 	dirwalk_remove(AT_FDCWD, project, NULL);
 }
 
+/* ---- change times ---- */
+
+/* Makes an index again until no folder changed just before it was read. */
+static void start_timed(struct fence_index *index)
+{
+	*index = (struct fence_index){ .watch = -1, .timed = true };
+	do {
+		AUTO_FREE char *text = NULL;
+
+		fence_index_clear(index);
+		text = plan_text(index, &(struct fence_patterns){ 0 });
+	} while (index->unsure);
+}
+
+/* Makes an index, changes something, and reports whether the index is still current. */
+static bool stays_current(void (*change)(void))
+{
+	struct fence_index index;
+	bool current;
+
+	start_timed(&index);
+	change();
+	current = fence_index_is_current(&index, project);
+	fence_index_release(&index);
+	return current;
+}
+
+static void change_nothing(void)
+{
+}
+
+static void change_content(void)
+{
+	make_file("a/b/c/main.c");
+}
+
+static void add_secret(void)
+{
+	make_file("a/b/.env");
+}
+
+static void remove_secret(void)
+{
+	AUTO_FREE char *path = path_join(project, "a/b/.env");
+
+	if (unlink(path) < 0)
+		abort();
+}
+
+static void add_to_root(void)
+{
+	make_file(".env");
+}
+
+static void add_to_hidden(void)
+{
+	make_file("secrets/other");
+}
+
+static void close_folder(void)
+{
+	AUTO_FREE char *path = path_join(project, "a/b");
+
+	if (chmod(path, 0700) < 0)
+		abort();
+}
+
+/* Another folder gets the path of one that was scanned. */
+static void exchange(const char *one)
+{
+	AUTO_FREE char *aside = mem_format("%s-aside", one);
+
+	if (rename(one, aside) < 0 || mkdir(one, 0755) < 0)
+		abort();
+}
+
+static void exchange_folder(void)
+{
+	AUTO_FREE char *path = path_join(project, "a");
+
+	exchange(path);
+}
+
+static void exchange_project(void)
+{
+	exchange(project);
+}
+
+static void change_times(void)
+{
+	AUTO_FREE char *aside = mem_format("%s-aside", project);
+	struct fence_index index;
+
+	make_file("a/b/c/main.c");
+	make_file("secrets/key");
+	CHECK("an index is current while nothing changes", stays_current(change_nothing));
+	CHECK("and after a change in a file", stays_current(change_content));
+	CHECK("and after a new file in a hidden folder", stays_current(add_to_hidden));
+	CHECK("but not after a new file in a folder", !stays_current(add_secret));
+	CHECK("nor after a removed one", !stays_current(remove_secret));
+	CHECK("nor after one in the project's own folder", !stays_current(add_to_root));
+	CHECK("nor when a folder has another mode", !stays_current(close_folder));
+	CHECK("nor when another folder has its path", !stays_current(exchange_folder));
+	CHECK("nor when another folder has the project's path", !stays_current(exchange_project));
+	dirwalk_remove(AT_FDCWD, project, NULL);
+	dirwalk_remove(AT_FDCWD, aside, NULL);
+	make_file("new/main.c");
+	index = (struct fence_index){ .watch = -1, .timed = true };
+	free(plan_text(&index, &(struct fence_patterns){ 0 }));
+	CHECK("an index is not relied upon if a folder had changed just before",
+	      index.unsure && !fence_index_is_current(&index, project));
+	fence_index_release(&index);
+	dirwalk_remove(AT_FDCWD, project, NULL);
+}
+
 /* ---- walks ---- */
 
 static enum dirwalk_verdict note(void *context, const struct dirwalk_entry *entry)
@@ -378,6 +493,7 @@ int main(void)
 		return 1;
 	walks();
 	watches();
+	change_times();
 	random_projects();
 	fence_place_release(&place);
 	free(project);

@@ -177,15 +177,45 @@ static int finish(const struct report_file *report, const struct fenced *run, st
 	return code;
 }
 
+/* Opens the draft that the command runs in, if there is one already. */
+static int open_draft(const struct exec_options *opts, struct effective *effective,
+		      struct draft_record *record, struct error *err)
+{
+	if (!opts->in)
+		return 0;
+	if (drafts_open(opts->in, effective, record, err) < 0 ||
+	    op_draft_show_git(effective->place.state, record, &effective->spec, err) < 0)
+		return -1;
+	if (record->lock < 0)
+		notice_format("loop %s is running, so its draft can only be read", record->id);
+	return 0;
+}
+
+/* Saves the result in a draft, or removes a new one in which nothing ran. Returns the exit status.
+ */
+static int leave_draft(const struct exec_options *opts, struct drafts_making *making,
+		       bool run_started, const struct drafts_run *ended, struct error *err)
+{
+	const char *state = opts->effective.place.state;
+	struct draft_record *record = &making->new.record;
+
+	if (opts->draft && !run_started)
+		op_draft_new_abandon(&making->new, state);
+	else if (record->lock >= 0 && (run_started || !record->of_loop))
+		return drafts_leave(state, record, ended, err);
+	return ended->code;
+}
+
 static int load_and_run(struct exec_options *opts, struct error *err)
 {
 	struct effective *effective = &opts->effective;
 	AUTO_FREE char *folder = NULL;
 	AUTO_FREE char *day = NULL;
 	struct ledger_options ledger = { 0 };
-	struct draft_record record = { .lock = -1 };
+	struct drafts_making draft = { .effective = effective, .new = OP_DRAFT_NEW_INIT };
+	const struct fenced_making making = { drafts_begin, drafts_wait, drafts_make, &draft };
+	struct draft_record *record = &draft.new.record;
 	struct drafts_run ended;
-	bool in_draft = opts->draft || opts->in;
 	bool run_started;
 	struct fenced run;
 	int code;
@@ -203,30 +233,23 @@ static int load_and_run(struct exec_options *opts, struct error *err)
 		return cli_fail(err);
 	notice_config(&effective->config, notice_is_general);
 	notice_part(effective);
-	if (in_draft &&
-	    (drafts_begin(opts->in, effective, &record, err) < 0 ||
-	     op_draft_show_git(effective->place.state, &record, &effective->spec, err) < 0))
+	if (open_draft(opts, effective, record, err) < 0)
 		return cli_fail(err);
-	if (in_draft && record.lock < 0)
-		notice_format("loop %s is running, so its draft can only be read", record.id);
 	fenced_run(&(struct fenced_request){ .spec = &effective->spec,
 					     .ledger = &ledger,
-					     .draft = record.layers,
-					     .draft_read_only = in_draft && record.lock < 0,
+					     .draft = record->layers,
+					     .making = opts->draft ? &making : NULL,
+					     .draft_read_only = opts->in && record->lock < 0,
 					     .before = report_before,
 					     .planned = report_plan,
 					     .notice = notice },
 		   &run, err);
-	code = finish(&opts->report, &run, err);
+	ended.code = finish(&opts->report, &run, err);
 	run_started = run.planned;
-	ended.code = code;
 	drafts_hosts(&run.result, &ended.refused);
 	fenced_release(&run);
-	if (in_draft && !run_started && !opts->in)
-		drafts_abandon(effective->place.state, &record);
-	else if (in_draft && record.lock >= 0 && (run_started || !record.of_loop))
-		code = drafts_leave(effective->place.state, &record, &ended, err);
-	draft_record_release(&record);
+	code = leave_draft(opts, &draft, run_started, &ended, err);
+	draft_record_release(record);
 	fence_covers_release(&effective->spec.covers);
 	list_release(&ended.refused);
 	return code;

@@ -347,7 +347,7 @@ static void record(struct scan *scan, const struct dirwalk_entry *entry,
 	if (is_notable(scan, entry, names))
 		fence_index_add(scan->record, entry->path);
 	if (entry->type == DT_DIR && verdict == DIRWALK_ON && !entry->closed)
-		fence_index_watch(scan->record, entry->folder, entry->name);
+		fence_index_add_folder(scan->record, entry->folder, entry->name, entry->path);
 }
 
 static enum dirwalk_verdict visit_entry(void *context, const struct dirwalk_entry *entry)
@@ -471,7 +471,7 @@ static int scan_once(struct scan *scan, int root, const struct list *only, bool 
 	protection->symlinks = &symlinks;
 	if (scan->record) {
 		fence_index_clear(scan->record);
-		fence_index_watch(scan->record, root, "");
+		fence_index_add_folder(scan->record, root, "", "");
 	}
 	result = protection_add_parent_repository(protection, scan->err);
 	if (result == 0)

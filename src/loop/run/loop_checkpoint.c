@@ -11,12 +11,10 @@
 #include "util/mem.h"
 #include "util/text/jsonget.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum { HIDDEN_BYTES = 1 << 19 }; /* the arguments of a program are limited */
@@ -128,16 +126,6 @@ static int record_end(struct supervisor *sup, json_t *answer, const char *failed
 	return record(sup, answer, failed, err);
 }
 
-static void kill_job(struct supervisor *sup)
-{
-	if (!sup->checkpoint.job.pid)
-		return;
-	kill(sup->checkpoint.job.pid, SIGKILL);
-	waitpid(sup->checkpoint.job.pid, NULL, 0);
-	fd_close(&sup->checkpoint.job.answer);
-	sup->checkpoint.job = SNAPSHOT_JOB_INIT;
-}
-
 /* Waits for the process. Returns false if the supervisor is leaving; the process is killed then. */
 static bool await(struct supervisor *sup)
 {
@@ -146,7 +134,7 @@ static bool await(struct supervisor *sup)
 		supervisor_wait(sup, INT64_MAX);
 	sup->checkpoint.awaited = sup->checkpoint.ended = false;
 	if (sup->leaving)
-		kill_job(sup);
+		snapshot_cancel(&sup->checkpoint.job);
 	return !sup->leaving;
 }
 
@@ -431,6 +419,6 @@ void loop_checkpoint_run_begins(struct supervisor *sup)
 
 void loop_checkpoint_run_ended(struct supervisor *sup)
 {
-	kill_job(sup);
+	snapshot_cancel(&sup->checkpoint.job);
 	sup->checkpoint.ended = false;
 }

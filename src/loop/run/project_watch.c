@@ -2,36 +2,20 @@
 #include "loop/run/project_watch.h"
 
 #include "util/file/fd.h"
+#include "util/file/file_system.h"
 #include "util/mem.h"
 
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/mman.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 enum { INDEX_BYTES = 64 << 20 };
 
 /* Others need watches as well: an editor has one for each folder. */
 enum { SHARE = 4 };
-
-/* File systems whose changes all come from this machine. */
-static bool is_local(const char *project)
-{
-	static const unsigned long types[] = { EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC,
-					       TMPFS_MAGIC, F2FS_SUPER_MAGIC };
-	struct statfs status;
-
-	if (statfs(project, &status) < 0)
-		return false;
-	for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-		if ((unsigned long)status.f_type == types[i])
-			return true;
-	return false;
-}
 
 /* Returns how many folders this process may watch. */
 static size_t most_watches(void)
@@ -87,7 +71,7 @@ static void begin_again(struct supervisor_watch *watch, const char *project)
 {
 	reset(watch);
 	watch->index.most = most_watches();
-	if (!watch->off && watch->index.most && is_local(project) &&
+	if (!watch->off && watch->index.most && file_system_is_local(project) &&
 	    look_at_root(project, &watch->root) == 0)
 		watch->index.watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
 }

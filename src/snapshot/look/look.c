@@ -152,37 +152,62 @@ static int write_root(struct look *look, const struct manifest_head *like, struc
 	return pack_add(look->pack, GIT_OBJECT_TREE, tree.data, tree.used, look->tree.id, err);
 }
 
+/* Reads the cache, and starts the thread that compares the project with it. */
+static void use_cache(struct checkpoint_repo *repo, int project, struct look *look)
+{
+	if (!cache_read(repo->folder, &look->cache))
+		return;
+	look->walk.known = &look->cache.root;
+	look->ahead = ahead_start(project, &look->cache.root);
+}
+
+/* Stores the rules of a first scan. The cache may have been made with the same ones. */
+static int settle_rules(struct checkpoint_repo *repo, const struct look_options *options,
+			struct look *look, struct error *err)
+{
+	if (write_rules(repo, options->loop, look, err) < 0)
+		return -1;
+	look->walk.same_rules = look->walk.known &&
+				strcmp(look->cache.rules, look->rules_hash) == 0;
+	return 0;
+}
+
+static int scan_files(struct checkpoint_repo *repo, const struct look_options *options,
+		      struct look *look, struct error *err)
+{
+	bool first;
+
+	if (read_rules(repo, options, look, err) < 0)
+		return -1;
+	first = look->walk.collect || look->notice;
+	look->pack = pack_new(repo, false, NULL);
+	look->walk.rules = look->rules;
+	look->walk.content = (struct content){ .pack = look->pack, .live = options->live };
+	memcpy(look->walk.extra, options->extra, sizeof look->walk.extra);
+	look->walk.same_rules = look->walk.known && !first &&
+				strcmp(look->cache.rules, look->rules_hash) == 0;
+	if (look_walk_scan(&look->walk, err) < 0 || write_root(look, NULL, err) < 0)
+		return -1;
+	/* This cache does not tell which files the rules ignore. */
+	if (look->walk.included)
+		snprintf(look->rules_hash, sizeof look->rules_hash, "+");
+	return first ? settle_rules(repo, options, look, err) : 0;
+}
+
 static int scan_project(struct checkpoint_repo *repo, const struct look_options *options,
 			struct look *look, struct error *err)
 {
 	AUTO_FD project = open(options->project, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	bool first;
 	int result;
 
 	*look = (struct look){ .rules_hash = "-", .reader.repo = repo };
 	if (project < 0)
 		return error_sys(err, "open the project '%s'", options->project);
-	if (read_rules(repo, options, look, err) < 0)
-		return -1;
-	first = look->walk.collect || look->notice;
-	look->pack = pack_new(repo, false, NULL);
 	look->walk.project = project;
-	look->walk.rules = look->rules;
-	look->walk.content = (struct content){ .pack = look->pack, .live = options->live };
-	memcpy(look->walk.extra, options->extra, sizeof look->walk.extra);
-	if (cache_read(repo->folder, &look->cache)) {
-		look->walk.known = &look->cache.root;
-		look->ahead = ahead_start(project, &look->cache.root);
-		look->walk.same_rules = !first && strcmp(look->cache.rules, look->rules_hash) == 0;
-	}
-	result = look_walk_scan(&look->walk, err);
+	use_cache(repo, project, look);
+	result = scan_files(repo, options, look, err);
 	ahead_stop(look->ahead);
-	if (result < 0 || write_root(look, NULL, err) < 0)
-		return -1;
-	/* This cache does not tell which files the rules ignore. */
-	if (look->walk.included)
-		snprintf(look->rules_hash, sizeof look->rules_hash, "+");
-	return first ? write_rules(repo, options->loop, look, err) : 0;
+	return result;
 }
 
 /* ---- trees that no scan has made ---- */

@@ -26,9 +26,11 @@ static bool identify(const struct node *folder, unsigned char ret_id[NODE_ID]);
 
 static void add_text(struct buffer *text, const struct node *node, const unsigned char *id)
 {
+	const char facts[] = { (char)('0' + node->kind),
+			       node->kind == NODE_FILE && node->mode & 0100 ? '1' : '0' };
+
 	buffer_add(text, node->name, strlen(node->name) + 1);
-	buffer_printf(text, "%d%d", (int)node->kind,
-		      (node->mode & 0100) != 0 && node->kind == NODE_FILE);
+	buffer_add(text, facts, sizeof facts);
 	buffer_add(text, id, NODE_ID);
 }
 
