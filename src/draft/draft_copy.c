@@ -261,13 +261,14 @@ static int seed_folder(const struct draft_layer *from, int to, uint64_t *left_ou
 int draft_copy_seed(const char *folder, const char *from, struct error *err)
 {
 	AUTO_FREE char *target = path_join(folder, FILES);
-	AUTO_FD to = draft_kind_open_folder(target, err);
+	AUTO_FD to = open(target, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct draft_layer_root root;
 	uint64_t left_out = 0;
-	int result = to < 0 ? -1 : draft_layer_open(from, &root, err);
+	int result;
 
 	if (to < 0)
-		return -1;
+		return error_sys(err, "open '%s'", target);
+	result = draft_layer_open(from, &root, err);
 	if (result == 0)
 		result = seed_folder(&root.top, to, &left_out, err);
 	draft_layer_release(&root);
