@@ -49,6 +49,7 @@ static struct fence_spec full = {
 	true,
 	word,
 	(const struct fence_plan *)word,
+	(const struct fence_made *)word,
 	(struct fence_index *)word,
 	true,
 	word,

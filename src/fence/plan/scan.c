@@ -195,12 +195,21 @@ struct special {
 	bool put_aside; /* by an earlier sweep */
 };
 
+/* In a draft, a name alone hides nothing that a command has made there. */
+static bool is_own(const struct scan *scan, const struct dirwalk_entry *entry)
+{
+	AUTO_FREE char *path = scan->draft ? path_join(scan->protection.root, entry->path) : NULL;
+
+	return path && protection_is_own(scan->protection.plan, path);
+}
+
 static bool is_secret(struct scan *scan, const struct dirwalk_entry *entry,
 		      const struct names_found *names)
 {
 	if (!names_secret(names) || entry->type == DT_LNK)
 		return names_secret(names);
-	return secret_file(names, entry->folder, entry->name, &scan->protection.look_budget);
+	return !is_own(scan, entry) &&
+	       secret_file(names, entry->folder, entry->name, &scan->protection.look_budget);
 }
 
 static bool is_put_aside(const struct dirwalk_entry *entry)
@@ -216,7 +225,7 @@ static struct special classify(struct scan *scan, const struct dirwalk_entry *en
 
 	if (special.ignored)
 		special.names.by[NAMES_SECRET] = special.ignored;
-	special.secret = is_secret(scan, entry, &special.names);
+	special.secret = special.ignored || is_secret(scan, entry, &special.names);
 	special.executed = scan_executed(&special.names, entry);
 	special.put_aside = is_put_aside(entry);
 	return special;
