@@ -99,6 +99,7 @@ static const struct member {
 	OF_A_RUN(draft),
 	OF_A_RUN(layers),
 	OF_A_RUN(before),
+	OF_A_RUN(made),
 	OF_A_RUN(index),
 	STORED(read_only),
 	STORED(read_only_origin),
