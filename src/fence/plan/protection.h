@@ -77,6 +77,11 @@ void protection_add_original(struct fence_plan *plan, const struct fence_plan *b
  * has at that path. */
 bool protection_is_own(const struct fence_plan *plan, const char *path);
 
+/* Where root lends its files to the command: hides folders as a whole that the command may not
+ * enter, if there is a rule for something in them. The fence could not be verified there from
+ * inside. A plain user cannot look into such folders, and hides all of them. */
+void protection_hide_closed(struct fence_plan *plan);
+
 /* Protects files that the home folder's configuration, programs and credentials lead to. Returns 0,
  * or -1 with err set. */
 int protection_add_home(struct fence_plan *plan, const struct home *names, struct error *err);
