@@ -109,6 +109,24 @@ def test_a_folder_of_secrets_that_the_user_makes_where_a_command_has_one_stays_h
     expect(t.exists("secrets/users"), "the user's file is there")
 
 
+@cases("after", "instead")
+def test_a_folder_of_secrets_that_the_user_makes_meanwhile_is_hidden_where_it_was_moved(t, when):
+    """The files in it have ordinary names: only the folder tells, and a command has made that."""
+    move = ("import os; os.makedirs('conf/secrets/own'); os.rename('secrets/plain', 'conf/secrets/plain'); "
+            "os.rename('secrets/folder', 'conf/secrets/folder'); open('conf/secrets/own/x', 'w').write('mine\\n')")
+    if when == "instead":
+        move = "import os; os.mkdir('conf'); os.rename('secrets', 'conf/secrets'); os.mkdir('conf/secrets/own'); open('conf/secrets/own/x', 'w').write('mine\\n')"
+
+    def put():
+        t.write("secrets/plain", "very-secret\n")
+        t.write("secrets/folder/plain", "very-secret\n")
+
+    opts = beside(t, f'python3 -c "{move}"', put)
+    t.run(["rm", "-r", t.path("secrets")])
+    equal(read(t, opts, "conf/secrets/plain", "conf/secrets/folder/plain"), "", "what the next command reads")
+    equal(read(t, opts, "conf/secrets/own/x"), "mine\n", "what it reads of its own")
+
+
 @cases("server.key", "conf/real")
 def test_a_secret_of_the_user_at_the_same_path_hides_the_one_of_the_command(t, name):
     """The user's tools would read it there, and so a check would, if it were shown."""
@@ -143,5 +161,6 @@ def test_a_command_cannot_forge_whose_file_it_is(t, name):
 
 globals().update(in_copies({name: function for name, function in globals().items() if name.startswith("test_")},
                            test_a_secret_that_the_user_makes_meanwhile_is_hidden_from_the_next_command_wherever_it_was_moved,
+                           test_a_folder_of_secrets_that_the_user_makes_meanwhile_is_hidden_where_it_was_moved,
                            test_a_folder_of_secrets_that_the_user_makes_where_a_command_has_one_stays_hidden,
                            test_a_command_cannot_forge_whose_file_it_is))
