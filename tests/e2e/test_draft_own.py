@@ -67,6 +67,13 @@ def test_what_is_applied_is_the_users_and_hidden(t):
     lacks(loop.ringfence("diff", ident).err, "rror", "the diff")
 
 
+def test_the_fence_has_no_limit_for_them(t):
+    """A fence holds 5,000 hidden paths."""
+    loop = begin(t, {"1": "mkdir many; cd many; seq 5100 | sed 's/$/.key/' | xargs touch; cd ..", "2": "edit done yes"})
+    run(loop, "--check", "test -r many/5100.key && ! test -r .env")
+    equal(loop.status()["used"], 2, "the iterations")
+
+
 def test_run_apply_takes_over_keys_without_a_yes(t):
     loop = begin(t, {"1": "edit server.key generated; edit done yes"})
     run(loop, "--apply")
