@@ -236,10 +236,13 @@ int copied_read(int folder, const char *name, struct copied *ret_copied, struct 
 	AUTO_BUFFER struct buffer bytes = BUFFER_INIT(MOST_BYTES);
 	struct reading reading;
 	struct header header;
+	struct stat status;
 
 	*ret_copied = (struct copied){ 0 };
-	if (fd_read_file(folder, name, &bytes) < 0)
+	if (fd_read_file(folder, name, &bytes) < 0 || fstatat(folder, name, &status, 0) < 0)
 		return error_sys(err, "read the record of the copy");
+	ret_copied->written_ns = (int64_t)status.st_ctim.tv_sec * 1000000000 +
+				 status.st_ctim.tv_nsec;
 	reading = (struct reading){ bytes.data, bytes.used };
 	ret_copied->names = bytes.data;
 	bytes.data = NULL;

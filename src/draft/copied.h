@@ -24,7 +24,8 @@ struct copied_entry {
 
 struct copied {
 	struct copied_entry top;
-	bool timed; /* every change of a file on this file system changes its time */
+	bool timed;         /* every change of a file on this file system changes its time */
+	int64_t written_ns; /* when the record was written: all that was copied is older */
 	struct copied_emptied {
 		uint64_t inode;
 		char *path; /* that it had when it was copied */

@@ -261,13 +261,14 @@ static int seed_folder(const struct draft_layer *from, int to, uint64_t *left_ou
 int draft_copy_seed(const char *folder, const char *from, struct error *err)
 {
 	AUTO_FREE char *target = path_join(folder, FILES);
-	AUTO_FD to = draft_kind_open_folder(target, err);
+	AUTO_FD to = open(target, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct draft_layer_root root;
 	uint64_t left_out = 0;
-	int result = to < 0 ? -1 : draft_layer_open(from, &root, err);
+	int result;
 
 	if (to < 0)
-		return -1;
+		return error_sys(err, "open '%s'", target);
+	result = draft_layer_open(from, &root, err);
 	if (result == 0)
 		result = seed_folder(&root.top, to, &left_out, err);
 	draft_layer_release(&root);
@@ -350,4 +351,35 @@ enum draft_layer_state draft_copy_look(const struct draft_layer *at, const char 
 	ret_inner->folder = openat(at->folder, name,
 				   O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	return ret_inner->folder < 0 ? DRAFT_LAYER_OWN : DRAFT_LAYER_FOLDER;
+}
+
+static const struct copied_entry *find_copied(const struct copied_entry *folder, const char *path)
+{
+	AUTO_FREE char *names = mem_dup(path);
+
+	for (char *rest = names, *name; folder && (name = strsep(&rest, "/"));)
+		folder = copied_find(folder, name);
+	return folder;
+}
+
+/* A file that is younger than the record was made in the draft, wherever it is now: nobody can set
+ * the time of birth. An older one is the project's, and may have been moved, unless it is where it
+ * was. */
+enum draft_maker draft_copy_maker(const struct draft_layer_root *root, const char *path)
+{
+	AUTO_FD fd = fd_openat2(root->top.folder, path, O_PATH | O_NOFOLLOW, 0,
+				RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+	const struct copied_entry *copied = find_copied(root->top.copied, path);
+	struct statx status;
+
+	if (fd < 0 || statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &status) < 0 ||
+	    draft_layer_emptied(&root->top, status.stx_ino, path))
+		return DRAFT_MAKER_UNKNOWN;
+	if (status.stx_mask & STATX_BTIME &&
+	    status.stx_btime.tv_sec * INT64_C(1000000000) + status.stx_btime.tv_nsec >
+		    root->copied.written_ns)
+		return DRAFT_MAKER_COMMAND;
+	return copied && !copied->is_folder && copied->inode == status.stx_ino
+		       ? DRAFT_MAKER_COMMAND
+		       : DRAFT_MAKER_UNKNOWN;
 }

@@ -22,7 +22,8 @@ static const struct draft_kind kinds[] = {
 	  .seed = draft_##id##_seed,       \
 	  .show = draft_##id##_show,       \
 	  .open = draft_##id##_open,       \
-	  .look = draft_##id##_look },
+	  .look = draft_##id##_look,       \
+	  .maker = draft_##id##_maker },
 	DRAFT_KINDS(KIND)
 #undef KIND
 };

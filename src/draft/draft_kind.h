@@ -13,6 +13,16 @@ enum draft_layer_state {
 	DRAFT_LAYER_OWN     /* made, replaced, changed or deleted, with everything below it */
 };
 
+/* Where the entry at a path of a draft comes from. */
+enum draft_maker {
+	DRAFT_MAKER_COMMAND,        /* a command made it */
+	DRAFT_MAKER_COMMAND_MERGED, /* a command made the folder, which shows what is below as well
+				     */
+	DRAFT_MAKER_COPIED,         /* a file or folder of the project, or of a layer below */
+	DRAFT_MAKER_BELOW,          /* the draft has nothing there: it is what is below */
+	DRAFT_MAKER_UNKNOWN
+};
+
 /* A folder of a draft. */
 struct draft_layer {
 	int folder; /* descriptor of the upper layer's folder, or of the copy's */
@@ -22,6 +32,7 @@ struct draft_layer {
 
 struct draft_layer_root {
 	const struct draft_kind *kind;
+	bool privileged; /* real root mounted the layer: its marks are other attributes */
 	struct copied copied;
 	struct draft_layer top;
 };
@@ -43,6 +54,9 @@ struct draft_kind {
 	/* Reports what the draft has changed: see draft_layer_enter(). */
 	enum draft_layer_state (*look)(const struct draft_layer *at, const char *name,
 				       struct draft_layer *ret_inner);
+	/* Reports where the entry at a path comes from (draft_own.h). Of a symlink, the answer has
+	 * no meaning. */
+	enum draft_maker (*maker)(const struct draft_layer_root *root, const char *path);
 };
 
 #define DRAFT_KIND_ID(id, mark, layered) DRAFT_KIND_##id,
@@ -73,7 +87,8 @@ int draft_kind_lend(const struct draft_view *view, const char *path, struct erro
 	int draft_##id##_open(const char *folder, struct draft_layer_root *root,                 \
 			      struct error *err);                                                \
 	enum draft_layer_state draft_##id##_look(const struct draft_layer *at, const char *name, \
-						 struct draft_layer *ret_inner);
+						 struct draft_layer *ret_inner);                 \
+	enum draft_maker draft_##id##_maker(const struct draft_layer_root *root, const char *path);
 DRAFT_KINDS(DRAFT_KIND_DECLARE)
 #undef DRAFT_KIND_DECLARE
 

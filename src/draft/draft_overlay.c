@@ -293,3 +293,42 @@ enum draft_layer_state draft_overlay_look(const struct draft_layer *at, const ch
 	ret_inner->folder = fd_steal(&folder);
 	return DRAFT_LAYER_FOLDER;
 }
+
+/* Returns whether overlayfs has marked an entry, or -1 with errno. A command cannot: overlayfs
+ * refuses these names, or stores them under others. */
+static int has_mark(const struct draft_layer_root *root, const char *link, const char *name,
+		    char *ret_value)
+{
+	AUTO_FREE char *attribute = mem_format("%s.overlay.%s",
+					       root->privileged ? "trusted" : "user", name);
+	char value[LAYERS_BYTES] = { 0 };
+
+	if (getxattr(link, attribute, value, sizeof value) < 0)
+		return errno == ENODATA ? 0 : -1;
+	*ret_value = *value;
+	return 1;
+}
+
+/* Overlayfs marks what it copies from a lower layer with its origin, which may be unknown. It does
+ * not mark a file with several names. */
+enum draft_maker draft_overlay_maker(const struct draft_layer_root *root, const char *path)
+{
+	AUTO_FD fd = fd_openat2(root->top.folder, path, O_PATH | O_NOFOLLOW, 0,
+				RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+	char link[32];
+	struct stat status;
+	char value = 0;
+	int copied;
+
+	if (fd < 0)
+		return errno == ENOENT ? DRAFT_MAKER_BELOW : DRAFT_MAKER_UNKNOWN;
+	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+	copied = has_mark(root, link, "origin", &value);
+	if (copied < 0 || fstat(fd, &status) < 0 || S_ISCHR(status.st_mode))
+		return DRAFT_MAKER_UNKNOWN;
+	if (copied || !S_ISDIR(status.st_mode))
+		return copied ? DRAFT_MAKER_COPIED : DRAFT_MAKER_COMMAND;
+	return has_mark(root, link, "opaque", &value) == 1 && value == 'y'
+		       ? DRAFT_MAKER_COMMAND
+		       : DRAFT_MAKER_COMMAND_MERGED;
+}

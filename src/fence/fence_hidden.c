@@ -2,8 +2,10 @@
 #include "fence/fence_hidden.h"
 
 #include "fence/fence_plan.h"
+#include "fence/plan/names.h"
 #include "util/file/path.h"
 
+#include <dirent.h>
 #include <string.h>
 
 void fence_hidden_list(const struct fence_spec *spec, struct list *ret_paths)
@@ -25,4 +27,18 @@ void fence_hidden_list(const struct fence_spec *spec, struct list *ret_paths)
 			list_add(ret_paths, rule->path + size + 1);
 	}
 	fence_plan_release(&plan);
+}
+
+const char *fence_hidden_name(const char *path)
+{
+	static const enum names_class classes[] = { NAMES_SECRET, NAMES_SECRET_OR_CERTIFICATE };
+	const struct names_found above = names_above("", path);
+	const struct names_found last = names_find("", path, DT_REG);
+
+	if (above.by[NAMES_SECRET])
+		return above.by[NAMES_SECRET];
+	for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
+		if (last.by[classes[i]])
+			return last.by[classes[i]];
+	return NULL;
 }

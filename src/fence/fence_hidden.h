@@ -12,4 +12,8 @@
  */
 void fence_hidden_list(const struct fence_spec *spec, struct list *ret_paths);
 
+/* Returns who reads a secret with the name of this path, or of a folder above it, or NULL. Names
+ * for which the content decides do not count, unless most such files hold one (*.pem). */
+const char *fence_hidden_name(const char *path);
+
 #endif

@@ -395,6 +395,7 @@ static int make_rules(struct fence_plan *plan, struct error *err)
 		return -1;
 	if (plan->spec->before)
 		protection_add_original(plan, plan->spec->before);
+	protection_hide_closed(plan);
 	ruleset_drop_weak(plan);
 	if (cover_add(plan, err) < 0)
 		return -1;

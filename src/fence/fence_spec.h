@@ -72,6 +72,13 @@ struct fence_covers {
 	size_t count;
 };
 
+/* Knows what the commands of a draft have made: nothing is hidden there because of its name. */
+struct fence_made {
+	/* Reports whether they made the entry at a path of the project. */
+	bool (*has)(const void *own, const char *path);
+	const void *own;
+};
+
 struct fence_index;
 struct fence_place;
 struct fence_plan;
@@ -91,7 +98,8 @@ struct fence_spec {
 	/* In a view: the plan that was made outside, which says what the project itself protects.
 	 * Otherwise NULL. */
 	const struct fence_plan *before;
-	struct fence_index *index; /* of the project (fence_index.h), or NULL */
+	const struct fence_made *made; /* in a view; or NULL: by nobody */
+	struct fence_index *index;     /* of the project (fence_index.h), or NULL */
 	bool read_only;
 	const char *read_only_origin; /* the option or file and line that set read_only, or NULL */
 	bool denials;                 /* report and explain denials */

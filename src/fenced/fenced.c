@@ -106,6 +106,11 @@ static void index_view(const struct fenced_request *request, struct fenced *run)
 	list_release(&layers);
 }
 
+static bool is_own(const void *own, const char *path)
+{
+	return draft_own_has(own, path);
+}
+
 /* Plans for the project itself. making: begins before the scan, or NULL. */
 static int plan_project(const struct fenced_request *request, struct fenced *run,
 			const struct fenced_making *making, struct error *err)
@@ -162,9 +167,11 @@ static int show_draft(const struct fenced_request *request, struct fenced *run, 
 	view.writable = !request->draft_read_only;
 	view.over = request->over;
 	view.front = request->front;
-	if (draft_enter(&view, err) < 0)
+	if (draft_own_open(&view, &run->own, err) < 0 || draft_enter(&view, err) < 0)
 		return -1;
 	run->spec.before = &run->before;
+	run->made_in_draft = (struct fence_made){ is_own, run->own };
+	run->spec.made = &run->made_in_draft;
 	run->spec.layers = draft_is_layered(run->draft) ? run->draft : NULL;
 	return 0;
 }
@@ -356,6 +363,7 @@ void fenced_release(struct fenced *run)
 	list_release(&run->made);
 	if (run->apart)
 		fence_plan_release(&run->before);
+	draft_own_free(run->own);
 	fence_index_release(&run->index);
 	fence_index_release(&run->view_index);
 	if (run->placed)

@@ -10,6 +10,7 @@
 #define FENCED_FENCED_H
 
 #include "draft/draft.h"
+#include "draft/draft_own.h"
 #include "fence/fence.h"
 #include "fence/fence_index.h"
 #include "fence/fence_place.h"
@@ -63,6 +64,8 @@ struct fenced {
 	bool placed, apart;
 	struct fence_index index; /* of the project, if the request has none */
 	struct fence_index view_index;
+	struct draft_own *own; /* of the draft, or NULL */
+	struct fence_made made_in_draft;
 	struct fence_plan plan; /* of the last try; valid if `planned` */
 	struct fence_result result;
 	struct ledger_news news; /* the use of models; valid if `metered` */

@@ -1,6 +1,7 @@
 /* Changes that apply makes in a project: see apply_changes.h. */
 #include "ops/apply_changes.h"
 
+#include "fence/fence_hidden.h"
 #include "ops/apply_pins.h"
 #include "ops/apply_question.h"
 #include "util/mem.h"
@@ -35,11 +36,17 @@ static enum apply_changes_status status_of(const char *word)
 	return APPLY_CHANGES_MODIFIED;
 }
 
+static bool is_deleted(const struct apply_changes_item *item)
+{
+	return item->status == APPLY_CHANGES_DELETED;
+}
+
 static void read_item(const json_t *change, const json_t *pins, const struct apply_targets *targets,
 		      struct apply_changes_item *item)
 {
 	const char *from = jsonget_string(change, "from");
 	const char *pinned = apply_pins_why(pins, jsonget_text(change, "path"));
+	const char *secret = fence_hidden_name(jsonget_text(change, "path"));
 	bool ci = false;
 
 	*item = (struct apply_changes_item){
@@ -60,11 +67,14 @@ static void read_item(const json_t *change, const json_t *pins, const struct app
 							.executed = item->why && !ci,
 							.ci = item->why && ci,
 							.pinned = pinned,
+							.secret = secret && !is_deleted(item),
 							.ignored = jsonget_flag(change, "ignored"),
 							.binary = item->binary,
 							.bytes = item->bytes });
 	if (item->group == PATH_GROUP_PINNED)
 		item->why = mem_dup(pinned);
+	if (item->group == PATH_GROUP_SECRET)
+		item->why = mem_dup(secret);
 }
 
 int apply_changes_read(const json_t *answer, const json_t *pins, struct apply_changes *ret_changes,

@@ -14,6 +14,7 @@ static const struct {
 	[PATH_GROUP_EXECUTED] = { "executed", "executed by this machine", true },
 	[PATH_GROUP_CI] = { "ci", "run in CI", true },
 	[PATH_GROUP_PINNED] = { "pinned", "pinned, changed by the agent", true },
+	[PATH_GROUP_SECRET] = { "secrets", "names of secrets", false },
 	[PATH_GROUP_DEPENDENCIES] = { "dependencies", "dependencies and lockfiles", false },
 	[PATH_GROUP_CONFIGURATION] = { "configuration", "configuration", false },
 	[PATH_GROUP_TESTS] = { "tests", "tests", false },
@@ -319,6 +320,8 @@ enum path_group path_group_of(const char *path, const struct path_group_facts *f
 		return PATH_GROUP_CI;
 	if (facts->pinned)
 		return PATH_GROUP_PINNED;
+	if (facts->secret)
+		return PATH_GROUP_SECRET;
 	if (facts->ignored)
 		return PATH_GROUP_IGNORED;
 	by_name = group_of_name(path);

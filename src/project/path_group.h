@@ -4,7 +4,8 @@
  *
  * A path belongs to exactly one group, by its name and a few facts. Files that this machine
  * executes come first, then those that CI runs, then those that decide whether work is good, then
- * those that git ignores; a lockfile is a dependency even if it is large.
+ * those with names of secrets, then those that git ignores; a lockfile is a dependency even if it
+ * is large.
  */
 #ifndef PROJECT_PATH_GROUP_H
 #define PROJECT_PATH_GROUP_H
@@ -18,6 +19,7 @@ enum path_group {
 	PATH_GROUP_EXECUTED, /* run or obeyed by a tool of this machine */
 	PATH_GROUP_CI,       /* run or obeyed after a push */
 	PATH_GROUP_PINNED,   /* a loop is checked by them, as they were before (pins.h) */
+	PATH_GROUP_SECRET,   /* files with such names often hold one */
 	PATH_GROUP_DEPENDENCIES,
 	PATH_GROUP_CONFIGURATION,
 	PATH_GROUP_TESTS,
@@ -32,7 +34,7 @@ enum path_group {
 enum { PATH_GROUP_LARGE_BYTES = 1 << 20 };
 
 struct path_group_facts {
-	bool executed, ci, pinned, ignored, binary;
+	bool executed, ci, pinned, secret, ignored, binary;
 	uint64_t bytes;
 };
 

@@ -176,10 +176,20 @@ def test_the_branch_is_whole_if_the_agent_removed_its_index(t):
 @needs("git")
 def test_files_that_the_fence_hides_are_named_if_they_are_not_in_the_branch(t):
     """Those of an earlier commit stay in it, and so do files in a folder that is hidden."""
-    loop, repo = begin(t, {"1": "edit .env.local 1; mkdir .aws; edit .aws/credentials 1; git add -A; git commit -q -m one", "2": "edit .envrc 2; edit new 2; edit done yes"})
+    loop, repo = begin(t, {"1": "edit local.txt 1; mkdir private; edit private/x 1; git add -A; git commit -q -m one", "2": "edit late.txt 2; edit new 2; edit done yes"})
+    loop.write(".ringfenceignore", "l*.txt\nprivate\n")
     ident = run(loop)
-    equal(changed(repo, ident), ["A\t.aws/credentials", "A\t.env.local", "A\tdone", "A\tnew"], "the branch")
-    contains(loop.status()["uncommitted"], "not in the branch: the fence hides these files from git: .env.local .envrc", "what is said")
+    equal(changed(repo, ident), ["A\t.ringfenceignore", "A\tdone", "A\tlocal.txt", "A\tnew", "A\tprivate/x"], "the branch")
+    contains(loop.status()["uncommitted"], "not in the branch: the fence hides these files from git: local.txt late.txt", "what is said")
+
+
+@needs("git")
+def test_what_the_agent_made_is_in_the_branch_also_with_names_of_secrets(t):
+    loop, repo = begin(t, {"1": "edit .env.local 1; mkdir .aws; edit .aws/credentials 1; git add -A; git commit -q -m one",
+                           "2": "edit .env.local 2; git commit -q -a -m two; edit server.key 2; edit done yes"})
+    ident = run(loop)
+    equal(changed(repo, ident), ["A\t.aws/credentials", "A\t.env.local", "A\tdone", "A\tserver.key"], "the branch")
+    equal(loop.status().get("uncommitted"), None, "what is said")
 
 
 # Rolling back, and ending without a supervisor

@@ -1,12 +1,13 @@
 """Unusual names, folders and environments: it works or says why not, and never leaves a silent hole."""
 
 import contextlib
+import json
 import os
 import pwd
 import subprocess
 
 from harness import (cases, contains, denied_inside_allowed_outside, equal, expect, lacks,
-                     refused_before_start, user_only)
+                     refused_before_start, root_only, user_only)
 from harness import kernel
 
 ODD_NAMES = ("with space", "quote'", 'double"quote', "new\nline", "esc\x1b[31m", "ünïcödé ☃", "-dash",
@@ -204,6 +205,42 @@ def test_a_folder_that_cannot_be_read_is_hidden(t):
     equal(result.out, "ran\n", "what was read inside", result)
     contains(result.err, "hidden because it cannot be scanned", "the notice")
     equal(t.read("closed/.env"), "the secret", "the control")
+
+
+@root_only
+@cases(*((opts, mode) for opts in ((), ("--draft",), ("--draft", "--draft-kind", "copy")) for mode in ("000", "400", "644")))
+def test_root_hides_a_folder_that_the_command_cannot_enter_if_something_in_it_is_protected(t, opts, mode):
+    """Root can look into it, and the command could open it: it owns what root lends."""
+    t.write("outer/closed/.env", "the secret")
+    t.write("outer/closed/inner/.env", "the secret")
+    t.write("outer/shown", "shown\n")
+    t.write("plain/file", "plain\n")
+    os.chmod(t.path("outer/closed"), int(mode, 8))
+    os.chmod(t.path("plain"), int(mode, 8))
+    result = t.sh("chmod 700 outer/closed plain; cat outer/closed/.env outer/closed/inner/.env outer/shown plain/file", opts=opts)
+    equal(result.out, "shown\nplain\n", "what was read inside", result)
+    if "copy" not in opts:  # a copy of the folder is empty
+        contains(result.err, f"hidden because the command cannot enter it, and it contains protected files: {t.path('outer/closed')}\n", "the notice")
+    equal(t.read("outer/closed/.env"), "the secret", "the control")
+
+
+@root_only
+def test_root_shows_what_is_named_in_a_folder_that_the_command_cannot_enter(t):
+    t.write("closed/.env", "the secret")
+    t.write("closed/shown", "shown\n")
+    os.chmod(t.path("closed"), 0)
+    result = t.sh("cat closed/shown; cat closed/.env", opts=("--read", t.path("closed/shown")))
+    equal(result.out, "shown\n", "what was read inside", result)
+
+
+@root_only
+def test_a_command_that_closes_a_folder_of_its_draft_does_not_stop_the_next_one(t):
+    t.write("conf/.env", "the secret")
+    t.write("conf/other", "other\n")
+    equal(t.sh("chmod 000 conf; echo closed", opts=("--draft",)).out, "closed\n", "the first command")
+    draft = json.loads(t.run([t.ringfence, "drafts", "--json"]).out)["drafts"][-1]["id"]
+    result = t.sh("echo ran; chmod 700 conf; cat conf/.env", opts=("--in", draft))
+    equal(result.out, "ran\n", "the next command", result)
 
 
 def test_a_deep_tree_works(t):

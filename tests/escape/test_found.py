@@ -76,11 +76,7 @@ def test_a_secret_in_a_folder_without_rights_is_hidden(t, mode):
     os.chmod(t.path("private"), mode)
     result = t.sh("echo ran; chmod 700 private; cat private/.env")
     os.chmod(t.path("private"), 0o700)
-    if t.identity == "root":  # inside it is somebody else, who cannot look into the folder to check the rule
-        equal((result.code, result.out), (125, ""), "nothing runs", result)
-        contains(result.err, "check the rule for", "the reason")
-    else:
-        equal(result.out, "ran\n", "what was read", result)
+    equal(result.out, "ran\n", "what was read", result)
     equal(t.read("private/.env"), "the secret", "the control")
 
 

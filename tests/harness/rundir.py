@@ -53,7 +53,8 @@ def mount_disk(folder):
         image = os.path.join(folder, "disk")
         with open(image, "wb") as file:
             file.truncate(DISK_BYTES)
-        for argv in (["mkfs.ext4", "-q", "-F", "-m0", "-E", "lazy_itable_init=1,nodiscard", image],
+        # Two projects of a hundred thousand files, and a copy of one, have more than the usual number of inodes.
+        for argv in (["mkfs.ext4", "-q", "-F", "-m0", "-i", "4096", "-E", "lazy_itable_init=1,nodiscard", image],
                      ["mount", "-o", "loop,discard,noinit_itable", image, folder]):
             subprocess.run(argv, env=ADMIN, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                            stderr=subprocess.DEVNULL, check=True)

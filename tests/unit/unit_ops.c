@@ -390,17 +390,22 @@ static void grouping(void)
 	CHECK("settings and build files are configuration", are_named(PATH_GROUP_CONFIGURATION));
 	CHECK("everything else is source", are_named(PATH_GROUP_SOURCE));
 	CHECK("a file that this machine executes is in that group, whatever else it is",
-	      decides(&(struct path_group_facts){ true, true, true, true, true, UINT64_MAX },
+	      decides(&(struct path_group_facts){ true, true, true, true, true, true, UINT64_MAX },
 		      PATH_GROUP_EXECUTED, PATH_GROUP_COUNT));
 	CHECK("a file that CI runs comes next",
-	      decides(&(struct path_group_facts){ false, true, true, true, true, UINT64_MAX },
+	      decides(&(struct path_group_facts){ false, true, true, true, true, true, UINT64_MAX },
 		      PATH_GROUP_CI, PATH_GROUP_COUNT));
-	CHECK("then a pinned file",
-	      decides(&(struct path_group_facts){ false, false, true, true, true, UINT64_MAX },
-		      PATH_GROUP_PINNED, PATH_GROUP_COUNT));
-	CHECK("then an ignored file",
-	      decides(&(struct path_group_facts){ false, false, false, true, true, UINT64_MAX },
-		      PATH_GROUP_IGNORED, PATH_GROUP_COUNT));
+	CHECK("then a pinned file", decides(&(struct path_group_facts){ false, false, true, true,
+									true, true, UINT64_MAX },
+					    PATH_GROUP_PINNED, PATH_GROUP_COUNT));
+	CHECK("then a file with a name of secrets",
+	      decides(&(struct path_group_facts){ false, false, false, true, true, true,
+						  UINT64_MAX },
+		      PATH_GROUP_SECRET, PATH_GROUP_COUNT));
+	CHECK("then an ignored file", decides(&(struct path_group_facts){ .ignored = true,
+									  .binary = true,
+									  .bytes = UINT64_MAX },
+					      PATH_GROUP_IGNORED, PATH_GROUP_COUNT));
 	CHECK("a large file is large, also a binary one, unless it is a dependency",
 	      decides(&(struct path_group_facts){ .binary = true, .bytes = 1 << 20 },
 		      PATH_GROUP_LARGE, PATH_GROUP_DEPENDENCIES));

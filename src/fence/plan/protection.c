@@ -111,7 +111,8 @@ static bool protect_target(struct protection *protection, const char *path, bool
 		return false;
 	if (executed && protection_exempts(plan, real, path))
 		return false;
-	secret = names && secret_file(names, AT_FDCWD, real, &protection->look_budget);
+	secret = names && !protection_is_own(plan, real) &&
+		 secret_file(names, AT_FDCWD, real, &protection->look_budget);
 	if (!executed && !secret)
 		return false;
 	if (executed)

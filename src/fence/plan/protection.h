@@ -72,6 +72,16 @@ int protection_add_parent_repository(struct protection *protection, struct error
  * there. */
 void protection_add_original(struct fence_plan *plan, const struct fence_plan *before);
 
+/* In a draft: reports whether commands of the draft have made what is at a real path. No secret of
+ * the user is in it, and its name hides nothing; protection_add_original() hides what the project
+ * has at that path. */
+bool protection_is_own(const struct fence_plan *plan, const char *path);
+
+/* Where root lends its files to the command: hides folders as a whole that the command may not
+ * enter, if there is a rule for something in them. The fence could not be verified there from
+ * inside. A plain user cannot look into such folders, and hides all of them. */
+void protection_hide_closed(struct fence_plan *plan);
+
 /* Protects files that the home folder's configuration, programs and credentials lead to. Returns 0,
  * or -1 with err set. */
 int protection_add_home(struct fence_plan *plan, const struct home *names, struct error *err);

@@ -1,6 +1,7 @@
 /* Protects in a draft what the project itself leads to: see protection.h. */
 #include "fence/plan/protection.h"
 #include "fence/plan/ruleset.h"
+#include "util/file/path.h"
 #include "util/mem.h"
 
 #include <stdlib.h>
@@ -42,4 +43,13 @@ void protection_add_original(struct fence_plan *plan, const struct fence_plan *b
 	for (size_t i = 0; i < before->link_count; i++)
 		if (protection_in_reach(plan, before->links[i].path))
 			protection_keep_link(plan, before->links[i].path, before->links[i].target);
+}
+
+bool protection_is_own(const struct fence_plan *plan, const char *path)
+{
+	const struct fence_made *made = plan->spec->made;
+	size_t size = strlen(plan->project);
+
+	return made && path_within(path, plan->project) && path[size] == '/' &&
+	       made->has(made->own, path + size + 1);
 }

@@ -195,12 +195,32 @@ struct special {
 	bool put_aside; /* by an earlier sweep */
 };
 
+/* In a draft, a name alone hides nothing that a command has made there. */
+static bool is_own(const struct scan *scan, const struct dirwalk_entry *entry)
+{
+	AUTO_FREE char *path = scan->draft ? path_join(scan->protection.root, entry->path) : NULL;
+
+	return path && protection_is_own(scan->protection.plan, path);
+}
+
+/* Returns whether an entry is in a folder with a name of secrets. A scan comes there only if a
+ * command has made the folder; but it may have moved the user's files to it. */
+static bool is_in_own_folder(const struct scan *scan)
+{
+	return scan->draft && scan->names.above.by[NAMES_SECRET];
+}
+
 static bool is_secret(struct scan *scan, const struct dirwalk_entry *entry,
 		      const struct names_found *names)
 {
-	if (!names_secret(names) || entry->type == DT_LNK)
+	bool inner = is_in_own_folder(scan);
+
+	if (entry->type == DT_LNK)
 		return names_secret(names);
-	return secret_file(names, entry->folder, entry->name, &scan->protection.look_budget);
+	if ((!inner && !names_secret(names)) || is_own(scan, entry))
+		return false;
+	return inner ||
+	       secret_file(names, entry->folder, entry->name, &scan->protection.look_budget);
 }
 
 static bool is_put_aside(const struct dirwalk_entry *entry)
@@ -216,7 +236,7 @@ static struct special classify(struct scan *scan, const struct dirwalk_entry *en
 
 	if (special.ignored)
 		special.names.by[NAMES_SECRET] = special.ignored;
-	special.secret = is_secret(scan, entry, &special.names);
+	special.secret = special.ignored || is_secret(scan, entry, &special.names);
 	special.executed = scan_executed(&special.names, entry);
 	special.put_aside = is_put_aside(entry);
 	return special;
@@ -335,9 +355,9 @@ static enum dirwalk_verdict judge_entry(struct scan *scan, const struct dirwalk_
 static bool is_notable(const struct scan *scan, const struct dirwalk_entry *entry,
 		       const struct names_found *names)
 {
-	return names->by[NAMES_ALONE] || names_secret(names) || entry->closed ||
-	       entry->type == DT_SOCK || is_head(entry->name) || is_put_aside(entry) ||
-	       is_executed_link(scan, entry) || is_inner_file(scan, entry) ||
+	return names->by[NAMES_ALONE] || names_secret(names) || is_in_own_folder(scan) ||
+	       entry->closed || entry->type == DT_SOCK || is_head(entry->name) ||
+	       is_put_aside(entry) || is_executed_link(scan, entry) || is_inner_file(scan, entry) ||
 	       (names->by[NAMES_START] && !scan->draft);
 }
 
