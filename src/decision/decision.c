@@ -4,6 +4,7 @@
 #include "decision/civil.h"
 #include "decision/lines.h"
 #include "decision/reset.h"
+#include "util/text/text.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -264,7 +265,7 @@ static bool stops_early(const struct decision_input *in, struct decision *d)
 
 	if (!l->early_stop || !l->early_stop_after || d->confidence < l->early_stop ||
 	    idle < l->early_stop_after || d->failure != FAILURE_NONE || in->findings_stop ||
-	    in->review.blocking || in->facts.interrupted || in->phase.next)
+	    in->review.blocking || in->facts.interrupted || in->phase.next || in->unread)
 		return false;
 	d->action = DECISION_LIMIT;
 	d->limit = DECISION_LIMIT_EARLY;
@@ -593,6 +594,25 @@ static bool disagree(const struct decision_input *in, struct decision *d)
 	return true;
 }
 
+/*
+ * Does the agent wait for a person? It is repeated once the person has acted, as if it had not run:
+ * what it was to be told next stays the same.
+ */
+static bool waits_for_person(const struct decision_input *in, struct decision *d)
+{
+	int size;
+
+	if (!d->blocked || !in->blocked)
+		return false;
+	size = (int)text_first(in->blocked, strlen(in->blocked), DECISION_BLOCKED_BYTES);
+	d->action = DECISION_PAUSE;
+	d->findings_told = in->findings_told;
+	d->pins_told = in->pins_told;
+	reason(d, "blocked: \"%.*s%s\" (to answer: ringfence answer TEXT)", size, in->blocked,
+	       in->blocked[size] ? " [...]" : "");
+	return true;
+}
+
 /* The agent gets one chance to make the checks pass without its changes to pinned files. */
 static bool pins_pause(const struct decision_input *in, struct decision *d)
 {
@@ -666,7 +686,7 @@ static void count_iteration(const struct decision_input *in, struct decision *d)
 		.signature = failed && !has_results(d) ? in->signature : 0,
 	};
 
-	if (was_kept_from_work(d->failure))
+	if (was_kept_from_work(d->failure) || d->blocked)
 		return;
 	for (int i = 0; i < BREAKER_COUNT; i++)
 		breaker_feed(&d->breakers[i], &outcome, in->now);
@@ -741,10 +761,12 @@ static void init_decision(const struct decision_input *in, struct decision *d)
 }
 
 /* A failing check is reported on its own. If all checks pass, say why the loop continues. */
-static const char *unfinished(const struct decision_input *in)
+static const char *unfinished(const struct decision_input *in, bool done)
 {
 	const struct failure_facts *f = &in->facts;
 
+	if (done && in->unread)
+		return "every rule holds, but the agent has not read yet what you told it";
 	if (in->phase.next)
 		return "the phase is not over yet";
 	if (in->final_failed)
@@ -798,6 +820,8 @@ static void explain(const struct decision_input *in, struct decision *d)
 		       in->policy_why);
 	if (in->facts.interrupted)
 		reason(d, "the iteration was interrupted and will be repeated");
+	if (in->unread && !d->should_continue)
+		reason(d, "the agent has not read yet what you told it");
 	rules_hold(in, &missing);
 	for (uint32_t i = 0; i < missing.reason_count; i++)
 		reason(d, "%s", missing.reasons[i]);
@@ -815,26 +839,30 @@ void decision_make(const struct decision_input *input, struct decision *ret_deci
 
 	init_decision(input, d);
 	d->failure = input->facts.interrupted ? FAILURE_NONE : failure_of(&input->facts);
-	measure_progress(input, d);
-	count_iteration(input, d);
-	choose_level(input, d);
+
 	bool ended = !input->facts.interrupted && worked(input, d->failure);
 	bool over = ended && !input->findings_stop &&
 		    phase_is_over(&input->phase, rules_hold(input, &(struct decision){ 0 }));
 	bool done = ended && rules_hold(input, &proof) &&
 		    (!input->phase.name || (over && !input->phase.next));
 	bool weakened = input->findings_stop + input->findings_review > 0;
-	bool blocked = done && !weakened && input->review.given && input->review.blocking > 0;
+	bool disputed = done && !weakened && input->review.given && input->review.blocking > 0;
+	bool accepted = done && !weakened && !input->final_failed && !input->unread;
 
-	d->review_rounds = input->review.rounds + blocked;
-	if (done && !weakened && !input->final_failed && mutates(input, d))
+	d->blocked = ended && !was_kept_from_work(d->failure) && input->blocked &&
+		     (!done || input->final_failed || disputed);
+	measure_progress(input, d);
+	count_iteration(input, d);
+	choose_level(input, d);
+	d->review_rounds = input->review.rounds + disputed;
+	if (accepted && mutates(input, d))
 		return;
-	if (done && !weakened && !input->final_failed && lacks_opinion(input, d)) {
+	if (accepted && lacks_opinion(input, d)) {
 		d->completion = d->completion < 999 ? d->completion : 999;
 		d->should_continue = d->action == DECISION_REVIEW || d->action == DECISION_WAIT;
 		return;
 	}
-	if (done && !weakened && !input->final_failed && !blocked) {
+	if (accepted && !disputed) {
 		d->action = DECISION_DONE;
 		d->completion = 1000;
 		reason(d, "every rule holds");
@@ -847,14 +875,14 @@ void decision_make(const struct decision_input *input, struct decision *ret_deci
 		return;
 	}
 	d->completion = d->completion < 999 ? d->completion : 999;
-	if (over && input->phase.next)
+	if (over && input->phase.next && !d->blocked)
 		leave_phase(d);
-	if (!findings_pause(input, d, done) && !pins_pause(input, d) && !final_pauses(input, d) &&
-	    !(blocked && disagree(input, d)) && !limit_reached(input, d) &&
-	    !stops_early(input, d) && !breaker_open(input, d) && !needs_person(input, d) &&
-	    !must_wait(input, d) && !phase_limited(input, d) && !cost_pauses(input, d) &&
-	    d->reason_count == 0 && !d->next_phase)
-		reason(d, "%s", unfinished(input));
+	if (!waits_for_person(input, d) && !findings_pause(input, d, done) &&
+	    !pins_pause(input, d) && !final_pauses(input, d) && !(disputed && disagree(input, d)) &&
+	    !limit_reached(input, d) && !stops_early(input, d) && !breaker_open(input, d) &&
+	    !needs_person(input, d) && !must_wait(input, d) && !phase_limited(input, d) &&
+	    !cost_pauses(input, d) && d->reason_count == 0 && !d->next_phase)
+		reason(d, "%s", unfinished(input, done));
 	if (over && d->next_phase)
 		reason(d, "the phase '%.100s' is over; next: '%.100s'", input->phase.name,
 		       input->phase.next);

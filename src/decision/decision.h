@@ -6,7 +6,9 @@
  *   done     every configured rule holds: checks that exited 0 and ran something, the promise, the
  *            boxes. A promise never outvotes a check. An agent that the provider kept from working
  *            and that changed nothing has not finished anything, and without a rule nothing is
- *            ever done.
+ *            ever done. Nor is a loop whose user has a message that no agent has read yet.
+ *   pause    the agent says that it is blocked: a person must act before it can go on. If every
+ *            rule holds, these words decide nothing
  *   pause    every rule holds, but signs that the changes weaken the checks need a review; or signs
  *            that stop a loop are still there after the agent was told to take them back; or the
  *            checks still pass only with the agent's version of pinned files
@@ -34,9 +36,10 @@
  * In a loop with phases (phase.h), "done" also needs the last phase to be over. A phase that is
  * over is followed by the next one, whatever else is decided; level and breakers start afresh.
  *
- * Waits, pauses for a person and interruptions do not use up an iteration, and breakers ignore the
- * first two. Every reason is a sentence. A limit is reported with its value and the option that
- * changes it, and with a hint if a check passes that nobody configured.
+ * Waits, pauses for a person (also by a blocked agent) and interruptions do not use up an
+ * iteration, and breakers ignore the first two. Every reason is a sentence. A limit is reported
+ * with its value and the option that changes it, and with a hint if a check passes that nobody
+ * configured.
  */
 #ifndef DECISION_DECISION_H
 #define DECISION_DECISION_H
@@ -51,6 +54,7 @@
 enum {
 	DECISION_REASONS_MAX = 12,
 	DECISION_REASON_SIZE = 480,
+	DECISION_BLOCKED_BYTES = 300, /* of an agent's words in a reason */
 	DECISION_BACK_OFF_FIRST_S = 30,
 	DECISION_BACK_OFF_MOST_S = 900,
 	/* After this many waits in a row, a stated time sooner than the back-off is ignored. */
@@ -181,6 +185,8 @@ struct decision_input {
 	bool findings_told; /* the agent has been told about such a sign */
 	bool pins_told;     /* the agent has been told of such checks */
 	bool promised;
+	const char *blocked; /* what a person must do, by the agent's last words; or NULL */
+	uint32_t unread;     /* messages of the user that no agent has read yet */
 	struct decision_agents agents;
 	struct decision_review review;
 	struct phase_facts phase; /* also set before an iteration */
@@ -219,6 +225,7 @@ struct decision {
 	bool only_findings; /* a person only has to accept the findings */
 	bool next_phase;    /* the phase is over, or its limit ends it: the next one begins */
 	bool recheck;       /* the agent has done its part: the next iteration needs none */
+	bool blocked;       /* the loop pauses because the agent is blocked */
 	uint32_t final_failures;
 	struct breaker breakers[BREAKER_COUNT];
 
