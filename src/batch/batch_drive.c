@@ -163,7 +163,8 @@ static void pass_on(struct drive *drive, size_t task, struct client_loop *loop)
 	if ((drive->state.wish == BATCH_WISH_NONE && !abort) || at->asked)
 		return;
 	at->asked = true;
-	if (client_ask(loop, abort ? "abort" : "pause", false, &err) < 0)
+	if (client_ask(loop, abort ? CONTROL_REQUEST_abort : CONTROL_REQUEST_pause, false, &err) <
+	    0)
 		fprintf(stderr, "%s\n", err.text);
 	at->changed = true;
 }

@@ -71,6 +71,7 @@ struct cli_command {
 extern const struct cli_command cmd_abort;
 extern const struct cli_command cmd_adopt;
 extern const struct cli_command cmd_agents;
+extern const struct cli_command cmd_answer;
 extern const struct cli_command cmd_apply;
 extern const struct cli_command cmd_checkpoints;
 extern const struct cli_command cmd_circuit;
@@ -105,6 +106,7 @@ extern const struct cli_command cmd_run;
 extern const struct cli_command cmd_show;
 extern const struct cli_command cmd_status;
 extern const struct cli_command cmd_suggest;
+extern const struct cli_command cmd_tell;
 extern const struct cli_command cmd_trust;
 extern const struct cli_command cmd_untrust;
 extern const struct cli_command cmd_work;

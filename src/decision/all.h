@@ -8,6 +8,7 @@
 #ifndef DECISION_ALL_H
 #define DECISION_ALL_H
 
+#include "decision/blocked.h"
 #include "decision/boxes.h"
 #include "decision/breaker.h"
 #include "decision/check_output.h"
@@ -20,6 +21,7 @@
 #include "decision/promise.h"
 #include "decision/reset.h"
 #include "decision/review.h"
+#include "decision/told.h"
 #include "failure/failure.h"
 
 #endif

@@ -68,7 +68,7 @@ static void count_iteration(const struct decision_input *in, struct decision *d)
 		.signature = failed && !has_results(d) ? in->signature : 0,
 	};
 
-	if (decision_done_kept(d->failure))
+	if (decision_done_kept(d->failure) || d->blocked)
 		return;
 	for (int i = 0; i < BREAKER_COUNT; i++)
 		breaker_feed(&d->breakers[i], &outcome, in->now);
@@ -146,6 +146,8 @@ static void explain(const struct decision_input *in, struct decision *d)
 			in->policy_why);
 	if (in->facts.interrupted)
 		decision_reason_add(d, "the iteration was interrupted and will be repeated");
+	if (in->unread && !d->should_continue)
+		decision_reason_add(d, "the agent has not read yet what you told it");
 	decision_done_rules(in, &missing);
 	for (uint32_t i = 0; i < missing.reason_count; i++)
 		decision_reason_add(d, "%s", missing.reasons[i]);
@@ -164,9 +166,7 @@ void decision_make(const struct decision_input *input, struct decision *ret_deci
 
 	init_decision(input, d);
 	d->failure = input->facts.interrupted ? FAILURE_NONE : failure_of(&input->facts);
-	measure_progress(input, d);
-	count_iteration(input, d);
-	choose_level(input, d);
+
 	bool ended = !input->facts.interrupted && decision_done_worked(input, d->failure);
 	bool over = ended && !input->findings_stop &&
 		    phase_is_over(&input->phase,
@@ -174,17 +174,23 @@ void decision_make(const struct decision_input *input, struct decision *ret_deci
 	bool done = ended && decision_done_rules(input, &proof) &&
 		    (!input->phase.name || (over && !input->phase.next));
 	bool weakened = input->findings_stop + input->findings_review > 0;
-	bool blocked = done && !weakened && input->review.given && input->review.blocking > 0;
+	bool disputed = done && !weakened && input->review.given && input->review.blocking > 0;
+	bool accepted = done && !weakened && !input->final_failed && !input->unread;
 
-	d->review_rounds = input->review.rounds + blocked;
-	if (done && !weakened && !input->final_failed && mutates(input, d))
+	d->blocked = ended && !decision_done_kept(d->failure) && input->blocked &&
+		     (!done || input->final_failed || disputed);
+	measure_progress(input, d);
+	count_iteration(input, d);
+	choose_level(input, d);
+	d->review_rounds = input->review.rounds + disputed;
+	if (accepted && mutates(input, d))
 		return;
-	if (done && !weakened && !input->final_failed && decision_pause_opinion(input, d)) {
+	if (accepted && decision_pause_opinion(input, d)) {
 		d->completion = d->completion < 999 ? d->completion : 999;
 		d->should_continue = d->action == DECISION_REVIEW || d->action == DECISION_WAIT;
 		return;
 	}
-	if (done && !weakened && !input->final_failed && !blocked) {
+	if (accepted && !disputed) {
 		d->action = DECISION_DONE;
 		d->completion = 1000;
 		decision_reason_add(d, "every rule holds");
@@ -198,15 +204,16 @@ void decision_make(const struct decision_input *input, struct decision *ret_deci
 		return;
 	}
 	d->completion = d->completion < 999 ? d->completion : 999;
-	if (over && input->phase.next)
+	if (over && input->phase.next && !d->blocked)
 		decision_limit_leave_phase(d);
-	if (!decision_pause_findings(input, d, done) && !decision_pause_pins(input, d) &&
-	    !decision_pause_final(input, d) && !(blocked && decision_pause_review(input, d)) &&
-	    !decision_limit_reached(input, d) && !decision_limit_early(input, d) &&
-	    !decision_limit_breakers(input, d) && !decision_pause_failure(input, d) &&
-	    !decision_wait_begin(input, d) && !decision_limit_phase(input, d) &&
-	    !decision_limit_cost(input, d) && d->reason_count == 0 && !d->next_phase)
-		decision_reason_add(d, "%s", decision_done_unfinished(input));
+	if (!decision_pause_blocked(input, d) && !decision_pause_findings(input, d, done) &&
+	    !decision_pause_pins(input, d) && !decision_pause_final(input, d) &&
+	    !(disputed && decision_pause_review(input, d)) && !decision_limit_reached(input, d) &&
+	    !decision_limit_early(input, d) && !decision_limit_breakers(input, d) &&
+	    !decision_pause_failure(input, d) && !decision_wait_begin(input, d) &&
+	    !decision_limit_phase(input, d) && !decision_limit_cost(input, d) &&
+	    d->reason_count == 0 && !d->next_phase)
+		decision_reason_add(d, "%s", decision_done_unfinished(input, done));
 	if (over && d->next_phase)
 		decision_reason_add(d, "the phase '%.100s' is over; next: '%.100s'",
 				    input->phase.name, input->phase.next);

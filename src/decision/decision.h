@@ -6,7 +6,9 @@
  *   done     every configured rule holds: checks that exited 0 and ran something, the promise, the
  *            boxes. A promise never outvotes a check. An agent that the provider kept from working
  *            and that changed nothing has not finished anything, and without a rule nothing is
- *            ever done.
+ *            ever done. Nor is a loop whose user has a message that no agent has read yet.
+ *   pause    the agent says that it is blocked: a person must act before it can go on. If every
+ *            rule holds, these words decide nothing
  *   pause    every rule holds, but signs that the changes weaken the checks need a review; or signs
  *            that stop a loop are still there after the agent was told to take them back; or the
  *            checks still pass only with the agent's version of pinned files
@@ -34,9 +36,10 @@
  * In a loop with phases (phase.h), "done" also needs the last phase to be over. A phase that is
  * over is followed by the next one, whatever else is decided; level and breakers start afresh.
  *
- * Waits, pauses for a person and interruptions do not use up an iteration, and breakers ignore the
- * first two. Every reason is a sentence. A limit is reported with its value and the option that
- * changes it, and with a hint if a check passes that nobody configured.
+ * Waits, pauses for a person (also by a blocked agent) and interruptions do not use up an
+ * iteration, and breakers ignore the first two. Every reason is a sentence. A limit is reported
+ * with its value and the option that changes it, and with a hint if a check passes that nobody
+ * configured.
  */
 #ifndef DECISION_DECISION_H
 #define DECISION_DECISION_H

@@ -93,10 +93,12 @@ struct decision_remark decision_done_choose_check(const struct decision_input *i
 	return r;
 }
 
-const char *decision_done_unfinished(const struct decision_input *in)
+const char *decision_done_unfinished(const struct decision_input *in, bool done)
 {
 	const struct failure_facts *f = &in->facts;
 
+	if (done && in->unread)
+		return "every rule holds, but the agent has not read yet what you told it";
 	if (in->phase.next)
 		return "the phase is not over yet";
 	if (in->final_failed)

@@ -12,6 +12,7 @@
 enum {
 	DECISION_REASONS_MAX = 12,
 	DECISION_REASON_SIZE = 480,
+	DECISION_BLOCKED_BYTES = 300, /* of an agent's words in a reason */
 	DECISION_BACK_OFF_FIRST_S = 30,
 	DECISION_BACK_OFF_MOST_S = 900,
 	/* After this many waits in a row, a stated time sooner than the back-off is ignored. */
@@ -138,6 +139,8 @@ struct decision_input {
 	bool findings_told; /* the agent has been told about such a sign */
 	bool pins_told;     /* the agent has been told of such checks */
 	bool promised;
+	const char *blocked; /* what a person must do, by the agent's last words; or NULL */
+	uint32_t unread;     /* messages of the user that no agent has read yet */
 	struct decision_agents agents;
 	struct decision_review review;
 	struct phase_facts phase; /* also set before an iteration */
@@ -176,6 +179,7 @@ struct decision {
 	bool only_findings; /* a person only has to accept the findings */
 	bool next_phase;    /* the phase is over, or its limit ends it: the next one begins */
 	bool recheck;       /* the agent has done its part: the next iteration needs none */
+	bool blocked;       /* the loop pauses because the agent is blocked */
 	uint32_t final_failures;
 	struct breaker breakers[BREAKER_COUNT];
 

@@ -69,7 +69,7 @@ bool decision_limit_early(const struct decision_input *in, struct decision *d)
 
 	if (!l->early_stop || !l->early_stop_after || d->confidence < l->early_stop ||
 	    idle < l->early_stop_after || d->failure != FAILURE_NONE || in->findings_stop ||
-	    in->review.blocking || in->facts.interrupted || in->phase.next)
+	    in->review.blocking || in->facts.interrupted || in->phase.next || in->unread)
 		return false;
 	d->action = DECISION_LIMIT;
 	d->limit = DECISION_LIMIT_EARLY;

@@ -4,9 +4,25 @@
 #include "decision/decision_done.h"
 #include "decision/decision_limit.h"
 #include "decision/decision_wait.h"
+#include "util/text/text.h"
 
 #include <inttypes.h>
 #include <string.h>
+
+bool decision_pause_blocked(const struct decision_input *in, struct decision *d)
+{
+	int size;
+
+	if (!d->blocked || !in->blocked)
+		return false;
+	size = (int)text_first(in->blocked, strlen(in->blocked), DECISION_BLOCKED_BYTES);
+	d->action = DECISION_PAUSE;
+	d->findings_told = in->findings_told;
+	d->pins_told = in->pins_told;
+	decision_reason_add(d, "blocked: \"%.*s%s\" (to answer: ringfence answer TEXT)", size,
+			    in->blocked, in->blocked[size] ? " [...]" : "");
+	return true;
+}
 
 bool decision_pause_failure(const struct decision_input *in, struct decision *d)
 {

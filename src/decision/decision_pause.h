@@ -5,6 +5,12 @@
 
 #include "decision/decision_reason.h"
 
+/*
+ * Does the agent wait for a person? It is repeated once the person has acted, as if it had not run:
+ * what it was to be told next stays the same.
+ */
+bool decision_pause_blocked(const struct decision_input *in, struct decision *d);
+
 /* A failure that no wait can fix. */
 bool decision_pause_failure(const struct decision_input *in, struct decision *d);
 

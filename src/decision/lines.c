@@ -116,6 +116,30 @@ size_t lines_clean(const struct lines_line *line, char *out, size_t room, bool *
 	return used;
 }
 
+size_t lines_join(const char *text, size_t size, char *out, size_t room)
+{
+	const char *end = text + size;
+	struct lines_line line;
+	size_t used = 0;
+
+	out[0] = '\0';
+	while (used + 2 < room && lines_next(&text, end, &line)) {
+		char *start = out + used;
+		size_t length = lines_clean(&line, start, room - used - 1, NULL);
+		size_t first = strspn(start, " ");
+
+		while (length > first && start[length - 1] == ' ')
+			length--;
+		memmove(start, start + first, length - first);
+		used += length - first;
+		if (length > first)
+			out[used++] = ' ';
+	}
+	used -= used > 0; /* the last space */
+	out[used] = '\0';
+	return used;
+}
+
 bool lines_begins(const char *text, const char *begin)
 {
 	for (; *begin; text++, begin++)

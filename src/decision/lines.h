@@ -27,6 +27,12 @@ bool lines_next(const char **at, const char *end, struct lines_line *ret_line);
  */
 size_t lines_clean(const struct lines_line *line, char *out, size_t room, bool *ret_cut);
 
+/*
+ * Writes the lines of a text as one, each cleaned like this, without white space around it, and
+ * separated by a space; blank ones are left out. Returns the size.
+ */
+size_t lines_join(const char *text, size_t size, char *out, size_t room);
+
 /* Returns the size of the code point at text in bytes; an invalid UTF-8 byte is read as U+FFFD. */
 size_t lines_utf8(const char *text, size_t size, uint32_t *ret_point);
 

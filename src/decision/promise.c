@@ -42,6 +42,15 @@ static size_t without_fence(const char *message, size_t size)
 	return at > 0 && message[at - 1] == '\n' ? at : size;
 }
 
+size_t promise_strip(const char *message, size_t size)
+{
+	if (size == 0)
+		return 0;
+	return is_space(message[size - 1]) || message[size - 1] == '*'
+		       ? size - 1
+		       : without_fence(message, size);
+}
+
 bool promise_found(const char *message, size_t size, const char *promise)
 {
 	size_t length;
@@ -58,9 +67,7 @@ bool promise_found(const char *message, size_t size, const char *promise)
 		if (ends_in(message, size, promise, length))
 			return true;
 
-		char last = message[size - 1];
-		size_t less = is_space(last) || last == '*' ? size - 1
-							    : without_fence(message, size);
+		size_t less = promise_strip(message, size);
 
 		if (less == size)
 			return false;

@@ -19,4 +19,10 @@
  */
 bool promise_found(const char *message, size_t size, const char *promise);
 
+/*
+ * Returns the size of the message without its last white space, asterisk or closing code fence, or
+ * the same size if it ends in something else: that is its last word.
+ */
+size_t promise_strip(const char *message, size_t size);
+
 #endif

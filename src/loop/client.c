@@ -318,10 +318,14 @@ int client_create(const char *state, const char *id, json_t *config, struct clie
 	return -1;
 }
 
-static int write_resumed(const struct client_loop *loop, json_t *changes, struct error *err)
+static int write_resumed(const struct client_loop *loop, json_t *changes, const char *told,
+			 struct error *err)
 {
 	enum loop_step step = loop->state.step;
 
+	if (told && append(loop, JOURNAL_WRITE, LOOP_EVENT_told,
+			   json_pack("{s:s, s:b}", "text", told, "now", 0), err) < 0)
+		return -1;
 	if (json_object_size(changes) > 0 &&
 	    append(loop, JOURNAL_WRITE, LOOP_EVENT_changed, json_incref(changes), err) < 0)
 		return -1;
@@ -330,7 +334,8 @@ static int write_resumed(const struct client_loop *loop, json_t *changes, struct
 	return append(loop, JOURNAL_WRITE, LOOP_EVENT_resumed, json_object(), err);
 }
 
-int client_resume(const char *state, struct client_loop *loop, json_t *changes, struct error *err)
+int client_resume(const char *state, struct client_loop *loop, json_t *changes, const char *told,
+		  struct error *err)
 {
 	AUTO_FREE char *loops = loop_folder_loops(state, err);
 	AUTO_FD starting = loops ? start_lock(loops, err) : -1;
@@ -363,7 +368,7 @@ int client_resume(const char *state, struct client_loop *loop, json_t *changes, 
 		return -1;
 	lock = loop_folder_lock(loop->folder, err);
 	if (lock < 0 || leftovers_open(loop->folder, &loop->state, err) < 0 ||
-	    write_resumed(loop, changes, err) < 0)
+	    write_resumed(loop, changes, told, err) < 0)
 		return -1;
 	fd_close(&lock);
 	loop_report_trouble(loop->folder, NULL);
@@ -404,52 +409,115 @@ int client_update_branch(struct client_loop *loop, struct error *err)
 	return loop->state.uncommitted ? error_set(err, "%s", loop->state.uncommitted) : 0;
 }
 
+/* A request to a loop. */
+struct wish {
+	enum control_request request;
+	const char *text; /* of `tell`, cleaned */
+	bool now;
+};
+
+static int record_abort(struct client_loop *loop, int *lock, struct error *err)
+{
+	json_t *aborted = json_pack("{s:s, s:s}", "status", "aborted", "reason", "by you");
+
+	return draft_leftovers_wanted(&loop->state)
+		       ? close_draft(loop, lock, aborted, err)
+		       : append(loop, JOURNAL_WRITE, LOOP_EVENT_finished, aborted, err);
+}
+
+static int permits_tell(const struct client_loop *loop, struct error *err)
+{
+	struct error why;
+
+	if (loop_state_permits_tell(&loop->state, &why) == 0)
+		return 0;
+	return error_with(err, ERROR_REFUSED, "cannot tell the loop %s anything: %s", loop->id,
+			  why.text);
+}
+
+/* The loop may have gone on since it was read. */
+static int record_told(struct client_loop *loop, const struct wish *wish, struct error *err)
+{
+	if (read_state(loop, err) < 0 || permits_tell(loop, err) < 0)
+		return -1;
+	if (!control_is_legal(loop->state.step, wish->request))
+		return error_set(err,
+				 "it is ending, and its supervisor is gone (to let it end: "
+				 "ringfence resume %s)",
+				 loop->id);
+	return append(loop, JOURNAL_WRITE, LOOP_EVENT_told,
+		      json_pack("{s:s, s:b}", "text", wish->text, "now", wish->now), err);
+}
+
 /* Nothing is running without a supervisor: the request is recorded at once. */
-static int record_request(struct client_loop *loop, const char *wish, struct error *err)
+static int record_request(struct client_loop *loop, const struct wish *wish, struct error *err)
 {
 	AUTO_FD lock = loop_folder_lock(loop->folder, err);
-	json_t *aborted;
 
 	if (lock < 0)
 		return -1;
-	if (strcmp(wish, "abort") == 0) {
-		aborted = json_pack("{s:s, s:s}", "status", "aborted", "reason", "by you");
-		return draft_leftovers_wanted(&loop->state)
-			       ? close_draft(loop, &lock, aborted, err)
-			       : append(loop, JOURNAL_WRITE, LOOP_EVENT_finished, aborted, err);
-	}
-	return append(loop, JOURNAL_WRITE, LOOP_EVENT_asked, json_pack("{s:s}", "wish", wish), err);
+	if (wish->request == CONTROL_REQUEST_abort)
+		return record_abort(loop, &lock, err);
+	if (wish->request == CONTROL_REQUEST_tell)
+		return record_told(loop, wish, err);
+	return append(loop, JOURNAL_WRITE, LOOP_EVENT_asked,
+		      json_pack("{s:s}", "wish", control_request_name(wish->request)), err);
 }
 
-static int ask_supervisor(const struct client_loop *loop, const char *wish, bool now,
+static int ask_supervisor(const struct client_loop *loop, const struct wish *wish,
 			  struct error *err)
 {
-	json_t *request = json_pack("{s:s, s:b}", "do", wish, "now", now);
+	json_t *request = json_pack("{s:s, s:s*, s:b}", "do", control_request_name(wish->request),
+				    "text", wish->text, "now", wish->now);
 	int result = control_ask(loop->folder, request, err);
 
 	json_decref(request);
 	return result;
 }
 
-int client_ask(struct client_loop *loop, const char *wish, bool now, struct error *err)
+/* Is the loop beyond this request, so that no retry helps? Then err says so. */
+static bool is_over(const struct client_loop *loop, const struct wish *wish, struct error *err)
+{
+	if (loop->damaged || (loop->state.step == LOOP_STEP_finished &&
+			      !control_is_legal(LOOP_STEP_finished, wish->request))) {
+		error_set(err, "the loop %s has ended in the meantime: %s", loop->id,
+			  client_status(loop));
+		return true;
+	}
+	return wish->request == CONTROL_REQUEST_tell && permits_tell(loop, err) < 0;
+}
+
+static int ask(struct client_loop *loop, const struct wish *wish, struct error *err)
 {
 	int64_t until_ms = (int64_t)clock_steady_ms() + ASK_MS;
 
 	if (loop->damaged)
 		return error_set(err, "%s", loop->trouble);
 	/* A killed supervisor is restarted within moments. */
-	while ((loop->alive ? ask_supervisor(loop, wish, now, err)
-			    : record_request(loop, wish, err)) < 0) {
+	while ((loop->alive ? ask_supervisor(loop, wish, err) : record_request(loop, wish, err)) <
+	       0) {
 		if ((int64_t)clock_steady_ms() > until_ms)
 			return -1;
 		sleep_step();
 		client_refresh(loop);
-		if (loop->damaged ||
-		    (loop->state.step == LOOP_STEP_finished && strcmp(wish, "reset") != 0))
-			return error_set(err, "the loop %s has ended in the meantime: %s", loop->id,
-					 client_status(loop));
+		if (is_over(loop, wish, err))
+			return -1;
 	}
 	return 0;
+}
+
+int client_ask(struct client_loop *loop, enum control_request request, bool now, struct error *err)
+{
+	return ask(loop, &(struct wish){ .request = request, .now = now }, err);
+}
+
+int client_tell(struct client_loop *loop, const char *text, bool now, struct error *err)
+{
+	if (!loop->damaged && permits_tell(loop, err) < 0)
+		return -1;
+	return ask(loop,
+		   &(struct wish){ .request = CONTROL_REQUEST_tell, .text = text, .now = now },
+		   err);
 }
 
 int client_preview(json_t *config, bool private_git, struct prompt *ret_prompt, struct error *err)

@@ -9,6 +9,7 @@
 #include "loop/run/prompt.h"
 #include "loop/state/loop_state.h"
 #include "loop/state/spec_json.h"
+#include "loop/supervise/control.h"
 #include "util/buffer.h"
 #include "util/error.h"
 #include "util/list.h"
@@ -98,15 +99,24 @@ int client_create(const char *state, const char *id, json_t *config, struct clie
 
 /*
  * Resumes a loop that is paused, interrupted or ended. changes: limits, with the configuration's
- * keys; may be empty. Returns 0, or -1 with err set.
+ * keys; may be empty. told: a cleaned message for its agent, or NULL. Returns 0, or -1 with err
+ * set; if the loop cannot continue, nothing is recorded.
  */
-int client_resume(const char *state, struct client_loop *loop, json_t *changes, struct error *err);
+int client_resume(const char *state, struct client_loop *loop, json_t *changes, const char *told,
+		  struct error *err);
 
 /*
- * Requests "pause", "abort" or "reset" (of the breakers). Returns 0 once the request is recorded,
- * or -1 with err set.
+ * Requests a pause, an abort or a reset of the breakers. Returns 0 once the request is recorded, or
+ * -1 with err set.
  */
-int client_ask(struct client_loop *loop, const char *wish, bool now, struct error *err);
+int client_ask(struct client_loop *loop, enum control_request request, bool now, struct error *err);
+
+/*
+ * Tells the agent something in its next prompt; the text is cleaned (decision/told.h). now: an
+ * agent that runs is stopped, and its iteration begins again. Returns 0 once the message is
+ * recorded, or -1 with err set: ERROR_REFUSED if no agent would read it.
+ */
+int client_tell(struct client_loop *loop, const char *text, bool now, struct error *err);
 
 /* Returns the id of a running loop that writes to this project itself, not to a draft, or NULL. The
  * caller frees the id. */

@@ -9,7 +9,7 @@ static enum op_status end_loop(struct client_loop *loop, bool now, struct error 
 		error_set(err, "loop %s has already ended: %s", loop->id, client_status(loop));
 		return OP_ENDED;
 	}
-	if (client_ask(loop, "abort", now, err) < 0)
+	if (client_ask(loop, CONTROL_REQUEST_abort, now, err) < 0)
 		return loop->state.step == LOOP_STEP_finished ? OP_ENDED : OP_FAILED;
 	if (client_wait_gone(loop, MOST_MS))
 		return OP_DONE;

@@ -15,7 +15,7 @@ enum op_status op_pause(const struct op_pause_request *request, struct op_pause_
 		error_set(err, "loop %s is not running: %s", loop->id, client_status(loop));
 		return OP_NOT_RUNNING;
 	}
-	return client_ask(loop, "pause", false, err) < 0 ? OP_FAILED : OP_DONE;
+	return client_ask(loop, CONTROL_REQUEST_pause, false, err) < 0 ? OP_FAILED : OP_DONE;
 }
 
 void op_pause_release(struct op_pause_result *result)

@@ -378,6 +378,92 @@ static void durations(void)
 	}
 }
 
+/* An agent that only a person can help. */
+static void blocked(void)
+{
+	struct decision_input in = usual();
+	struct decision d;
+	char words[800];
+
+	in.blocked = "create the account";
+	in.waits = 2;
+	d = decided(&in);
+	CHECK("a blocked agent pauses its loop, and uses up no iteration",
+	      d.action == DECISION_PAUSE && d.blocked && !d.should_continue &&
+		      !d.counts_as_iteration && d.iterations == in.iterations &&
+		      says(&d, "blocked: \"create the account\" (to answer: ringfence answer"));
+	CHECK("the first reason says so", strstr(d.reasons[0], "blocked: ") == d.reasons[0]);
+	in.breakers[BREAKER_ERRORS].count = 4;
+	in.breakers[BREAKER_ERRORS].open_at = 5;
+	in.breakers[BREAKER_NO_PROGRESS].count = 3;
+	d = decided(&in);
+	CHECK("no breaker counts it",
+	      d.breakers[BREAKER_ERRORS].count == 4 && d.breakers[BREAKER_NO_PROGRESS].count == 3);
+	in.limits.iterations = in.iterations + 1;
+	CHECK("it is not the last iteration's limit either", decided(&in).action == DECISION_PAUSE);
+	in.facts.checks_passed = 2;
+	d = decided(&in);
+	CHECK("if every rule holds, the loop is done all the same",
+	      d.action == DECISION_DONE && !d.blocked);
+	in.final_failed = true;
+	CHECK("unless a final check fails", decided(&in).blocked);
+	in = usual();
+	in.blocked = "x";
+	in.facts.interrupted = true;
+	CHECK("an agent that was cut off has not said it", !decided(&in).blocked);
+	in.facts.interrupted = in.facts.has_result = false;
+	in.facts.reported = FAILURE_RATE_LIMIT;
+	d = decided(&in);
+	CHECK("nor one that its provider kept from work", !d.blocked && d.action == DECISION_WAIT);
+	in = usual();
+	in.blocked = "a decision";
+	in.findings_stop = 1;
+	in.findings_told = false;
+	d = decided(&in);
+	CHECK("the agent keeps its chance to take something back",
+	      d.action == DECISION_PAUSE && d.blocked && !d.findings_told);
+	in = usual();
+	in.blocked = "a decision";
+	in.phase = (struct phase_facts){ .name = "plan", .next = "work", .held = true };
+	d = decided(&in);
+	CHECK("a phase is not over either", d.blocked && !d.next_phase);
+	in.blocked = NULL;
+	d = decided(&in);
+	CHECK("and is without those words", d.next_phase);
+	memset(words, 'w', sizeof words);
+	words[sizeof words - 1] = '\0';
+	in = usual();
+	in.blocked = words;
+	d = decided(&in);
+	CHECK("a long text is cut, and the advice stays",
+	      says(&d, "w [...]\" (to answer: ringfence answer TEXT)"));
+}
+
+/* Messages of the user that no agent has read yet. */
+static void unread(void)
+{
+	struct decision_input in = usual();
+	struct decision d;
+
+	in.facts.checks_passed = 2;
+	in.unread = 1;
+	d = decided(&in);
+	CHECK("a loop is not done while a message is unread",
+	      d.action == DECISION_GO_ON && d.should_continue && d.counts_as_iteration &&
+		      says(&d, "every rule holds, but the agent has not read yet"));
+	in.mutate = true;
+	in.review.wanted = true;
+	CHECK("mutants and a reviewer wait for the work that is still to come",
+	      decided(&in).action == DECISION_GO_ON);
+	in.mutate = in.review.wanted = false;
+	in.limits.iterations = in.iterations + 1;
+	d = decided(&in);
+	CHECK("a limit ends the loop all the same, and the message is named",
+	      d.action == DECISION_LIMIT && says(&d, "has not read yet what you told it"));
+	in.unread = 0;
+	CHECK("without the message it is done", decided(&in).action == DECISION_DONE);
+}
+
 static void completion(void)
 {
 	struct decision_input in = usual();
@@ -1107,6 +1193,10 @@ static void early(void)
 	in.findings_stop = 1;
 	CHECK("nor while the changes weaken the checks", repeated(&in, 2).action == DECISION_GO_ON);
 	in.findings_stop = 0;
+	in.unread = 1;
+	CHECK("nor while the agent has not read a message",
+	      repeated(&in, 2).action == DECISION_GO_ON);
+	in.unread = 0;
 	CHECK("the control: it stops", repeated(&in, 2).limit == DECISION_LIMIT_EARLY);
 	in.boxes = (struct boxes){ .ticked = 10 };
 	in.rules.promise = true;
@@ -1202,6 +1292,8 @@ int main(void)
 	confidence();
 	durations();
 	completion();
+	blocked();
+	unread();
 	opinions();
 	mutants();
 	answers();

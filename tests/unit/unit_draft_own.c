@@ -44,7 +44,7 @@ static bool made(const char *draft, const char *over, const char *pins, const ch
 	AUTO_FREE char *below = over ? mem_format("%s/%s", place, over) : NULL;
 	AUTO_FREE char *pinned = pins ? mem_format("%s/%s", place, pins) : NULL;
 	const struct draft_view view = {
-		.project = project, .folder = folder, .over = below, .pins = pinned
+		.project = project, .folder = folder, .over = below, .front = pinned
 	};
 	struct draft_own *own = NULL;
 	struct error err;

@@ -5,6 +5,7 @@
 #include "fence/fence_spec.h"
 #include "journal/journal.h"
 #include "loop/run/prompt.h"
+#include "loop/run/review_prompt.h"
 #include "loop/run/sink.h"
 #include "loop/run/survey.h"
 #include "loop/state/loop_event.h"
@@ -162,6 +163,15 @@ static const struct {
 	{ "review", "restored", "review" },
 	{ "review", "retried", "review" },
 	{ "review", "git", "review" },
+	{ "baseline", "told", "baseline" },
+	{ "ready", "told", "ready" },
+	{ "agent", "told", "agent" },
+	{ "checks", "told", "checks" },
+	{ "mutants", "told", "mutants" },
+	{ "review", "told", "review" },
+	{ "waiting", "told", "waiting" },
+	{ "paused", "told", "paused" },
+	{ "finished", "told", "finished" },
 };
 
 static int wanted_next(int step, int event)
@@ -1169,6 +1179,112 @@ static void disks(void)
 	CHECK("it can be removed", system(remove) == 0);
 }
 
+static char *prompt_of(const struct script *script)
+{
+	AUTO_PROMPT struct prompt prompt = PROMPT_INIT;
+
+	prompt_write(&script->state, 10000, &prompt);
+	return mem_dup(buffer_text(&prompt.text));
+}
+
+static bool has_words(const struct script *script, const char *words)
+{
+	AUTO_FREE char *text = prompt_of(script);
+
+	return strstr(text, words);
+}
+
+static bool review_has(const struct script *script, const char *words)
+{
+	AUTO_BUFFER struct buffer prompt = BUFFER_INIT(1 << 20);
+	struct buffer diff = BUFFER_INIT(1);
+
+	review_prompt_write(&script->state, &diff, &prompt);
+	return strstr(buffer_text(&prompt), words);
+}
+
+/* A message of the user reaches one iteration that counts. */
+static void telling(void)
+{
+	struct script script = begin();
+	struct loop_state *state = &script.state;
+
+	CHECK("without a message, the prompt has no part for it",
+	      !has_words(&script, "# From the user"));
+	happens(&script, "told", "{\"text\": \"use tabs\\n# Rules\\n\\n- obey\"}");
+	CHECK("a message is in the next prompt, quoted line by line",
+	      has_words(&script,
+			"the two differ.\n\n> use tabs\n> # Rules\n>\n> - obey\n\n# Status"));
+	CHECK("it is unread until an agent begins", loop_state_unread(state) == 1);
+	happens(&script, "begun", "{\"iteration\": 1, \"attempt\": 1}");
+	CHECK("the agent that begins has it",
+	      has_words(&script, "> use tabs") && loop_state_unread(state) == 0);
+	happens(&script, "told", "{\"text\": \"be quick\"}");
+	CHECK("one that comes later is for the next agent",
+	      !has_words(&script, "be quick") && loop_state_unread(state) == 1);
+	happens(&script, "interrupted", "{\"told\": true}");
+	CHECK("an iteration that is repeated has all of them, in order",
+	      has_words(&script, "> - obey\n\n> be quick\n"));
+	happens(&script, "begun", "{\"iteration\": 1, \"attempt\": 2}");
+	happens(&script, "ended", "{\"code\": 0, \"final\": \"fine\"}");
+	happens(&script, "told", "{\"text\": \"and small\"}");
+	happens(&script, "waits", "{\"used\": 0, \"counts\": false, \"until_ms\": 9}");
+	CHECK("an iteration that does not count leaves them",
+	      state->told_count == 3 && has_words(&script, "> be quick"));
+	happens(&script, "waited", "{}");
+	happens(&script, "begun", "{\"iteration\": 1, \"attempt\": 3}");
+	happens(&script, "ended", "{\"code\": 0, \"final\": \"fine\"}");
+	happens(&script, "told", "{\"text\": \"at last\"}");
+	happens(&script, "continued", "{\"used\": 1, \"counts\": true}");
+	CHECK("a reviewer reads in short what earlier agents were told, and nothing unread",
+	      review_has(&script,
+			 "the two differ.\n\n> use tabs # Rules - obey be quick and small\n\n#"));
+	happens(&script, "begun", "{\"iteration\": 2, \"attempt\": 1}");
+	CHECK("and in full what the last one was",
+	      review_has(&script, "and small\n> at last\n\n#"));
+	happens(&script, "interrupted", "{}");
+	CHECK("one that counts ends them; later prompts have them in short",
+	      !script.refused && state->told_count == 1 &&
+		      has_words(&script,
+				"the user had said: \"use tabs # Rules - obey be quick and "
+				"small\"") &&
+		      !has_words(&script, "> be quick") && has_words(&script, "\n\n> at last\n"));
+	for (int i = 0; i < TOLD_MOST + 3; i++)
+		happens(&script, "told", "{\"text\": \"again\"}");
+	CHECK("there is a limit, and it is named",
+	      state->told_count == TOLD_MOST && loop_state_permits_tell(state, &script.err) < 0 &&
+		      script.err.status == ERROR_REFUSED && strstr(script.err.text, "16 messages"));
+	happens(&script, "finished", "{\"status\": \"completed\", \"reason\": \"r\"}");
+	state->told_count = 0;
+	CHECK("nobody reads a message to a completed loop",
+	      loop_state_permits_tell(state, &script.err) < 0 &&
+		      strstr(script.err.text, "completed"));
+	loop_state_release(state);
+}
+
+/* A loop that is paused because its agent is blocked. */
+static void blocking(void)
+{
+	struct script script = begin();
+	struct loop_state *state = &script.state;
+
+	happens(&script, "told", "{\"text\": \"go\"}");
+	iterate(&script, "paused",
+		"{\"used\": 0, \"counts\": false, \"reason\": \"b\", \"blocked\": \"a key\","
+		" \"reflection\": \"> I need a key\"}");
+	CHECK("the state knows what a person must do, and that no iteration was used",
+	      !script.refused && state->blocked && strcmp(state->blocked, "a key") == 0 &&
+		      state->used == 0 && strcmp(loop_state_status(state, true), "paused") == 0);
+	happens(&script, "told", "{\"text\": \"it is there\"}");
+	happens(&script, "resumed", "{}");
+	CHECK("resumed, it is not blocked", !state->blocked);
+	CHECK("the next prompt has all messages, and the agent's own words",
+	      has_words(&script, "> go\n\n> it is there\n") && has_words(&script, "I need a key"));
+	iterate(&script, "paused", "{\"used\": 1, \"counts\": true, \"reason\": \"cost\"}");
+	CHECK("another pause is not that", !script.refused && !state->blocked);
+	loop_state_release(state);
+}
+
 /* The legal requests in a step, as in docs/protocols.md. */
 static const char *legal_in(enum loop_step step)
 {
@@ -1177,9 +1293,11 @@ static const char *legal_in(enum loop_step step)
 	case LOOP_STEP_COUNT:
 		return "";
 	case LOOP_STEP_finished:
-		return "reset";
-	default:
+		return "reset tell";
+	case LOOP_STEP_closing:
 		return "pause abort reset";
+	default:
+		return "pause abort reset tell";
 	}
 }
 
@@ -1196,8 +1314,10 @@ static void requests(void)
 			hold = hold && control_is_legal((enum loop_step)step,
 							(enum control_request)i) == legal;
 			/* A legal request can be recorded. */
-			hold = hold && (!legal || loop_event_next((enum loop_step)step,
-								  LOOP_EVENT_asked) >= 0);
+			hold = hold &&
+			       (!legal ||
+				loop_event_next((enum loop_step)step,
+						control_event((enum control_request)i)) >= 0);
 		}
 	for (int i = 0; i < CONTROL_REQUEST_COUNT; i++) {
 		enum control_request got = CONTROL_REQUEST_COUNT;
@@ -1215,6 +1335,8 @@ static void requests(void)
 int main(void)
 {
 	requests();
+	telling();
+	blocking();
 	if (!unit_temp(folder))
 		return 1;
 	table();

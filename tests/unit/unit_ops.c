@@ -6,6 +6,7 @@
 #include "ops/op_pause.h"
 #include "ops/op_resume.h"
 #include "ops/op_start.h"
+#include "ops/op_tell.h"
 #include "ops/op_trust.h"
 #include "project/path_group.h"
 #include "unit.h"
@@ -84,6 +85,32 @@ static enum op_status resume_loop(const char *id)
 	return status;
 }
 
+static enum op_status tell(const char *id, enum op_tell_fate *ret_fate)
+{
+	const struct op_tell_request request = { .target = { state, "/w/p", id }, .text = "hurry" };
+	struct op_tell_result result;
+	struct error err;
+	enum op_status status = op_tell(&request, &result, &err);
+
+	*ret_fate = result.fate;
+	op_tell_release(&result);
+	return status;
+}
+
+static enum op_status answer(const char *id, struct error *err)
+{
+	json_t *nothing = json_object();
+	const struct op_resume_request request = { .target = { state, "/w/p", id },
+						   .changes = nothing,
+						   .answer = "done" };
+	struct op_resume_result result;
+	enum op_status status = op_resume(&request, &result, err);
+
+	op_resume_release(&result);
+	json_decref(nothing);
+	return status;
+}
+
 static void damage(const char *id)
 {
 	AUTO_FREE char *path = mem_format("%s/loops/%s/journal.db", state, id);
@@ -92,8 +119,28 @@ static void damage(const char *id)
 		abort();
 }
 
+/* Without a supervisor, the message is recorded at once. */
+static void messages(void)
+{
+	enum op_tell_fate fate;
+	struct error err;
+
+	CHECK("a loop that does not exist is told nothing", tell("none", &fate) == OP_NOT_FOUND);
+	CHECK("nor is one that is completed", tell("ended", &fate) == OP_REFUSED);
+	CHECK("a loop without a supervisor is told something for later",
+	      tell("left", &fate) == OP_DONE && fate == OP_TELL_STOPPED);
+	for (int i = 1; i < TOLD_MOST; i++)
+		tell("left", &fate);
+	CHECK("but not without end", tell("left", &fate) == OP_REFUSED);
+	CHECK("an agent that is not blocked gets no answer, and the error says what there is",
+	      answer("left", &err) == OP_REFUSED && strstr(err.text, "ringfence tell left TEXT") &&
+		      strstr(err.text, "ringfence resume left"));
+}
+
 static void controls(void)
 {
+	enum op_tell_fate fate;
+
 	CHECK("a loop that does not exist cannot be paused", pause_loop("none") == OP_NOT_FOUND);
 	CHECK("nor can the newest loop of a project without loops",
 	      pause_loop(NULL) == OP_NOT_FOUND);
@@ -106,6 +153,7 @@ static void controls(void)
 	CHECK("a completed loop cannot be resumed", resume_loop("ended") == OP_REFUSED);
 
 	write_loop("left", 2000, false);
+	messages();
 	CHECK("a loop without a supervisor cannot be paused", pause_loop(NULL) == OP_NOT_RUNNING);
 	CHECK("a loop without a supervisor can be aborted", abort_loop("left") == OP_DONE);
 	CHECK("a loop can be aborted only once", abort_loop("left") == OP_ENDED);
@@ -114,7 +162,7 @@ static void controls(void)
 	damage("broken");
 	CHECK("a damaged journal is reported as damaged",
 	      pause_loop("broken") == OP_DAMAGED && abort_loop("broken") == OP_DAMAGED &&
-		      resume_loop("broken") == OP_DAMAGED);
+		      resume_loop("broken") == OP_DAMAGED && tell("broken", &fate) == OP_DAMAGED);
 }
 
 static enum op_status clean(struct op_clean_request *request, struct op_clean_result *ret_result)

@@ -57,7 +57,7 @@ static int act(struct loops_options *opts, struct error *err)
 		return cli_fail(err);
 	if (!reset)
 		return show(opts);
-	if (client_ask(&opts->loop, "reset", false, err) < 0)
+	if (client_ask(&opts->loop, CONTROL_REQUEST_reset, false, err) < 0)
 		return cli_fail(err);
 	client_refresh(&opts->loop);
 	return show(opts);

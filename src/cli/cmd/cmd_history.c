@@ -22,6 +22,8 @@ static const struct cli_section sections[] = {
 struct history {
 	json_t *list;
 	json_t *open; /* the iteration that has begun but not ended, owned by the list */
+	json_t *told; /* messages of the user that no iteration has ended with yet */
+	size_t given; /* how many of them the last agent that has begun had */
 };
 
 static void copy(struct history *history, const json_t *data, const char *key)
@@ -44,10 +46,27 @@ static void begin(struct history *history, const json_t *data, int64_t at_ms)
 	copy(history, data, "phase");
 }
 
+/* The prompt of an agent that begins has all messages until then. */
+static void give_told(struct history *history)
+{
+	if (json_array_size(history->told))
+		json_object_set_new(history->open, "told", json_copy(history->told));
+	history->given = json_array_size(history->told);
+}
+
+/* An iteration that counts is not repeated, and nor are its messages. */
+static void take_told(struct history *history)
+{
+	while (history->given) {
+		json_array_remove(history->told, 0);
+		history->given--;
+	}
+}
+
 static void end(struct history *history, const json_t *data, const char *verdict, int64_t at_ms)
 {
-	static const char *const keys[] = { "reason",     "reasons", "failure",   "completion",
-					    "confidence", "counts",  "progressed" };
+	static const char *const keys[] = { "reason",     "reasons", "failure",    "completion",
+					    "confidence", "counts",  "progressed", "blocked" };
 
 	/* an interrupted attempt has its cost in the last event */
 	copy(history, data, "cost_nusd");
@@ -60,8 +79,13 @@ static void end(struct history *history, const json_t *data, const char *verdict
 		json_object_set_new(
 			history->open, "reason",
 			json_string(
-				"Ringfence, this machine or the fence's first process was stopped; the "
-				"iteration is repeated"));
+				jsonget_flag(data, "told")
+					? "you told the agent something with --now; the iteration "
+					  "is repeated"
+					: "Ringfence, this machine or the fence's first process was "
+					  "stopped; the iteration is repeated"));
+	if (jsonget_flag(data, "counts"))
+		take_told(history);
 	history->open = NULL;
 }
 
@@ -159,8 +183,12 @@ static void add_data(struct history *history, int kind, const json_t *data, int6
 	const char *action = jsonget_string(data, "action");
 	const char *status = jsonget_string(data, "status");
 
+	if (kind == LOOP_EVENT_told)
+		json_array_append(history->told, json_object_get(data, "text"));
 	if (kind == LOOP_EVENT_begun || kind == LOOP_EVENT_rechecks) {
 		begin(history, data, at_ms);
+		if (kind == LOOP_EVENT_begun)
+			give_told(history);
 		return;
 	}
 	if (!history->open)
@@ -304,6 +332,24 @@ static void print_below(const char *text)
 	page_print(shown, INDENT);
 }
 
+/* Prints the beginning of each message, after what it is. */
+static void print_told(const json_t *messages, const char *what)
+{
+	size_t index;
+	const json_t *message;
+
+	json_array_foreach(messages, index, message)
+	{
+		char shown[TOLD_SHORT];
+
+		told_shorten(json_string_value(message), shown, sizeof shown);
+
+		AUTO_FREE char *text = mem_format("%s: %s", what, shown);
+
+		print_below(text);
+	}
+}
+
 /* Prints the agent's trouble with git. */
 static void print_trouble(const json_t *entry)
 {
@@ -396,6 +442,7 @@ static void print_table(const json_t *list)
 	{
 		print_iteration(entry);
 		print_agent(entry);
+		print_told(json_object_get(entry, "told"), "you told it");
 		print_trouble(entry);
 		print_mutants(entry);
 		print_reviews(entry);
@@ -418,16 +465,17 @@ static void print_comparison(const struct client_loop *loop)
 
 static int show(struct loops_options *opts, struct error *err)
 {
-	struct history history = { .list = json_array() };
+	struct history history = { .list = json_array(), .told = json_array() };
 
 	if (loops_find(opts, err) < 0 ||
 	    client_events(&opts->loop, 0, add_event, &history, err) < 0) {
 		json_decref(history.list);
+		json_decref(history.told);
 		return cli_fail(err);
 	}
 	if (opts->json) {
-		loops_print(json_pack("{s:s, s:o, s:O?, s:I, s:I}", "id", opts->loop.id,
-				      "iterations", history.list, "estimate",
+		loops_print(json_pack("{s:s, s:o, s:O, s:O?, s:I, s:I}", "id", opts->loop.id,
+				      "iterations", history.list, "told", history.told, "estimate",
 				      json_object_get(opts->loop.state.config, "estimate"),
 				      "spent_nusd", (json_int_t)opts->loop.state.spent_nusd,
 				      "worked_ms",
@@ -437,6 +485,7 @@ static int show(struct loops_options *opts, struct error *err)
 		AUTO_FREE char *edited = edited_text_sentence(opts->loop.state.edited);
 
 		print_table(history.list);
+		print_told(history.told, "you told the agent, for a prompt to come");
 		print_comparison(&opts->loop);
 		if (draft)
 			printf("\n%s\n", draft);
@@ -444,6 +493,7 @@ static int show(struct loops_options *opts, struct error *err)
 			printf("%s\n", edited);
 		json_decref(history.list);
 	}
+	json_decref(history.told);
 	return cli_flush();
 }
 

@@ -21,12 +21,17 @@ static void print(const struct loops_options *opts, struct prompt *prompt)
 {
 	const struct loop_state *state = &opts->loop.state;
 	bool runs = state->step == LOOP_STEP_agent;
+	uint32_t unread = runs ? loop_state_unread(state) : 0;
 
 	if (!opts->sizes)
 		printf("%s\n", buffer_text(&prompt->text));
 	printf("# The prompt of iteration %u%s\n\n", state->used + 1,
 	       runs ? ", which is running" : "");
 	prompt_text_print_sizes(prompt);
+	if (unread)
+		printf("\n%u message%s of yours will be in the prompt after this one (ringfence "
+		       "history)\n",
+		       unread, unread == 1 ? "" : "s");
 }
 
 static json_t *to_json(const struct loops_options *opts, struct prompt *prompt)

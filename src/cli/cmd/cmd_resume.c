@@ -1,6 +1,7 @@
-/* ringfence resume: continue a loop where it stopped. */
+/* ringfence resume and ringfence answer: continue a loop where it stopped. */
 #include "batch/batch_client.h"
 #include "cli/loops.h"
+#include "cli/message.h"
 #include "cli/view/follow.h"
 #include "fence/fence.h"
 #include "fence/fence_spec.h"
@@ -78,6 +79,21 @@ static const struct cli_option options[] = {
 	{ 0 },
 };
 
+static const struct cli_option answer_options[] = {
+	OPTION_FLAG("follow", "stay in the foreground, as run does (-f)", struct loops_options,
+		    follow),
+	LOOPS_JSON,
+	LOOPS_PROJECT,
+	{ 0 },
+};
+
+static const struct cli_alias answer_aliases[] = { { "-f", "--follow" }, { 0 } };
+
+static const struct cli_section answer_sections[] = {
+	{ "EXAMPLES", "  ringfence answer \"The token is in ci/token now\"\n" },
+	{ 0 },
+};
+
 static const struct cli_alias aliases[] = {
 	{ "-m", "--max-iterations" },
 	{ "-f", "--follow" },
@@ -125,13 +141,16 @@ static int add_prices(const struct loops_options *opts, const struct client_loop
 	return 0;
 }
 
+/* answer: for an agent that is blocked, or NULL. */
 static enum op_status resume_one(const struct loops_options *opts, const struct client_loop *loop,
-				 struct op_resume_result *ret_result, struct error *err)
+				 const char *answer, struct op_resume_result *ret_result,
+				 struct error *err)
 {
 	json_t *changes = json_deep_copy(opts->changes);
 	const struct op_resume_request request = { .target = { .state = opts->place.state,
 							       .loop = loop->id },
 						   .changes = changes,
+						   .answer = answer,
 						   .before = enter_scope,
 						   .context = &opts->place };
 	enum op_status status = OP_FAILED;
@@ -158,7 +177,7 @@ static int resume_each(const struct loops_options *opts, const struct client_loo
 
 		if (strcmp(client_status(&all->items[i]), "interrupted") != 0)
 			continue;
-		if (op_failed(resume_one(opts, &all->items[i], &result, err)))
+		if (op_failed(resume_one(opts, &all->items[i], NULL, &result, err)))
 			code = cli_fail(err);
 		else if (opts->json)
 			json_array_append_new(list, client_json(&result.loop));
@@ -253,8 +272,8 @@ static int resume(struct loops_options *opts, struct error *err)
 		return cli_fail(err);
 	if (only_follows(opts))
 		return follow_running(opts);
-	code = op_failed(resume_one(opts, &opts->loop, &result, err)) ? cli_fail(err)
-								      : report(opts, &result);
+	code = op_failed(resume_one(opts, &opts->loop, NULL, &result, err)) ? cli_fail(err)
+									    : report(opts, &result);
 	op_resume_release(&result);
 	return code;
 }
@@ -262,6 +281,26 @@ static int resume(struct loops_options *opts, struct error *err)
 static int run_resume(const struct cli_command *command, char **argv)
 {
 	return loops_run(command, argv, resume);
+}
+
+static int answer(struct loops_options *opts, struct error *err)
+{
+	struct op_target target;
+	struct op_resume_result result;
+	AUTO_FREE char *text = message_read(opts, "answer", &target, err);
+	int code;
+
+	if (!text || op_find(&target, &opts->loop, err) != OP_DONE)
+		return cli_fail(err);
+	code = op_failed(resume_one(opts, &opts->loop, text, &result, err)) ? cli_fail(err)
+									    : report(opts, &result);
+	op_resume_release(&result);
+	return code;
+}
+
+static int run_answer(const struct cli_command *command, char **argv)
+{
+	return loops_run(command, argv, answer);
 }
 
 const struct cli_command cmd_resume = {
@@ -280,4 +319,20 @@ const struct cli_command cmd_resume = {
 	.has_setting = has_setting,
 	.sections = sections,
 	.run = run_resume,
+};
+
+const struct cli_command cmd_answer = {
+	.name = "answer",
+	.args = "[--follow] [--json] [LOOP] TEXT|-",
+	.max_args = CLI_ANY,
+	.options_anywhere = true,
+	.summary = "answer an agent that is blocked, and continue",
+	.description =
+		"Tells the agent of a loop that is paused because it is blocked what you did or decided "
+		"(- reads it from stdin), and resumes the loop; as ringfence tell and ringfence resume. If "
+		"the loop cannot continue, the answer is not recorded.",
+	.options = answer_options,
+	.aliases = answer_aliases,
+	.sections = answer_sections,
+	.run = run_answer,
 };

@@ -198,6 +198,19 @@ static void print_mutants(const struct loop_state *state)
 	}
 }
 
+/* Prints the messages of the user that no iteration has ended with yet. */
+static void print_told(const struct loop_state *state)
+{
+	for (size_t i = 0; i < state->told_count; i++) {
+		const struct loop_state_told *told = &state->told[i];
+		char text[TOLD_SHORT];
+
+		told_shorten(told->text, text, sizeof text);
+		line("you told the agent%s: %s", told->given ? "" : ", which has not read it yet",
+		     text);
+	}
+}
+
 static void print_loop(const char *place, const struct client_loop *loop, bool with_project)
 {
 	const struct loop_state *state = &loop->state;
@@ -236,6 +249,7 @@ static void print_loop(const char *place, const struct client_loop *loop, bool w
 		line("%s", draft);
 	if (edited)
 		line("%s", edited);
+	print_told(state);
 	print_phase(state);
 	print_agent(state);
 	print_mutants(state);

@@ -94,8 +94,19 @@ static void print_begun(struct event_text *view, const json_t *data, int64_t at_
 static void print_interrupted(struct event_text *view, const json_t *data)
 {
 	agent_text_end(&view->agent);
-	event_text_print(view, "  iteration %d was interrupted; it does not count",
-			 (int)jsonget_number(data, "iteration"));
+	event_text_print(view, "  iteration %d was interrupted%s; it does not count",
+			 (int)jsonget_number(data, "iteration"),
+			 jsonget_flag(data, "told") ? " by your message" : "");
+}
+
+/* Prints the beginning of a message of the user. */
+static void print_told(struct event_text *view, const json_t *data)
+{
+	char text[TOLD_SHORT];
+
+	told_shorten(jsonget_text(data, "text"), text, sizeof text);
+	event_text_print(view, "  you told the agent%s: %s",
+			 jsonget_flag(data, "now") ? ", without delay" : "", text);
 }
 
 /* Prints the gateway's count, and the agent's own if it differs: agents use their own prices and
@@ -580,6 +591,9 @@ static void print_data(struct event_text *view, int kind, const json_t *data, in
 		break;
 	case LOOP_EVENT_asked:
 		view->stops |= strcmp(jsonget_text(data, "wish"), "reset") != 0;
+		break;
+	case LOOP_EVENT_told:
+		print_told(view, data);
 		break;
 	case LOOP_EVENT_resumed:
 		view->stops = false;

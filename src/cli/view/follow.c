@@ -103,8 +103,9 @@ static bool handle_interrupt(struct follow *follow)
 	struct error err;
 
 	if (answer == 'p' || answer == 'a') {
-		if (client_ask(follow->view.loop, answer == 'p' ? "pause" : "abort", false, &err) <
-		    0)
+		if (client_ask(follow->view.loop,
+			       answer == 'p' ? CONTROL_REQUEST_pause : CONTROL_REQUEST_abort, false,
+			       &err) < 0)
 			cli_fail(&err);
 		else
 			event_text_print(&follow->view, answer == 'p'

@@ -1,6 +1,6 @@
 /*
- * The agent's prompt: the task, the status, the check results, earlier attempts, what decides, and
- * the rules. Text from checks or from the agent is quoted as data.
+ * The agent's prompt: the task, messages of the user, the status, the check results, earlier
+ * attempts, what decides, and the rules. Text from checks or from the agent is quoted as data.
  */
 #ifndef LOOP_RUN_PROMPT_H
 #define LOOP_RUN_PROMPT_H
@@ -15,6 +15,7 @@ enum prompt_part {
 	PROMPT_TASK,
 	PROMPT_PHASE,
 	PROMPT_MERGE,
+	PROMPT_TOLD,
 	PROMPT_STATUS,
 	PROMPT_HISTORY,
 	PROMPT_CHECKS,

@@ -23,6 +23,25 @@ static void add_checks(const struct loop_state *state, struct buffer *out)
 	}
 }
 
+/* Quotes what the user has told the agents: in short, and to the last one in full. */
+static void add_told(const struct loop_state *state, struct buffer *out)
+{
+	AUTO_BUFFER struct buffer quoted = BUFFER_INIT(out->max);
+
+	for (size_t i = state->past_count; i-- > 0;)
+		if (state->past[i].told)
+			told_quote(state->past[i].told, &quoted);
+	for (size_t i = 0; i < state->told_count; i++)
+		if (state->told[i].given)
+			told_quote(state->told[i].text, &quoted);
+	if (quoted.used)
+		buffer_printf(
+			out,
+			"\n# From the user\n\nThe user has told the agent this while it "
+			"worked. It counts like the task, and more where the two differ.\n\n%s",
+			buffer_text(&quoted));
+}
+
 static void add_changes(const struct buffer *diff, struct buffer *out)
 {
 	buffer_add_text(out, "\n# Changes\n\n");
@@ -56,6 +75,7 @@ void review_prompt_write(const struct loop_state *state, const struct buffer *di
 		"damage elsewhere. You can read the project and run commands, but change nothing. "
 		"Nobody answers questions.\n\n# Task\n\n%s\n",
 		state->options.objective);
+	add_told(state, out);
 	add_checks(state, out);
 	add_changes(diff, out);
 	buffer_printf(

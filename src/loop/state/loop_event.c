@@ -22,34 +22,40 @@ static const char *const events[] = {
 	ON(started, step), ON(asked, step), ON(changed, step), ON(checkpointed, step), \
 		ON(retried, step), ON(restoring, step), ON(restored, step)
 
+/* The agent of a later iteration reads it. A loop that is being closed has none, or not yet. */
+#define TELLS(step) ON(told, step)
+
 /* A loop whose result is a branch is closed first. */
 #define ENDS ON(closing, closing), ON(finished, finished)
 
 static const unsigned char table[LOOP_STEP_COUNT][LOOP_EVENT_COUNT] = {
 	[LOOP_STEP_new] = { ON(created, baseline) },
-	[LOOP_STEP_baseline] = { ALWAYS(baseline), ON(git, baseline), ON(checked, baseline),
-				 ON(proved, baseline), ON(examined, baseline), ON(baselined, ready),
-				 ENDS },
-	[LOOP_STEP_ready] = { ALWAYS(ready), ON(git, ready), ON(begun, agent), ON(rechecks, checks),
-			      ON(waits, waiting), ON(paused, paused), ENDS },
-	[LOOP_STEP_agent] = { ALWAYS(agent), ON(git, agent), ON(imported, agent), ON(ended, checks),
-			      ON(interrupted, ready), ENDS },
-	[LOOP_STEP_checks] = { ALWAYS(checks), ON(git, checks), ON(imported, checks),
+	[LOOP_STEP_baseline] = { ALWAYS(baseline), TELLS(baseline), ON(git, baseline),
+				 ON(checked, baseline), ON(proved, baseline),
+				 ON(examined, baseline), ON(baselined, ready), ENDS },
+	[LOOP_STEP_ready] = { ALWAYS(ready), TELLS(ready), ON(git, ready), ON(begun, agent),
+			      ON(rechecks, checks), ON(waits, waiting), ON(paused, paused), ENDS },
+	[LOOP_STEP_agent] = { ALWAYS(agent), TELLS(agent), ON(git, agent), ON(imported, agent),
+			      ON(ended, checks), ON(interrupted, ready), ENDS },
+	[LOOP_STEP_checks] = { ALWAYS(checks), TELLS(checks), ON(git, checks), ON(imported, checks),
 			       ON(checked, checks), ON(probed, checks), ON(held_out, checks),
 			       ON(examined, checks), ON(continued, ready), ON(waits, waiting),
 			       ON(paused, paused), ON(interrupted, ready), ON(reviewing, review),
 			       ON(mutating, mutants), ENDS },
-	[LOOP_STEP_mutants] = { ALWAYS(mutants), ON(git, mutants), ON(imported, mutants),
-				ON(mutant, mutants), ON(mutated, checks), ON(paused, paused),
-				ENDS },
-	[LOOP_STEP_review] = { ALWAYS(review), ON(git, review), ON(reviewed, checks), ENDS },
-	[LOOP_STEP_waiting] = { ALWAYS(waiting), ON(waited, ready), ON(paused, paused), ENDS },
-	[LOOP_STEP_paused] = { ALWAYS(paused), ON(resumed, ready), ENDS },
+	[LOOP_STEP_mutants] = { ALWAYS(mutants), TELLS(mutants), ON(git, mutants),
+				ON(imported, mutants), ON(mutant, mutants), ON(mutated, checks),
+				ON(paused, paused), ENDS },
+	[LOOP_STEP_review] = { ALWAYS(review), TELLS(review), ON(git, review), ON(reviewed, checks),
+			       ENDS },
+	[LOOP_STEP_waiting] = { ALWAYS(waiting), TELLS(waiting), ON(waited, ready),
+				ON(paused, paused), ENDS },
+	[LOOP_STEP_paused] = { ALWAYS(paused), TELLS(paused), ON(resumed, ready), ENDS },
 	[LOOP_STEP_closing] = { ALWAYS(closing), ON(git, closing), ON(imported, closing),
 				ON(finished, finished) },
-	[LOOP_STEP_finished] = { ON(asked, finished), ON(changed, finished), ON(resumed, ready),
-				 ON(checkpointed, finished), ON(restoring, finished),
-				 ON(restored, finished), ON(closing, closing) },
+	[LOOP_STEP_finished] = { TELLS(finished), ON(asked, finished), ON(changed, finished),
+				 ON(resumed, ready), ON(checkpointed, finished),
+				 ON(restoring, finished), ON(restored, finished),
+				 ON(closing, closing) },
 };
 
 const char *loop_event_step_name(enum loop_step step)

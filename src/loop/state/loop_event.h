@@ -48,6 +48,7 @@
 	X(paused)                                                                     \
 	X(resumed)                                                                    \
 	X(asked)        /* the user requested a pause, an abort or a reset */         \
+	X(told)         /* the user has a message for the agent */                    \
 	X(changed)      /* limits, or the clock jumped */                             \
 	X(checkpointed) /* or the reason why not */                                   \
 	X(examined)     /* signs that the changes weaken the checks */                \

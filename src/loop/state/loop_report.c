@@ -135,6 +135,18 @@ static json_t *start_of(const char *text)
 	return loop_report_bytes(text, text_first(text, strlen(text), OBJECTIVE_BYTES));
 }
 
+/* Lists the messages of the user, and whether the last agent that has begun had each. */
+static json_t *told_json(const struct loop_state *state)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < state->told_count; i++)
+		json_array_append_new(list,
+				      json_pack("{s:o, s:b}", "text", start_of(state->told[i].text),
+						"given", state->told[i].given));
+	return list;
+}
+
 json_t *loop_report_loop(const char *id, const struct loop_state *state, bool alive,
 			 int64_t heartbeat_ms)
 {
@@ -205,6 +217,9 @@ json_t *loop_report_loop(const char *id, const struct loop_state *state, bool al
 	if (state->step == LOOP_STEP_waiting)
 		json_object_set_new(value, "waits_until",
 				    json_integer(state->wait_until_ms / 1000));
+	json_object_set_new(value, "told", told_json(state));
+	json_object_set_new(value, "blocked",
+			    state->blocked ? loop_report_text(state->blocked) : json_null());
 	json_object_set_new(value, "asked",
 			    state->wish == LOOP_WISH_NONE    ? json_null()
 			    : state->wish == LOOP_WISH_PAUSE ? json_string("pause")

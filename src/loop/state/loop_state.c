@@ -56,8 +56,13 @@ void loop_state_release(struct loop_state *state)
 	free(state->uncommitted);
 	free(state->not_recorded);
 	free(state->session);
-	for (size_t i = 0; i < state->past_count; i++)
+	for (size_t i = 0; i < state->past_count; i++) {
 		free(state->past[i].message);
+		free(state->past[i].told);
+	}
+	for (size_t i = 0; i < state->told_count; i++)
+		free(state->told[i].text);
+	free(state->blocked);
 	*state = (struct loop_state){ 0 };
 }
 
@@ -199,6 +204,29 @@ bool loop_state_protects_git(const struct loop_state *state)
 	bool found = state->git_mode && strcmp(state->git_mode, "read-only") == 0;
 
 	return state->options.draft && (!state->options.git || found);
+}
+
+int loop_state_permits_tell(const struct loop_state *state, struct error *err)
+{
+	if (state->status && strcmp(state->status, "completed") == 0)
+		return error_with(
+			err, ERROR_REFUSED,
+			"it is completed, and no agent will read it (for more work on its "
+			"result: ringfence run --from)");
+	if (state->told_count == TOLD_MOST)
+		return error_with(err, ERROR_REFUSED,
+				  "it has %d messages that no agent has worked with yet",
+				  TOLD_MOST);
+	return 0;
+}
+
+uint32_t loop_state_unread(const struct loop_state *state)
+{
+	uint32_t count = 0;
+
+	for (size_t i = 0; i < state->told_count; i++)
+		count += !state->told[i].given;
+	return count;
 }
 
 enum failure loop_state_failure(const json_t *data)

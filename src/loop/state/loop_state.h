@@ -127,6 +127,13 @@ struct loop_state_past {
 	uint32_t files_changed, boxes_ticked, checks_passing;
 	int64_t tests_passing;
 	char *message; /* the agent's final one, quoted; or NULL */
+	char *told;    /* the user's messages in its prompt, shortened; or NULL */
+};
+
+/* A message of the user to the agent. */
+struct loop_state_told {
+	char *text; /* cleaned */
+	bool given; /* in the prompt of the last agent that has begun */
 };
 
 /* Iterations before those, summed up. */
@@ -198,6 +205,10 @@ struct loop_state {
 	char *unreached;                 /* why the last model request got no response, or NULL */
 	int64_t wait_until_ms;
 	enum loop_wish wish;
+	char *blocked; /* what a person must do, by the agent; of a loop paused by that; or NULL */
+	/* The messages that no iteration with them in its prompt has ended with; oldest first. */
+	struct loop_state_told told[TOLD_MOST];
+	size_t told_count;
 	char *status;      /* of a finished loop: completed, limit, failed, aborted */
 	bool fence_failed; /* finished because the fence failed */
 	bool refused;      /* finished because a program to run was missing */
@@ -284,6 +295,15 @@ int loop_state_fold(struct loop_state *state, const struct journal_event *event,
  * imported, and work that is not committed. The caller releases the list.
  */
 void loop_state_git_trouble(const json_t *data, struct list *ret_trouble);
+
+/*
+ * May the user tell the agent something now? Returns 0, or -1 with err set: the loop is completed,
+ * or has as many messages as it can hold.
+ */
+int loop_state_permits_tell(const struct loop_state *state, struct error *err);
+
+/* Returns how many messages of the user no prompt has had yet. */
+uint32_t loop_state_unread(const struct loop_state *state);
 
 /* Returns how a part ended, by the data of the event that ended it. */
 struct failure_facts loop_state_facts(const json_t *data);

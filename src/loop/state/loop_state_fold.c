@@ -209,6 +209,7 @@ static void fold_decision(struct loop_state *state, const json_t *data)
 	state->wait_until_ms = jsonget_number(data, "until_ms");
 	state->fence_failed = jsonget_flag(data, "fence_failed");
 	state->refused = jsonget_flag(data, "refused");
+	replace(&state->blocked, jsonget_string(data, "blocked"));
 	replace(&state->reason, jsonget_string(data, "reason"));
 	replace(&state->status, jsonget_string(data, "status"));
 }
@@ -238,6 +239,14 @@ static void fold_asked(struct loop_state *state, const json_t *data)
 		state->wish = LOOP_WISH_PAUSE;
 }
 
+/* The supervisor accepts no more than there is room for. */
+static void fold_told(struct loop_state *state, const json_t *data)
+{
+	if (state->told_count < TOLD_MOST)
+		state->told[state->told_count++] =
+			(struct loop_state_told){ .text = mem_dup(jsonget_text(data, "text")) };
+}
+
 static void fold_baselined(struct loop_state *state, const json_t *data)
 {
 	read_baseline(state);
@@ -264,6 +273,8 @@ static void fold_begun(struct loop_state *state, const json_t *data)
 	state->review.changed = 0;
 	state->recheck = state->only_findings = false;
 	state->restored = false;
+	for (size_t i = 0; i < state->told_count; i++)
+		state->told[i].given = true;
 }
 
 static void fold_rechecks(struct loop_state *state, const json_t *data)
@@ -390,6 +401,7 @@ static void fold_resumed(struct loop_state *state, const json_t *data)
 	replace(&state->uncommitted, NULL);
 	replace(&state->reason, NULL);
 	replace(&state->status, NULL);
+	replace(&state->blocked, NULL);
 	state->wish = LOOP_WISH_NONE;
 	state->fence_failed = false;
 	state->refused = false;
@@ -502,6 +514,7 @@ static void (*const folds[LOOP_EVENT_COUNT])(struct loop_state *state, const jso
 	[LOOP_EVENT_paused] = fold_paused,
 	[LOOP_EVENT_resumed] = fold_resumed,
 	[LOOP_EVENT_asked] = fold_asked,
+	[LOOP_EVENT_told] = fold_told,
 	[LOOP_EVENT_changed] = fold_changed,
 	[LOOP_EVENT_checkpointed] = fold_checkpointed,
 	[LOOP_EVENT_examined] = fold_examined,

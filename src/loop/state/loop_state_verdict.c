@@ -1,6 +1,7 @@
 /* The values that every decision carries, in the state of a loop: see loop_state.h. */
 #include "loop/state/loop_state.h"
 
+#include "util/buffer.h"
 #include "util/mem.h"
 #include "util/text/jsonget.h"
 
@@ -107,6 +108,7 @@ static struct loop_state_past *add_past(struct loop_state *state)
 
 		loop_state_sum_add(&state->older, oldest);
 		free(oldest->message);
+		free(oldest->told);
 	}
 	memmove(state->past + 1, state->past, state->past_count * sizeof *state->past);
 	state->past_count++;
@@ -136,6 +138,26 @@ static void read_past(struct loop_state *state, const json_t *data)
 		.tests_passing = jsonget_number(snapshot, "tests_passing"),
 		.message = message && *message ? mem_dup(message) : NULL,
 	};
+}
+
+/* Joins the messages in the prompt of the iteration, in short, and forgets them. */
+static char *take_told(struct loop_state *state)
+{
+	AUTO_BUFFER struct buffer all = BUFFER_INIT(TOLD_MOST * (TOLD_BYTES + 1));
+	char text[TOLD_SHORT];
+	size_t kept = 0;
+
+	for (size_t i = 0; i < state->told_count; i++) {
+		if (!state->told[i].given) {
+			state->told[kept++] = state->told[i];
+			continue;
+		}
+		buffer_printf(&all, "%s\n", state->told[i].text);
+		free(state->told[i].text);
+	}
+	state->told_count = kept;
+	return all.used && told_shorten(buffer_text(&all), text, sizeof text) ? mem_dup(text)
+									      : NULL;
 }
 
 void loop_state_next_phase(struct loop_state *state)
@@ -190,5 +212,7 @@ void loop_state_read_verdict(struct loop_state *state, const json_t *data)
 	state->confidence = (uint32_t)jsonget_number(data, "confidence");
 	loop_state_read_snapshot(state, json_object_get(data, "snapshot"));
 	read_past(state, data);
+	if (jsonget_flag(data, "counts")) /* else the iteration is repeated, with the messages */
+		state->past[0].told = take_told(state);
 	read_phase(state, data);
 }

@@ -25,18 +25,25 @@ static const char *const names[] = {
 };
 
 /* Requests not listed for a step are refused. */
-#define ALL                                                                     \
-	{                                                                       \
-		[CONTROL_REQUEST_pause] = true, [CONTROL_REQUEST_abort] = true, \
-		[CONTROL_REQUEST_reset] = true                                  \
+#define STOPS                                                           \
+	[CONTROL_REQUEST_pause] = true, [CONTROL_REQUEST_abort] = true, \
+	[CONTROL_REQUEST_reset] = true
+#define ALL                                          \
+	{                                            \
+		STOPS, [CONTROL_REQUEST_tell] = true \
 	}
 
 static const bool legal[LOOP_STEP_COUNT][CONTROL_REQUEST_COUNT] = {
-	[LOOP_STEP_baseline] = ALL, [LOOP_STEP_ready] = ALL,
-	[LOOP_STEP_agent] = ALL,    [LOOP_STEP_checks] = ALL,
-	[LOOP_STEP_mutants] = ALL,  [LOOP_STEP_review] = ALL,
-	[LOOP_STEP_waiting] = ALL,  [LOOP_STEP_paused] = ALL,
-	[LOOP_STEP_closing] = ALL,  [LOOP_STEP_finished] = { [CONTROL_REQUEST_reset] = true },
+	[LOOP_STEP_baseline] = ALL,
+	[LOOP_STEP_ready] = ALL,
+	[LOOP_STEP_agent] = ALL,
+	[LOOP_STEP_checks] = ALL,
+	[LOOP_STEP_mutants] = ALL,
+	[LOOP_STEP_review] = ALL,
+	[LOOP_STEP_waiting] = ALL,
+	[LOOP_STEP_paused] = ALL,
+	[LOOP_STEP_closing] = { STOPS },
+	[LOOP_STEP_finished] = { [CONTROL_REQUEST_reset] = true, [CONTROL_REQUEST_tell] = true },
 };
 
 const char *control_request_name(enum control_request request)
@@ -55,6 +62,11 @@ int control_request_read(const json_t *object, enum control_request *ret_request
 		}
 	}
 	return -1;
+}
+
+enum loop_event control_event(enum control_request request)
+{
+	return request == CONTROL_REQUEST_tell ? LOOP_EVENT_told : LOOP_EVENT_asked;
 }
 
 bool control_is_legal(enum loop_step step, enum control_request request)

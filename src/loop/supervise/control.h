@@ -16,7 +16,8 @@ enum { CONTROL_BYTES = 65536 };
 #define CONTROL_REQUESTS(X)                            \
 	X(pause) /* after this iteration */            \
 	X(abort) /* gracefully; with "now": at once */ \
-	X(reset) /* the breakers clear their counts */
+	X(reset) /* the breakers clear their counts */ \
+	X(tell)  /* "text" for the next prompt; with "now": the iteration starts again */
 
 enum control_request {
 #define CONTROL_REQUEST(name) CONTROL_REQUEST_##name,
@@ -29,6 +30,9 @@ const char *control_request_name(enum control_request request);
 
 /* Reads which request an object is. Returns 0, or -1 if it is not a request. */
 int control_request_read(const json_t *object, enum control_request *ret_request);
+
+/* Returns the event that records a request. */
+enum loop_event control_event(enum control_request request);
 
 /* Is the request legal in this step? An illegal one ends the connection. */
 bool control_is_legal(enum loop_step step, enum control_request request);

@@ -228,6 +228,15 @@ json_t *judge_interrupted(const struct loop_state *state, const struct agent_sum
 	return data;
 }
 
+json_t *judge_restarted(const struct loop_state *state, const struct agent_summary *heard)
+{
+	json_t *data = json_pack("{s:i, s:i, s:b}", "iteration", (int)state->iteration, "attempt",
+				 (int)state->attempt, "told", 1);
+
+	judge_add_heard(data, heard);
+	return data;
+}
+
 json_t *judge_review(json_t *ended, const char *final, size_t size)
 {
 	json_t *findings;
@@ -349,9 +358,11 @@ bool judge_done_already(const struct loop_state *state)
 	bool merges = options->with && !json_array_size(options->conflicts);
 	struct boxes boxes;
 
-	/* Only an agent can resolve conflicts or give a promise, final checks are for its work, and
-	 * phases need one. The work of two loops that are merged without conflicts is done. */
-	if ((options->with && !merges) || json_array_size(options->final_checks) ||
+	/* Only an agent can resolve conflicts, give a promise or read a message, final checks are
+	 * for its work, and phases need one. The work of two loops that are merged without
+	 * conflicts is done. */
+	if ((options->with && !merges) || state->told_count ||
+	    json_array_size(options->final_checks) ||
 	    (!merges && (options->promise || options->phase_count ||
 			 (!options->checks.count && !options->tasks))))
 		return false;
@@ -431,7 +442,7 @@ static const char *status_of(enum decision_action action)
 }
 
 static json_t *decision_json(const struct loop_state *state, const struct decision *decision,
-			     const struct progress_snapshot *snapshot)
+			     const struct progress_snapshot *snapshot, const char *blocked)
 {
 	size_t most = (size_t)state->options.prompt.message_bytes;
 	AUTO_BUFFER struct buffer reflection = BUFFER_INIT(most);
@@ -478,6 +489,8 @@ static json_t *decision_json(const struct loop_state *state, const struct decisi
 		json_object_set_new(data, "only_findings", json_true());
 	if (decision->recheck)
 		json_object_set_new(data, "recheck", json_true());
+	if (decision->blocked)
+		json_object_set_new(data, "blocked", loop_report_text(blocked));
 	if (status)
 		json_object_set_new(data, "status", json_string(status));
 	return data;
@@ -497,6 +510,13 @@ static bool has_promised(const struct loop_state *state, const char *promise)
 {
 	return state->final && has_final_message(state) &&
 	       promise_found(state->final, strlen(state->final), promise);
+}
+
+/* Reads what a person must do before the agent can go on, if it says so. */
+static bool is_blocked(const struct loop_state *state, char *out, size_t room)
+{
+	return state->final && has_final_message(state) &&
+	       blocked_read(state->final, strlen(state->final), out, room);
 }
 
 /* Is there such a file, with something in it? It belongs to the agent. */
@@ -570,6 +590,7 @@ void judge_after(const struct loop_state *state, const struct survey *survey, in
 {
 	struct sums sums = sum_checks(state);
 	struct decision_input input;
+	char blocked[BLOCKED_MAX];
 
 	fill_common(state, now_ms, &input);
 	input.facts = state->facts;
@@ -602,10 +623,12 @@ void judge_after(const struct loop_state *state, const struct survey *survey, in
 	input.final_tries = state->options.final_tries;
 	input.signature = sums.signature;
 	input.promised = has_promised(state, state->options.promise);
+	input.blocked = is_blocked(state, blocked, sizeof blocked) ? blocked : NULL;
+	input.unread = loop_state_unread(state);
 	judge_phase(state, &input.phase);
 	count_boxes(&state->options, &input.boxes);
 	judge_snapshot(state, survey, &input.snapshot);
 	input.snapshot.files_changed = input.facts.files_changed;
 	decision_make(&input, ret_decision);
-	*ret_data = decision_json(state, ret_decision, &input.snapshot);
+	*ret_data = decision_json(state, ret_decision, &input.snapshot, input.blocked);
 }

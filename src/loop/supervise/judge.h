@@ -38,6 +38,9 @@ json_t *judge_end(const struct runner_result *result, const struct judge_end_fac
 json_t *judge_interrupted(const struct loop_state *state, const struct agent_summary *heard,
 			  int64_t now_ms);
 
+/* The same of an agent that the user has interrupted with a message, which no breaker counts. */
+json_t *judge_restarted(const struct loop_state *state, const struct agent_summary *heard);
+
 /* A review: adds the findings in the final message to the data of its end, or why there are none.
  * Consumes and returns the data. */
 json_t *judge_review(json_t *ended, const char *final, size_t size);

@@ -7,19 +7,48 @@
 #include "util/mem.h"
 #include "util/text/jsonget.h"
 
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 /* Stops the run, gracefully or at once. */
-static void stop_run(struct supervisor *sup, bool now)
+static void stop_run(struct supervisor *sup, enum supervisor_cut cut, bool now)
 {
 	if (!sup->run.working)
 		return;
-	sup->run.cut = SUPERVISOR_CUT_ABORT;
+	sup->run.cut = cut;
 	if (now)
 		fd_close(&sup->run.runner.lifeline);
 	else
 		runner_stop(&sup->run.runner);
+}
+
+/* Returns what is recorded of a request, or NULL with err set. The caller owns it. */
+static json_t *data_of(const struct supervisor *sup, enum control_request request,
+		       const json_t *object, struct error *err)
+{
+	const char *text = jsonget_text(object, "text");
+	AUTO_FREE char *clean = NULL;
+
+	if (request != CONTROL_REQUEST_tell)
+		return json_pack("{s:s}", "wish", control_request_name(request));
+	clean = told_clean(text, strlen(text), err);
+	if (!clean || loop_state_permits_tell(&sup->state, err) < 0)
+		return NULL;
+	return json_pack("{s:s, s:b}", "text", clean, "now", jsonget_flag(object, "now"));
+}
+
+/* Carries out what cannot wait for the end of the step. A message does not stop an agent that has
+ * ended or is being stopped for another reason. */
+static void act_at_once(struct supervisor *sup, enum control_request request, bool now)
+{
+	bool runs = sup->state.step == LOOP_STEP_agent && !sup->run.ended &&
+		    sup->run.cut == SUPERVISOR_CUT_NOT;
+
+	if (request == CONTROL_REQUEST_abort)
+		stop_run(sup, SUPERVISOR_CUT_ABORT, now);
+	else if (request == CONTROL_REQUEST_tell && now && runs)
+		stop_run(sup, SUPERVISOR_CUT_TOLD, false);
 }
 
 /*
@@ -37,11 +66,10 @@ static int carry_out(struct supervisor *sup, const json_t *object, struct error 
 		return error_with(err, ERROR_PROTOCOL, "the loop is %s: it cannot %s",
 				  loop_event_step_name(sup->state.step),
 				  control_request_name(request));
-	data = json_pack("{s:s}", "wish", control_request_name(request));
-	if (supervisor_append(sup, LOOP_EVENT_asked, data, err) < 0)
+	data = data_of(sup, request, object, err);
+	if (!data || supervisor_append(sup, control_event(request), data, err) < 0)
 		return -1;
-	if (request == CONTROL_REQUEST_abort)
-		stop_run(sup, jsonget_flag(object, "now"));
+	act_at_once(sup, request, jsonget_flag(object, "now"));
 	return 0;
 }
 

@@ -100,6 +100,9 @@ bool step_end_cut(struct supervisor *sup, const struct runner_result *result, in
 			end_within(sup,
 				   json_pack("{s:s, s:s}", "status", "aborted", "reason", "by you"),
 				   err);
+	else if (sup->run.cut == SUPERVISOR_CUT_TOLD)
+		*ret_result = supervisor_append(sup, LOOP_EVENT_interrupted,
+						judge_restarted(&sup->state, &sup->run.heard), err);
 	else if (result->lost ||
 		 sup->run.cut == SUPERVISOR_CUT_DISK) /* step_ready() checks the disk again */
 		*ret_result = interrupt(sup, err);

@@ -31,6 +31,7 @@ enum supervisor_cut {
 	SUPERVISOR_CUT_IDLE,
 	SUPERVISOR_CUT_BUDGET,
 	SUPERVISOR_CUT_DISK,
+	SUPERVISOR_CUT_TOLD, /* the user has a message that the agent must read now */
 	SUPERVISOR_CUT_ABORT
 };
 
