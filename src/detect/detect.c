@@ -17,7 +17,33 @@ static int by_place(const void *a, const void *b)
 
 	if (order == 0)
 		order = (one->line > other->line) - (one->line < other->line);
-	return order ? order : (int)one->kind - (int)other->kind;
+	if (order == 0)
+		order = (int)one->kind - (int)other->kind;
+	return order ? order : strcmp(one->evidence, other->evidence);
+}
+
+static bool is_same(const struct detect_finding *one, const struct detect_finding *other)
+{
+	return one->kind == other->kind && one->line == other->line &&
+	       strcmp(one->path, other->path) == 0 && strcmp(one->evidence, other->evidence) == 0;
+}
+
+/* A test may be in another one: what is found in both is reported once. */
+static void remove_repeated(struct detect_findings *findings)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < findings->count; i++) {
+		struct detect_finding *finding = &findings->items[i];
+
+		if (kept && is_same(finding, &findings->items[kept - 1])) {
+			free(finding->path);
+			free(finding->evidence);
+		} else {
+			findings->items[kept++] = *finding;
+		}
+	}
+	findings->count = kept;
 }
 
 void detect_run(const struct detect_change *changes, size_t count,
@@ -35,4 +61,5 @@ void detect_run(const struct detect_change *changes, size_t count,
 	if (ret_findings->count)
 		qsort(ret_findings->items, ret_findings->count, sizeof *ret_findings->items,
 		      by_place);
+	remove_repeated(ret_findings);
 }

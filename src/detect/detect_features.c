@@ -195,8 +195,8 @@ static void report_gone(struct detect_pairs *pairs, const struct detect_pair *pa
 									 &pair->before.items[line]);
 
 		if (name && !is_renamed(pairs, pair, line, name) && textset_add(names, name))
-			detect_pair_report_text(pairs, pair, DETECT_FEATURE_REMOVED, line + 1,
-						name);
+			detect_pair_report_text(pairs, pair, DETECT_FEATURE_REMOVED,
+						pair->before.items[line].number, name);
 	}
 }
 
@@ -256,8 +256,6 @@ static void report_mocks(struct detect_pairs *pairs, const struct detect_pair *p
 
 /* On the shape of a line, in which all literals are 0. */
 static const char *const by_value[] = { "<if(*==0*)return0",
-					"<if(*==0*){return0",
-					"<if*==0:return0",
 					"<case0:return0",
 					"<return0if*==0>",
 					"<return0unless*!=0",

@@ -114,7 +114,6 @@ static const struct rule rules[] = {
 	{ DETECT_FAILURE_IGNORED, IN_CHECKS, DETECT_OTHER, TEXT, "<testFailureIgnore>" },
 	{ DETECT_FAILURE_IGNORED, IN_CHECKS, DETECT_OTHER, TEXT, "maven.test.failure.ignore" },
 	{ DETECT_FAILURE_IGNORED, IN_CHECKS, DETECT_OTHER, TEXT, "<ignoreFailures~=~true>" },
-	{ DETECT_FAILURE_IGNORED, IN_TESTS, DETECT_PYTHON, CODE, "<except*:~pass>" },
 	{ DETECT_FAILURE_IGNORED, IN_TESTS, DETECT_PYTHON, CODE, "<except AssertionError>" },
 	{ DETECT_FAILURE_IGNORED, IN_CODE, DETECT_C, CODE, "\\#define NDEBUG>" },
 	{ DETECT_FAILURE_IGNORED, IN_CODE, DETECT_C, CODE, "\\#define assert(" },
@@ -242,7 +241,7 @@ static const struct rule rules[] = {
 	{ DETECT_INSTALL_SCRIPT, IN_SETTINGS, DETECT_OTHER, TEXT, "<build~=~\"build.rs\"" },
 };
 
-/* Two lines of code, one after the other. */
+/* Two statements, one after the other. */
 static const struct {
 	enum detect_kind kind;
 	enum where where;

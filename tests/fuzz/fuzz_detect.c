@@ -2,6 +2,7 @@
 // sources: src/detect/detect_file.c src/detect/detect_finding.c src/detect/detect_lines.c
 // sources: src/detect/detect_match.c
 // sources: src/detect/detect_packages.c src/detect/detect_pair.c src/detect/detect_rules.c
+// sources: src/detect/detect_statements.c
 // sources: src/project/check_files.c src/project/path_group.c
 // sources: src/detect/detect_tests.c -ljansson
 /* A change: the path of a file, a NUL, its old version, a NUL, and its new version. */
