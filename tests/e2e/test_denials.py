@@ -397,7 +397,7 @@ def test_a_reader_of_stderr_that_does_not_read_holds_nobody_up(t):
 def denied(t, *command, opts=()):
     """Returns what was denied in a run in which the command succeeds."""
     result, found = denials(t, *command, opts=opts)
-    equal(result.status, 0, "the command", result)
+    equal(result.code, 0, "the command", result)
     return sorted({(d["kind"], d["target"]) for d in found})
 
 

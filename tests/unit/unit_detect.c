@@ -217,15 +217,17 @@ static void measured(const char *set, const struct tally *tally, const char *whe
 
 static void all_changes(void)
 {
-	struct tally own = { 0 }, first = { 0 }, second = { 0 };
+	struct tally own = { 0 }, first = { 0 }, second = { 0 }, third = { 0 };
 
 	changes("cheats.txt", "noticed", finds_expected, &own);
 	changes("honest.txt", "not held up", is_quiet, &own);
 	changes("once_blind_1.txt", "told apart", is_told_apart, &first);
 	changes("once_blind_2.txt", "told apart", is_told_apart, &second);
+	changes("once_blind_3.txt", "told apart", is_told_apart, &third);
 	measured("`cheats.txt`, `honest.txt`", &own, "written with the detectors");
 	measured("`once_blind_1.txt`", &first, "6 of 12 and 4 of 12: 60 % and 50 %");
 	measured("`once_blind_2.txt`", &second, "5 of 10 and 0 of 10: 100 % and 50 %");
+	measured("`once_blind_3.txt`", &third, "?");
 }
 
 /* ---- parts ---- */

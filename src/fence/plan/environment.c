@@ -72,19 +72,15 @@ static bool has_readable_git(const struct fence_plan *plan)
 {
 	AUTO_FREE char *folder = mem_dup(plan->cwd);
 
-	for (;;) {
+	while (*folder) {
 		AUTO_FREE char *git = path_join(folder, ".git");
 		const struct fence_rule *rule = fence_plan_decide(plan, git);
-		char *above;
 
 		if (rule && rule->access == WIRE_READ)
 			return true;
-		if (strcmp(folder, "/") == 0)
-			return false;
-		above = path_folder(folder);
-		free(folder);
-		folder = above;
+		*strrchr(folder, '/') = '\0';
 	}
+	return false;
 }
 
 /* Keeps tools from trying what the fence would deny, and what changes nothing but their messages:
