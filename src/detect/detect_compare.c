@@ -173,7 +173,7 @@ static bool find_named(struct detect_pairs *pairs, const struct place *old, bool
 		for (size_t t = 0; t < pair->new_tests.count && detect_pairs_step(pairs); t++) {
 			struct detect_test *test = &pair->new_tests.items[t];
 
-			if (test->matched || (here && pair != old->pair) ||
+			if (test->matched || (here && pair != old->pair) || !*test->name ||
 			    strcmp(test->name, old->test->name) != 0)
 				continue;
 			*ret_new = (struct place){ pair, test };
@@ -272,6 +272,53 @@ static long count_key(struct detect_pairs *pairs, const struct span *span, const
 	return count;
 }
 
+/* What a literal that tells people what is tested follows: in a key, without blanks. */
+static const char *const titles[] = { "<name:\"",  "<title:\"", "<desc:\"",    "<description:\"",
+				      "<label:\"", "<msg:\"",   "<message:\"", NULL };
+
+/* Returns the part of a key before the message of a Python assertion. */
+static size_t without_message(const char *key)
+{
+	size_t size = strlen(key);
+	const char *quote = size > 1 && key[size - 1] == '"' ? memrchr(key, '"', size - 1) : NULL;
+
+	return quote && quote > key && quote[-1] == ',' && strncmp(key, "assert ", 7) == 0
+		       ? (size_t)(quote - key)
+		       : size;
+}
+
+/* Returns the end of the literal that a title is, or `at`. */
+static const char *title_end(const char *key, const char *at)
+{
+	for (const char *const *each = titles; *each; each++) {
+		size_t size = strlen(*each + 1);
+		const char *close = strncmp(at, *each + 1, size) == 0 ? strchr(at + size, '"')
+								      : NULL;
+
+		if (close && (at == key || !detect_match_is_word(at[-1])))
+			return close + 1;
+	}
+	return at;
+}
+
+/* Reports whether two keys differ only in what they say to people. */
+static bool says_otherwise(const char *one, const char *other)
+{
+	const char *a = one, *b = other;
+	const char *a_end = one + without_message(one), *b_end = other + without_message(other);
+
+	while (a < a_end && b < b_end) {
+		const char *after = title_end(one, a), *after_other = title_end(other, b);
+		bool title = after > a && after_other > b;
+
+		if (!title && *a != *b)
+			return false;
+		a = title ? after : a + 1;
+		b = title ? after_other : b + 1;
+	}
+	return a >= a_end && b >= b_end;
+}
+
 /* Reports whether a new statement has taken the place of an old one that differs in a literal. */
 static bool replaces(struct detect_pairs *pairs, const struct span *old, const struct span *new,
 		     const struct detect_line *line)
@@ -283,6 +330,7 @@ static bool replaces(struct detect_pairs *pairs, const struct span *old, const s
 
 		if (!(old->skip && old->skip[i]) &&
 		    detect_lines_same_shape(was->shape, line->shape) &&
+		    !says_otherwise(was->key, line->key) &&
 		    count_key(pairs, old, was->key) > count_key(pairs, new, was->key))
 			return true;
 	}
@@ -400,6 +448,21 @@ static void report_repeated(struct detect_pairs *pairs, const struct place *new)
 			detect_pair_report(pairs, new->pair, DETECT_ASSERTION_TRIVIAL, false, i);
 }
 
+/* A test that has got a way out before its last assertion. */
+static void report_early_end(struct detect_pairs *pairs, const struct place *new)
+{
+	const struct detect_line *lines = new->pair->after.items;
+	size_t last = new->test->end;
+
+	while (last > new->test->declared && !lines[last - 1].asserts)
+		last--;
+	for (size_t i = new->test->declared + 1; i < last; i++)
+		if (new->pair->added[i] && detect_lines_same_shape(lines[i].shape, "return")) {
+			detect_pair_report(pairs, new->pair, DETECT_ASSERTION_WEAKENED, false, i);
+			return;
+		}
+}
+
 static void compare(struct detect_pairs *pairs, const struct place *old, const struct place *new)
 {
 	const struct detect_test *was = old->test;
@@ -408,6 +471,7 @@ static void compare(struct detect_pairs *pairs, const struct place *old, const s
 	size_t strong = was->assertions - was->weak;
 
 	report_expected_in_test(pairs, old, new);
+	report_early_end(pairs, new);
 	if (!lost)
 		return;
 	report_repeated(pairs, new);

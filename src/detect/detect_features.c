@@ -255,14 +255,10 @@ static void report_mocks(struct detect_pairs *pairs, const struct detect_pair *p
 /* ---- results by input value ---- */
 
 /* On the shape of a line, in which all literals are 0. */
-static const char *const by_value[] = { "<if(*==0*)return0",
-					"<case0:return0",
-					"<return0if*==0>",
-					"<return0unless*!=0",
-					"==0?0:",
-					"<0=\\>0,",
-					"<0=\\>return",
-					NULL };
+static const char *const by_value[] = {
+	"<if(*==0*)return0", "<case0:return0", "<return0if*==0>", "<return0unless*!=0", "==0?0:",
+	"<0=\\>0,",          "<0=\\>0.to_",    "<0=\\>0.into~(",  "<0=\\>return",       NULL
+};
 
 static void report_values(struct detect_pairs *pairs, const struct detect_pair *pair)
 {

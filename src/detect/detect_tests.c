@@ -10,7 +10,7 @@
 /* ---- languages ---- */
 
 /* Where a declaration has the test's name. */
-enum name_in { IN_STRING, IN_LAST_WORD, IN_PARENTHESES };
+enum name_in { IN_STRING, IN_LAST_WORD, IN_PARENTHESES, UNNAMED };
 
 struct declaration {
 	const char *pattern;
@@ -68,11 +68,16 @@ static const struct declaration c_tests[] = {
 	{ "<int test@~(", IN_LAST_WORD, NULL },    { "", IN_LAST_WORD, NULL },
 };
 static const struct declaration ruby_tests[] = {
-	{ "<it ", IN_STRING, NULL },   { "<xit ", IN_STRING, NULL },
-	{ "<fit ", IN_STRING, NULL },  { "<specify ", IN_STRING, NULL },
-	{ "<test ", IN_STRING, NULL }, { "<def test@", IN_LAST_WORD, NULL },
-	{ "<it~(", IN_STRING, NULL },  { "<xit~(", IN_STRING, NULL },
-	{ "<it~{", IN_STRING, NULL },  { "<specify~(", IN_STRING, NULL },
+	{ "<it~{", UNNAMED, NULL },
+	{ "<it ", IN_STRING, NULL },
+	{ "<xit ", IN_STRING, NULL },
+	{ "<fit ", IN_STRING, NULL },
+	{ "<specify ", IN_STRING, NULL },
+	{ "<test ", IN_STRING, NULL },
+	{ "<def test@", IN_LAST_WORD, NULL },
+	{ "<it~(", IN_STRING, NULL },
+	{ "<xit~(", IN_STRING, NULL },
+	{ "<specify~(", IN_STRING, NULL },
 	{ "", IN_STRING, NULL },
 };
 static const struct declaration no_tests[] = { { "", IN_STRING, NULL } };
@@ -102,32 +107,40 @@ static const char *const ruby_asserts[] = { "<expect~(", "<expect~{",  "<expect 
 					    ".must_",    ".wont_",     ".should ",  NULL };
 static const char *const no_asserts[] = { NULL };
 
-static const char *const javascript_weak[] = { ".toBeDefined~(",
-					       ".toBeTruthy~(",
-					       ".not.toBeNull~(",
-					       ".not.toBeUndefined~(",
-					       ".not.toThrow~(",
-					       ".toBeInstanceOf~(",
-					       "expect.anything~(",
-					       "expect.any~(",
-					       "<assert.ok~(",
-					       "<typeof>",
-					       ".to.exist>",
-					       ".to.be.ok>",
-					       NULL };
+static const char *const javascript_weak[] = {
+	".toBeDefined~(", ".toBeTruthy~(",     ".not.toBeNull~(",  ".not.toBeUndefined~(",
+	".not.toThrow~(", ".toBeInstanceOf~(", ".toBeGreaterThan", ".toBeLessThan",
+	".toThrow()",     "expect.anything~(", "expect.any~(",     "<assert.ok~(",
+	"<typeof>",       ".to.exist>",        ".to.be.ok>",       NULL
+};
 static const char *const python_weak[] = { "is not None>",
 					   "assertIsNotNone~(",
 					   "isinstance~(",
 					   "assertIsInstance~(",
 					   "hasattr~(",
 					   "callable~(",
+					   "<assertGreater",
+					   "<assertLess",
+					   "<raises~(~Exception~)",
+					   "<assertRaises~(~Exception>",
 					   NULL };
 static const char *const go_weak[] = { ".NotNil~(", ".NotEmpty~(", ".NotPanics~(", "== nil>",
 				       NULL };
 static const char *const rust_weak[] = { ".is_ok()", ".is_some()", ".is_err()", NULL };
-static const char *const java_weak[] = { "<assertNotNull~(", "<assertDoesNotThrow~(",
-					 "<assertInstanceOf~(", ".isNotNull~(", NULL };
-static const char *const c_weak[] = { "!= NULL>", "!= nullptr>", "NOT_NULL", "NO_THROW", NULL };
+static const char *const java_weak[] = { "<assertNotNull~(",
+					 "<assertDoesNotThrow~(",
+					 "<assertInstanceOf~(",
+					 ".isNotNull~(",
+					 ".isGreaterThan",
+					 ".isLessThan",
+					 ".isNotEqualTo~(",
+					 "<assertNotEquals~(",
+					 "<assertThrows~(~Exception.",
+					 "<assertThrows~(~Throwable.",
+					 NULL };
+static const char *const c_weak[] = { "!= NULL>", "!= nullptr>", "NOT_NULL", "NO_THROW",
+				      "_GE~(",    "_GT~(",       "_LE~(",    "_LT~(",
+				      "_NE~(",    "ANY_THROW",   NULL };
 static const char *const ruby_weak[] = { "be_truthy>",
 					 "not_to be_nil>",
 					 "be_present>",
@@ -330,8 +343,10 @@ static void mark_expectations(struct detect_lines *lines, enum detect_language l
 
 		if (!*line->shape)
 			continue;
-		if (before && line->asserts && is_condition(before))
+		if (before && line->asserts && is_condition(before)) {
 			before->expects = true;
+			line->expects = false; /* it only says so */
+		}
 		before = line;
 	}
 }
@@ -469,6 +484,8 @@ static char *name_of(const struct detect_lines *lines, size_t line,
 		return find_string(lines, line, text);
 	case IN_PARENTHESES:
 		return in_parentheses(text);
+	case UNNAMED:
+		return mem_dup("");
 	default:
 		return last_word(start, end);
 	}

@@ -424,5 +424,5 @@ def test_what_is_made_in_the_private_home_is_no_denial(t):
     t.at_home(".npm/_logs/old", "x")
     script = "mkdir -p ~/.npm/_logs && echo x > ~/.npm/_logs/new && mv ~/.npm/_logs/new ~/.npm/a && rm ~/.npm/a"
     equal(denied(t, "sh", "-c", script), [], "denials")
-    contains(denied(t, "sh", "-c", "echo x > ~/.npm/_logs/old || true"), ("create", f"{t.home}/.npm/_logs/old"),
+    contains(denied(t, "sh", "-c", "echo x > ~/.npm/_logs/old || true"), ("write", f"{t.home}/.npm/_logs/old"),
              "denials where the folder was not made")

@@ -227,7 +227,7 @@ static void all_changes(void)
 	measured("`cheats.txt`, `honest.txt`", &own, "written with the detectors");
 	measured("`once_blind_1.txt`", &first, "6 of 12 and 4 of 12: 60 % and 50 %");
 	measured("`once_blind_2.txt`", &second, "5 of 10 and 0 of 10: 100 % and 50 %");
-	measured("`once_blind_3.txt`", &third, "?");
+	measured("`once_blind_3.txt`", &third, "4 of 10 and 3 of 10: 57 % and 40 %");
 }
 
 /* ---- parts ---- */
