@@ -32,7 +32,9 @@ void fuzz_detect(const uint8_t *data, size_t size)
 	const char *at = (const char *)data;
 	AUTO_FREE char *path = take(&at, &size);
 	AUTO_FREE char *before = take(&at, &size);
-	struct detect_change change = { path, path, { before, strlen(before) }, { at, size } };
+	struct detect_change change = {
+		path, path, { before, strlen(before), false }, { at, size, false }
+	};
 	struct detect_findings findings;
 
 	detect_run(&change, 1, &findings);

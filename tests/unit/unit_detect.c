@@ -322,8 +322,8 @@ static size_t count_in(const char *path, const char *before, const char *after)
 {
 	struct detect_change change = { path,
 					path,
-					{ before, before ? strlen(before) : 0 },
-					{ after, after ? strlen(after) : 0 } };
+					{ before, before ? strlen(before) : 0, false },
+					{ after, after ? strlen(after) : 0, false } };
 	struct detect_findings findings;
 	size_t count;
 
@@ -358,7 +358,7 @@ static void edges(void)
 static char *statements_of(const char *path, const char *source)
 {
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(1 << 16);
-	const struct detect_text whole = { source, strlen(source) };
+	const struct detect_text whole = { .data = source, .size = strlen(source) };
 	struct detect_lines lines;
 
 	detect_statements_read(&whole, detect_file_of(path).language, &lines);
@@ -422,6 +422,35 @@ static void statements(void)
 			printf("# %s", found);
 		CHECK(title, same);
 	}
+}
+
+/* Reports whether the only finding is that a file was not examined. */
+static bool is_not_examined(const char *path, const struct detect_text *after)
+{
+	const struct detect_change change = { path, path, { "x", 1, false }, *after };
+	struct detect_findings findings;
+	bool only;
+
+	detect_run(&change, 1, &findings);
+	only = findings.count == 1 && findings.items[0].kind == DETECT_NOT_EXAMINED;
+	detect_findings_release(&findings);
+	return only;
+}
+
+static void large(void)
+{
+	enum { MOST = 2 << 20 };
+	AUTO_FREE char *text = mem_alloc(MOST + 1);
+
+	memset(text, '\n', MOST + 1);
+	CHECK("a file that is too large is not examined, and a finding says so",
+	      is_not_examined("a.js", &(struct detect_text){ text, MOST + 1, false }));
+	CHECK("a file that is just not too large is examined",
+	      !is_not_examined("a.js", &(struct detect_text){ text, MOST, false }));
+	CHECK("a finding says that the caller has not read a test",
+	      is_not_examined("tests/a.sh", &(struct detect_text){ "", 0, true }));
+	CHECK("a large file that is not code is not mentioned",
+	      !is_not_examined("a.png", &(struct detect_text){ text, MOST + 1, false }));
 }
 
 /* Two lines that together force an outcome, and the same with other code between them. */
@@ -513,6 +542,7 @@ int main(void)
 	policy();
 	manual();
 	edges();
+	large();
 	statements();
 	sequences();
 	hostile();
