@@ -173,7 +173,7 @@ static bool find_named(struct detect_pairs *pairs, const struct place *old, bool
 		for (size_t t = 0; t < pair->new_tests.count && detect_pairs_step(pairs); t++) {
 			struct detect_test *test = &pair->new_tests.items[t];
 
-			if (test->matched || (here && pair != old->pair) ||
+			if (test->matched || (here && pair != old->pair) || !*test->name ||
 			    strcmp(test->name, old->test->name) != 0)
 				continue;
 			*ret_new = (struct place){ pair, test };
@@ -184,21 +184,23 @@ static bool find_named(struct detect_pairs *pairs, const struct place *old, bool
 }
 
 /* Reports whether two lines differ in one word at most: a name that was changed everywhere. */
-static bool is_similar(const char *one, const char *other)
+static bool is_similar(struct detect_pairs *pairs, const char *one, const char *other)
 {
 	struct token a, b;
 	size_t different = 0;
 	bool more = next_token(&one, &a);
 
-	while (more && next_token(&other, &b)) {
+	while (more && next_token(&other, &b) && detect_pairs_step(pairs)) {
 		bool same = a.size == b.size && memcmp(a.at, b.at, a.size) == 0;
 
 		if (!same && (a.literal || b.literal))
 			return false;
 		different += !same;
+		if (different > 1)
+			return false;
 		more = next_token(&one, &a);
 	}
-	return !more && !next_token(&other, &b) && different <= 1;
+	return !more && !next_token(&other, &b);
 }
 
 /* Counts the lines that two tests have in common. */
@@ -207,14 +209,14 @@ static size_t count_common(struct detect_pairs *pairs, const struct place *old,
 {
 	size_t common = 0;
 
-	for (size_t i = old->test->line; i < old->test->end; i++) {
+	for (size_t i = old->test->declared + 1; i < old->test->end; i++) {
 		const char *text = old->pair->before.items[i].text;
 		bool found = false;
 
-		for (size_t k = new->test->line;
+		for (size_t k = new->test->declared + 1;
 		     *text &&k < new->test->end && !found &&detect_pairs_step(pairs); k++)
 			found = strlen(text) > 3 &&
-				is_similar(text, new->pair->after.items[k].text);
+				is_similar(pairs, text, new->pair->after.items[k].text);
 		common += found;
 	}
 	return common;
@@ -224,7 +226,7 @@ static size_t count_lines(const struct place *old)
 {
 	size_t count = 0;
 
-	for (size_t i = old->test->line; i < old->test->end; i++)
+	for (size_t i = old->test->declared + 1; i < old->test->end; i++)
 		count += strlen(old->pair->before.items[i].text) > 3;
 	return count;
 }
@@ -252,33 +254,138 @@ static bool find_renamed(struct detect_pairs *pairs, const struct place *old, st
 
 /* ---- what a test lost ---- */
 
-/* A line that holds what a test expects. */
-static bool is_expectation(const struct detect_pair *pair, size_t line)
-{
-	static const char *const names[] = { "<want", "<expected", "<golden", NULL };
-	const struct detect_line *at = &pair->after.items[line];
+/* Statements of one version: those of a test, or those that are in no test. */
+struct span {
+	const struct detect_lines *lines;
+	const bool *skip; /* these are not in it, or NULL */
+	size_t first, end;
+};
 
-	return (detect_tests_asserts(at, pair->is.language) &&
-		!detect_tests_is_trivial(at, pair->is.language)) ||
-	       detect_match_any(names, at->code);
+/* Counts the statements with this key. */
+static long count_key(struct detect_pairs *pairs, const struct span *span, const char *key)
+{
+	long count = 0;
+
+	for (size_t i = span->first; i < span->end && detect_pairs_step(pairs); i++)
+		count += !(span->skip && span->skip[i]) &&
+			 strcmp(span->lines->items[i].key, key) == 0;
+	return count;
 }
 
-static void report_expected(struct detect_pairs *pairs, const struct place *new)
-{
-	for (size_t i = new->test->line; i < new->test->end; i++) {
-		const struct detect_pair *pair = new->pair;
+/* What a literal that tells people what is tested follows: in a key, without blanks. */
+static const char *const titles[] = { "<name:\"",  "<title:\"", "<desc:\"",    "<description:\"",
+				      "<label:\"", "<msg:\"",   "<message:\"", NULL };
 
-		if (pair->added[i] && is_expectation(pair, i) &&
-		    detect_pair_replaced(pairs, pair, i) != SIZE_MAX)
+/* Returns the part of a key before the message of a Python assertion. */
+static size_t without_message(const char *key)
+{
+	size_t size = strlen(key);
+	const char *quote = size > 1 && key[size - 1] == '"' ? memrchr(key, '"', size - 1) : NULL;
+
+	return quote && quote > key && quote[-1] == ',' && strncmp(key, "assert ", 7) == 0
+		       ? (size_t)(quote - key)
+		       : size;
+}
+
+/* Returns the end of the literal that a title is, or `at`. */
+static const char *title_end(const char *key, const char *at)
+{
+	for (const char *const *each = titles; *each; each++) {
+		size_t size = strlen(*each + 1);
+		const char *close = strncmp(at, *each + 1, size) == 0 ? strchr(at + size, '"')
+								      : NULL;
+
+		if (close && (at == key || !detect_match_is_word(at[-1])))
+			return close + 1;
+	}
+	return at;
+}
+
+/* Reports whether two keys differ only in what they say to people. */
+static bool says_otherwise(const char *one, const char *other)
+{
+	const char *a = one, *b = other;
+	const char *a_end = one + without_message(one), *b_end = other + without_message(other);
+
+	while (a < a_end && b < b_end) {
+		const char *after = title_end(one, a), *after_other = title_end(other, b);
+		bool title = after > a && after_other > b;
+
+		if (!title && *a != *b)
+			return false;
+		a = title ? after : a + 1;
+		b = title ? after_other : b + 1;
+	}
+	return a >= a_end && b >= b_end;
+}
+
+/* Reports whether a new statement has taken the place of an old one that differs in a literal. */
+static bool replaces(struct detect_pairs *pairs, const struct span *old, const struct span *new,
+		     const struct detect_line *line)
+{
+	if (count_key(pairs, new, line->key) <= count_key(pairs, old, line->key))
+		return false;
+	for (size_t i = old->first; i < old->end && detect_pairs_step(pairs); i++) {
+		const struct detect_line *was = &old->lines->items[i];
+
+		if (!(old->skip && old->skip[i]) &&
+		    detect_lines_same_shape(was->shape, line->shape) &&
+		    !says_otherwise(was->key, line->key) &&
+		    count_key(pairs, old, was->key) > count_key(pairs, new, was->key))
+			return true;
+	}
+	return false;
+}
+
+static void report_expected(struct detect_pairs *pairs, const struct detect_pair *pair,
+			    const struct span *old, const struct span *new)
+{
+	for (size_t i = new->first; i < new->end; i++) {
+		const struct detect_line *line = &new->lines->items[i];
+
+		if (!(new->skip &&new->skip[i]) && line->expects &&
+		    !detect_tests_is_trivial(line, pair->is.language) &&
+		    replaces(pairs, old, new, line))
 			detect_pair_report(pairs, pair, DETECT_EXPECTED_CHANGED, false, i);
 	}
+}
+
+static void report_expected_in_test(struct detect_pairs *pairs, const struct place *old,
+				    const struct place *new)
+{
+	const struct span was = { &old->pair->before, NULL, old->test->first, old->test->end };
+	const struct span is = { &new->pair->after, NULL, new->test->first, new->test->end };
+
+	report_expected(pairs, new->pair, &was, &is);
+}
+
+/* Returns which statements are in tests. The caller frees it. */
+static bool *in_tests(const struct detect_lines *lines, const struct detect_tests *tests)
+{
+	bool *in = mem_zero(lines->count + 1);
+
+	for (size_t t = 0; t < tests->count; t++)
+		for (size_t i = tests->items[t].first; i < tests->items[t].end; i++)
+			in[i] = true;
+	return in;
+}
+
+/* Tables of cases, and expected values, that several tests share. */
+static void report_shared(struct detect_pairs *pairs, const struct detect_pair *pair)
+{
+	AUTO_FREE bool *in_old = in_tests(&pair->before, &pair->old_tests);
+	AUTO_FREE bool *in_new = in_tests(&pair->after, &pair->new_tests);
+	const struct span was = { &pair->before, in_old, 0, pair->before.count };
+	const struct span is = { &pair->after, in_new, 0, pair->after.count };
+
+	if (pair->was.test && pair->is.test)
+		report_expected(pairs, pair, &was, &is);
 }
 
 static void report_weak(struct detect_pairs *pairs, const struct place *new)
 {
 	for (size_t i = new->test->first; i < new->test->end; i++)
-		if (new->pair->added[i] &&
-		    detect_tests_is_weak(&new->pair->after.items[i], new->pair->is.language)) {
+		if (new->pair->added[i] && new->pair->after.items[i].weak) {
 			detect_pair_report(pairs, new->pair, DETECT_ASSERTION_WEAKENED, false, i);
 			return;
 		}
@@ -335,10 +442,25 @@ static bool repeats_call(struct detect_pairs *pairs, const struct place *new, si
 
 static void report_repeated(struct detect_pairs *pairs, const struct place *new)
 {
-	for (size_t i = new->test->line; i < new->test->end; i++)
+	for (size_t i = new->test->declared + 1; i < new->test->end; i++)
 		if (new->pair->added[i] && new->pair->after.items[i].asserts &&
 		    repeats_call(pairs, new, i))
 			detect_pair_report(pairs, new->pair, DETECT_ASSERTION_TRIVIAL, false, i);
+}
+
+/* A test that has got a way out before its last assertion. */
+static void report_early_end(struct detect_pairs *pairs, const struct place *new)
+{
+	const struct detect_line *lines = new->pair->after.items;
+	size_t last = new->test->end;
+
+	while (last > new->test->declared && !lines[last - 1].asserts)
+		last--;
+	for (size_t i = new->test->declared + 1; i < last; i++)
+		if (new->pair->added[i] && detect_lines_same_shape(lines[i].shape, "return")) {
+			detect_pair_report(pairs, new->pair, DETECT_ASSERTION_WEAKENED, false, i);
+			return;
+		}
 }
 
 static void compare(struct detect_pairs *pairs, const struct place *old, const struct place *new)
@@ -348,29 +470,30 @@ static void compare(struct detect_pairs *pairs, const struct place *old, const s
 	size_t lost = count_lost(pairs, old);
 	size_t strong = was->assertions - was->weak;
 
-	report_expected(pairs, new);
+	report_expected_in_test(pairs, old, new);
+	report_early_end(pairs, new);
 	if (!lost)
 		return;
 	report_repeated(pairs, new);
 	if (was->assertions && !is->assertions)
-		detect_pair_report(pairs, new->pair, DETECT_TEST_EMPTIED, false, is->line - 1);
+		detect_pair_report(pairs, new->pair, DETECT_TEST_EMPTIED, false, is->declared);
 	else if (is->assertions - is->weak < strong && is->weak > was->weak)
 		report_weak(pairs, new);
 	else if (is->assertions < was->assertions)
-		detect_pair_report(pairs, new->pair, DETECT_ASSERTION_REMOVED, false, is->line - 1);
+		detect_pair_report(pairs, new->pair, DETECT_ASSERTION_REMOVED, false, is->declared);
 }
 
 /* A test without an assertion of its own, such as a Go test that only calls t.Run, is reported as
  * well. */
 static void report_deleted(struct detect_pairs *pairs, const struct place *old)
 {
-	const struct detect_line *line = &old->pair->before.items[old->test->line - 1];
+	const struct detect_line *line = &old->pair->before.items[old->test->declared];
 	bool asserted = old->test->assertions > 0;
 
-	if (asserted && !count_lost(pairs, old) && old->pair->removed[old->test->line - 1] &&
+	if (asserted && !count_lost(pairs, old) && old->pair->removed[old->test->declared] &&
 	    has_new_assertion(pairs))
 		return; /* all its values are in other tests now */
-	detect_pair_report_text(pairs, old->pair, DETECT_TEST_DELETED, old->test->line,
+	detect_pair_report_text(pairs, old->pair, DETECT_TEST_DELETED, line->number,
 				*old->test->name ? old->test->name : line->text);
 }
 
@@ -431,6 +554,8 @@ void detect_compare_tests(struct detect_pairs *pairs)
 	for (enum pass pass = 0; pass < PASSES; pass++)
 		each_old(pairs, match, pass);
 	each_old(pairs, miss, PASSES);
-	for (size_t i = 0; i < pairs->count; i++)
+	for (size_t i = 0; i < pairs->count; i++) {
+		report_shared(pairs, &pairs->items[i]);
 		report_unread(pairs, &pairs->items[i]);
+	}
 }

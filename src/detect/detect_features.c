@@ -195,8 +195,8 @@ static void report_gone(struct detect_pairs *pairs, const struct detect_pair *pa
 									 &pair->before.items[line]);
 
 		if (name && !is_renamed(pairs, pair, line, name) && textset_add(names, name))
-			detect_pair_report_text(pairs, pair, DETECT_FEATURE_REMOVED, line + 1,
-						name);
+			detect_pair_report_text(pairs, pair, DETECT_FEATURE_REMOVED,
+						pair->before.items[line].number, name);
 	}
 }
 
@@ -255,16 +255,10 @@ static void report_mocks(struct detect_pairs *pairs, const struct detect_pair *p
 /* ---- results by input value ---- */
 
 /* On the shape of a line, in which all literals are 0. */
-static const char *const by_value[] = { "<if(*==0*)return0",
-					"<if(*==0*){return0",
-					"<if*==0:return0",
-					"<case0:return0",
-					"<return0if*==0>",
-					"<return0unless*!=0",
-					"==0?0:",
-					"<0=\\>0,",
-					"<0=\\>return",
-					NULL };
+static const char *const by_value[] = {
+	"<if(*==0*)return0", "<case0:return0", "<return0if*==0>", "<return0unless*!=0", "==0?0:",
+	"<0=\\>0,",          "<0=\\>0.to_",    "<0=\\>0.into~(",  "<0=\\>return",       NULL
+};
 
 static void report_values(struct detect_pairs *pairs, const struct detect_pair *pair)
 {

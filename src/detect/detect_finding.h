@@ -2,6 +2,7 @@
 #ifndef DETECT_DETECT_FINDING_H
 #define DETECT_DETECT_FINDING_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* The response to a sign: none, record it, tell the agent, have a person accept it before the work
@@ -41,6 +42,7 @@ enum detect_action {
 	X(DEPENDENCY_CHANGED, "dependency-changed", NOTE, "a dependency was added or changed")   \
 	X(LOCKFILE_ALONE, "lockfile-alone", REVIEW, "a lockfile changed without its manifest")   \
 	X(INSTALL_SCRIPT, "install-script", STOP, "a script runs when the package is installed") \
+	X(NOT_EXAMINED, "not-examined", NOTE, "a large file was not examined")                   \
 	X(UNTESTED, "untested", NOTE, "no check notices a change of this line")
 
 enum detect_kind {
@@ -59,6 +61,7 @@ const char *detect_action_name(enum detect_action action);
 struct detect_text {
 	const char *data; /* NULL if the file does not exist */
 	size_t size;
+	bool large; /* the caller has not read it */
 };
 
 struct detect_change {

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_BYTES = 2 << 20, MOST_COLUMNS = 1000, LOOKS = 50, LINE_STEPS = 8 };
+enum { MOST_COLUMNS = DETECT_LINES_COLUMNS, LOOKS = 50, LINE_STEPS = 8 };
 
 /* ---- comments and strings ---- */
 
@@ -19,24 +19,19 @@ struct syntax {
 	const char *opens, *closes; /* a comment of several lines */
 	const char *quotes;         /* of strings within a line */
 	const char *long_quotes[3]; /* of strings of several lines */
+	bool expressions;           /* has regular expressions between slashes */
+	bool characters;            /* has characters in a quotation mark that also stands alone */
 };
 
 static const struct syntax syntaxes[] = {
-	[DETECT_OTHER] = { "#", NULL, NULL, "\"'", { NULL } },
-	[DETECT_JAVASCRIPT] = { "//", "/*", "*/", "\"'", { "`" } },
-	[DETECT_PYTHON] = { "#", NULL, NULL, "\"'", { "\"\"\"", "'''" } },
-	[DETECT_GO] = { "//", "/*", "*/", "\"'", { "`" } },
-	[DETECT_RUST] = { "//", "/*", "*/", "\"", { NULL } },
-	[DETECT_JAVA] = { "//", "/*", "*/", "\"'", { "\"\"\"" } },
-	[DETECT_C] = { "//", "/*", "*/", "\"'", { NULL } },
-	[DETECT_RUBY] = { "#", NULL, NULL, "\"'", { NULL } },
-};
-
-/* Reads code from line to line. */
-struct reader {
-	const struct syntax *syntax;
-	const char *until; /* what ends a comment or a string of several lines, or NULL */
-	bool comment;      /* it is a comment */
+	[DETECT_OTHER] = { "#", NULL, NULL, "\"'", { NULL }, false, false },
+	[DETECT_JAVASCRIPT] = { "//", "/*", "*/", "\"'", { "`" }, true, false },
+	[DETECT_PYTHON] = { "#", NULL, NULL, "\"'", { "\"\"\"", "'''" }, false, false },
+	[DETECT_GO] = { "//", "/*", "*/", "\"'", { "`" }, false, false },
+	[DETECT_RUST] = { "//", "/*", "*/", "\"", { NULL }, false, true },
+	[DETECT_JAVA] = { "//", "/*", "*/", "\"'", { "\"\"\"" }, false, false },
+	[DETECT_C] = { "//", "/*", "*/", "\"'", { NULL }, false, false },
+	[DETECT_RUBY] = { "#", NULL, NULL, "\"'", { NULL }, true, false },
 };
 
 static bool begins(const char *at, const char *with)
@@ -52,20 +47,35 @@ static const char *long_quote(const struct syntax *syntax, const char *at)
 	return NULL;
 }
 
-/* Blanks up to the end of what `until` ends. Returns where code goes on. */
-static char *skip_until(struct reader *reader, char *at)
+/* Blanks up to `end`, but for the ends of lines. */
+static char *blank_to(char *at, const char *end)
 {
-	char *end = strstr(at, reader->until);
-
-	for (; *at && at != end; at++)
-		*at = ' ';
-	if (!end)
-		return at;
-	at = end + strlen(reader->until);
-	if (reader->comment)
-		memset(end, ' ', strlen(reader->until));
-	reader->until = NULL;
+	for (; at < end; at++)
+		*at = *at == '\n' ? '\n' : ' ';
 	return at;
+}
+
+/* Returns where `until` is found, or the end of the text. */
+static char *find_end(char *at, const char *until)
+{
+	char *end = strstr(at, until);
+
+	return end ? end : at + strlen(at);
+}
+
+static char *skip_comment(const struct syntax *syntax, char *at)
+{
+	char *end = find_end(at + strlen(syntax->opens), syntax->closes);
+
+	return blank_to(at, end + (*end ? strlen(syntax->closes) : 0));
+}
+
+static char *skip_long_string(const char *quote, char *at)
+{
+	char *end = find_end(at + strlen(quote), quote);
+
+	blank_to(at + strlen(quote), end);
+	return end + (*end ? strlen(quote) : 0);
 }
 
 /* Blanks a string within a line, between its quotation marks. */
@@ -73,36 +83,57 @@ static char *skip_string(char *at)
 {
 	char quote = *at++;
 
-	for (; *at && *at != quote; at++) {
-		bool escape = *at == '\\' && at[1];
+	for (; *at && *at != '\n' && *at != quote; at++) {
+		bool escape = *at == '\\' && at[1] && at[1] != '\n';
 
 		*at = ' ';
 		if (escape)
 			*++at = ' ';
 	}
-	return *at ? at + 1 : at;
+	return *at == quote ? at + 1 : at;
 }
 
-static void blank(struct reader *reader, char *line)
+/* Reports whether a slash begins a regular expression: after a value, it divides. */
+static bool is_expression(char before, const char *at)
 {
-	const struct syntax *syntax = reader->syntax;
+	const char *end = at + 1;
 
-	for (char *at = line; *at;) {
-		const char *quote;
+	if (before && !strchr("(,=:[!&|?{;~", before))
+		return false;
+	for (; *end && *end != '\n' && *end != '/'; end++)
+		end += *end == '\\' && end[1] && end[1] != '\n';
+	return *end == '/';
+}
 
-		if (reader->until) {
-			at = skip_until(reader, at);
-		} else if (begins(at, syntax->comment)) {
-			memset(at, ' ', strlen(at));
+/* Reports whether a quotation mark begins a character, such as '{', and not a lifetime. */
+static bool is_character(const char *at)
+{
+	return *at == '\'' && at[1] && at[1] != '\n' && (at[1] == '\\' || at[2] == '\'');
+}
+
+static bool is_string(const struct syntax *syntax, const char *at, char before)
+{
+	return strchr(syntax->quotes, *at) || (syntax->characters && is_character(at)) ||
+	       (syntax->expressions && *at == '/' && is_expression(before, at));
+}
+
+/* Blanks comments and the contents of strings. */
+static void blank(const struct syntax *syntax, char *text)
+{
+	char before = '\0';
+
+	for (char *at = text; *at;) {
+		const char *quote = long_quote(syntax, at);
+
+		if (begins(at, syntax->comment)) {
+			at = blank_to(at, at + strcspn(at, "\n"));
 		} else if (begins(at, syntax->opens)) {
-			memset(at, ' ', strlen(syntax->opens));
-			*reader = (struct reader){ syntax, syntax->closes, true };
-		} else if ((quote = long_quote(syntax, at))) {
-			at += strlen(quote);
-			*reader = (struct reader){ syntax, quote, false };
-		} else if (strchr(syntax->quotes, *at)) {
-			at = skip_string(at);
+			at = skip_comment(syntax, at);
+		} else if (quote || is_string(syntax, at, before)) {
+			at = quote ? skip_long_string(quote, at) : skip_string(at);
+			before = '"';
 		} else {
+			before = isspace((unsigned char)*at) ? before : *at;
 			at++;
 		}
 	}
@@ -138,7 +169,14 @@ static const char *add_word(const char *at, char **to)
 	return end;
 }
 
-static char *shape_of(const char *code)
+/* In code, the contents of strings are blank. */
+static bool is_string_start(const char *code)
+{
+	return strchr("\"'`", *code) &&
+	       (!code[1] || code[1] == *code || isspace((unsigned char)code[1]));
+}
+
+char *detect_lines_shape(const char *code)
 {
 	char *shape = mem_alloc(strlen(code) + 1);
 	char *to = shape;
@@ -146,12 +184,13 @@ static char *shape_of(const char *code)
 	while (*code) {
 		if (detect_match_is_word(*code)) {
 			code = add_word(code, &to);
-		} else if (strchr("\"'`", *code)) {
+		} else if (is_string_start(code)) {
 			const char *end = strchr(code + 1, *code);
 
 			*to++ = '0';
 			code = end ? end + 1 : code + strlen(code);
 		} else {
+			to -= to > shape && to[-1] == ',' && strchr(")]}", *code);
 			if (!isspace((unsigned char)*code))
 				*to++ = *code;
 			code++;
@@ -163,13 +202,12 @@ static char *shape_of(const char *code)
 
 /* ---- lines ---- */
 
-/* Copies a part of a line, with blanks for NUL bytes. */
+/* Copies a part of a text. */
 static char *copy(const char *from, size_t size)
 {
 	char *text = mem_alloc(size + 1);
 
-	for (size_t i = 0; i < size; i++)
-		text[i] = from[i] ? from[i] : ' ';
+	memcpy(text, from, size);
 	text[size] = '\0';
 	return text;
 }
@@ -180,43 +218,78 @@ static bool is_binary(const struct detect_text *text, enum detect_language langu
 	return language == DETECT_OTHER && memchr(text->data, '\0', text->size);
 }
 
-static void add_line(struct detect_lines *lines, struct reader *reader, const char *at, size_t size)
+bool detect_lines_source(const struct detect_text *text, enum detect_language language,
+			 struct detect_source *ret_source)
 {
+	if (!text->data || text->size > DETECT_LINES_BYTES || is_binary(text, language))
+		return false;
+	ret_source->size = text->size;
+	ret_source->text = copy(text->data, text->size);
+	for (size_t i = 0; i < text->size; i++)
+		if (!ret_source->text[i])
+			ret_source->text[i] = ' ';
+	ret_source->code = copy(ret_source->text, text->size);
+	blank(&syntaxes[language], ret_source->code);
+	return true;
+}
+
+void detect_lines_source_release(struct detect_source *source)
+{
+	free(source->text);
+	free(source->code);
+}
+
+static void add_line(struct detect_lines *lines, const struct detect_source *source, size_t at,
+		     size_t size)
+{
+	const char *text = source->text + at;
 	struct detect_line *line;
 	size_t indent = 0;
 
-	while (indent < size && (at[indent] == ' ' || at[indent] == '\t'))
+	while (indent < size && (text[indent] == ' ' || text[indent] == '\t'))
 		indent++;
-	while (size > indent && isspace((unsigned char)at[size - 1]))
+	while (size > indent && isspace((unsigned char)text[size - 1]))
 		size--;
 	size = size - indent < MOST_COLUMNS ? size - indent : MOST_COLUMNS;
 	lines->items = mem_extend(lines->items, lines->count, sizeof *lines->items);
 	line = &lines->items[lines->count++];
-	*line = (struct detect_line){ .text = copy(at + indent, size),
-				      .code = copy(at + indent, size),
+	*line = (struct detect_line){ .number = lines->count,
+				      .text = copy(text + indent, size),
+				      .code = copy(source->code + at + indent, size),
+				      .key = copy(text + indent, size),
 				      .indent = indent };
-	blank(reader, line->code);
-	line->shape = shape_of(line->code);
+	line->shape = detect_lines_shape(line->code);
+}
+
+void detect_lines_init(struct detect_lines *lines, size_t size)
+{
+	*lines = (struct detect_lines){ .steps = LOOKS * (size + MOST_COLUMNS) };
 }
 
 void detect_lines_read(const struct detect_text *text, enum detect_language language,
 		       struct detect_lines *ret_lines)
 {
-	struct reader reader = { .syntax = &syntaxes[language] };
-	const char *at = text->data;
-	const char *end = at ? at + text->size : NULL;
+	struct detect_source source;
 
-	*ret_lines = (struct detect_lines){ 0 };
-	if (!at || text->size > MOST_BYTES || is_binary(text, language))
+	detect_lines_init(ret_lines, text->size);
+	if (!detect_lines_source(text, language, &source))
 		return;
-	ret_lines->steps = LOOKS * (text->size + MOST_COLUMNS);
-	while (at < end) {
-		const char *next = memchr(at, '\n', (size_t)(end - at));
+	for (size_t at = 0; at < source.size;) {
+		size_t size = strcspn(source.text + at, "\n");
 
-		next = next ? next : end;
-		add_line(ret_lines, &reader, at, (size_t)(next - at));
-		at = next + 1;
+		add_line(ret_lines, &source, at, size);
+		at += size + 1;
 	}
+	detect_lines_source_release(&source);
+}
+
+bool detect_lines_same_shape(const char *one, const char *other)
+{
+	size_t size = strlen(one), other_size = strlen(other);
+
+	size -= size && strchr(";,", one[size - 1]);
+	other_size -= other_size && strchr(";,", other[other_size - 1]);
+	return size == other_size && strncmp(one, other, size) == 0;
 }
 
 void detect_lines_release(struct detect_lines *lines)
@@ -225,6 +298,7 @@ void detect_lines_release(struct detect_lines *lines)
 		free(lines->items[i].text);
 		free(lines->items[i].code);
 		free(lines->items[i].shape);
+		free(lines->items[i].key);
 	}
 	free(lines->items);
 	*lines = (struct detect_lines){ 0 };
@@ -258,6 +332,11 @@ static size_t block_by_indent(struct detect_lines *lines, size_t from)
 	return at;
 }
 
+static bool closes_block(const char *code)
+{
+	return *code == '}' || *code == ')' || detect_match("<end>", code, NULL) == code;
+}
+
 static size_t block_by_end(struct detect_lines *lines, size_t from)
 {
 	size_t indent = lines->items[from].indent;
@@ -266,7 +345,7 @@ static size_t block_by_end(struct detect_lines *lines, size_t from)
 	while (at < lines->count && detect_lines_step(lines, at) &&
 	       (is_blank(&lines->items[at]) || lines->items[at].indent > indent))
 		at++;
-	return at < lines->count ? at + 1 : at;
+	return at < lines->count && closes_block(lines->items[at].code) ? at + 1 : at;
 }
 
 /* Ends where all brackets that the first lines opened are closed. */

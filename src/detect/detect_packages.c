@@ -30,7 +30,7 @@ static size_t line_of_key(const struct detect_pair *pair, const char *key)
 
 	for (size_t i = 0; i < pair->after.count; i++)
 		if (strstr(pair->after.items[i].text, quoted) && pair->added[i])
-			return i + 1;
+			return pair->after.items[i].number;
 	return 0;
 }
 

@@ -1,6 +1,7 @@
 /* Changed files: see detect_pair.h. */
 #include "detect/detect_pair.h"
 
+#include "detect/detect_statements.h"
 #include "util/mem.h"
 #include "util/text/text.h"
 
@@ -41,7 +42,7 @@ static void collect(struct entries *entries, const struct detect_lines *lines, b
 		if (!*lines->items[i].text)
 			continue;
 		entries->items = mem_extend(entries->items, entries->count, sizeof *entries->items);
-		entries->items[entries->count] = (struct entry){ lines->items[i].text, &marks[i],
+		entries->items[entries->count] = (struct entry){ lines->items[i].key, &marks[i],
 								 old, entries->count };
 		entries->count++;
 	}
@@ -88,8 +89,8 @@ static void read_pair(const struct detect_change *change, struct detect_pair *pa
 	*pair = (struct detect_pair){ .change = change,
 				      .was = detect_file_of(change->old_path),
 				      .is = detect_file_of(change->path) };
-	detect_lines_read(&change->before, pair->was.language, &pair->before);
-	detect_lines_read(&change->after, pair->is.language, &pair->after);
+	detect_statements_read(&change->before, pair->was.language, &pair->before);
+	detect_statements_read(&change->after, pair->is.language, &pair->after);
 	pair->removed = mem_zero(pair->before.count + 1);
 	pair->added = mem_zero(pair->after.count + 1);
 	if (pair->was.test || pair->was.language == DETECT_RUST)
@@ -149,7 +150,8 @@ void detect_pair_report(struct detect_pairs *pairs, const struct detect_pair *pa
 {
 	const struct detect_lines *lines = old ? &pair->before : &pair->after;
 
-	detect_pair_report_text(pairs, pair, kind, line + 1, lines->items[line].text);
+	detect_pair_report_text(pairs, pair, kind, lines->items[line].number,
+				lines->items[line].text);
 }
 
 bool detect_pairs_step(struct detect_pairs *pairs)
@@ -162,8 +164,8 @@ size_t detect_pair_replaced(struct detect_pairs *pairs, const struct detect_pair
 			    size_t added)
 {
 	for (size_t i = 0; i < pair->before.count && detect_pairs_step(pairs); i++)
-		if (pair->removed[i] &&
-		    strcmp(pair->before.items[i].shape, pair->after.items[added].shape) == 0)
+		if (pair->removed[i] && detect_lines_same_shape(pair->before.items[i].shape,
+								pair->after.items[added].shape))
 			return i;
 	return SIZE_MAX;
 }

@@ -2,6 +2,8 @@
 #include "detect/detect_rules.h"
 
 #include "detect/detect_match.h"
+#include "project/path_group.h"
+#include "util/mem.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -114,7 +116,6 @@ static const struct rule rules[] = {
 	{ DETECT_FAILURE_IGNORED, IN_CHECKS, DETECT_OTHER, TEXT, "<testFailureIgnore>" },
 	{ DETECT_FAILURE_IGNORED, IN_CHECKS, DETECT_OTHER, TEXT, "maven.test.failure.ignore" },
 	{ DETECT_FAILURE_IGNORED, IN_CHECKS, DETECT_OTHER, TEXT, "<ignoreFailures~=~true>" },
-	{ DETECT_FAILURE_IGNORED, IN_TESTS, DETECT_PYTHON, CODE, "<except*:~pass>" },
 	{ DETECT_FAILURE_IGNORED, IN_TESTS, DETECT_PYTHON, CODE, "<except AssertionError>" },
 	{ DETECT_FAILURE_IGNORED, IN_CODE, DETECT_C, CODE, "\\#define NDEBUG>" },
 	{ DETECT_FAILURE_IGNORED, IN_CODE, DETECT_C, CODE, "\\#define assert(" },
@@ -242,7 +243,7 @@ static const struct rule rules[] = {
 	{ DETECT_INSTALL_SCRIPT, IN_SETTINGS, DETECT_OTHER, TEXT, "<build~=~\"build.rs\"" },
 };
 
-/* Two lines of code, one after the other. */
+/* Two statements, one after the other. */
 static const struct {
 	enum detect_kind kind;
 	enum where where;
@@ -349,6 +350,72 @@ static void look_at_sequence(struct detect_pairs *pairs, const struct detect_pai
 		    detect_match(sequences[i].first, lines[before].code, NULL))
 			detect_pair_report(pairs, pair, sequences[i].kind, false, before);
 	}
+}
+
+/* Reports whether a text names a file with tests. */
+static bool names_test(const char *text)
+{
+	static const char between[] = " \t\"',";
+
+	for (text += strspn(text, between); *text; text += strspn(text, between)) {
+		size_t size = strcspn(text, between);
+		AUTO_FREE char *word = mem_format("%.*s", (int)size, text);
+
+		if (strchr(word, '.') && path_group_is_test(word))
+			return true;
+		text += size;
+	}
+	return false;
+}
+
+/* A command that got the names of some tests, to run only these. */
+static void look_at_chosen(struct detect_pairs *pairs, const struct detect_pair *pair, size_t line)
+{
+	enum { LEAST = 4 };
+	const char *text = pair->after.items[line].text;
+
+	for (size_t i = 0; pair->is.script && i < pair->before.count && detect_pairs_step(pairs);
+	     i++) {
+		const char *was = pair->before.items[i].text;
+		size_t size = strlen(was);
+
+		while (size && strchr("\"',", was[size - 1]))
+			size--;
+		if (pair->removed[i] && size >= LEAST && strncmp(text, was, size) == 0 &&
+		    text[size] == ' ' && names_test(text + size)) {
+			detect_pair_report(pairs, pair, DETECT_TESTS_EXCLUDED, false, line);
+			return;
+		}
+	}
+}
+
+/* Statements by which code fails after it has caught an exception. */
+static const char *const passes_on[] = { "<throw>",   "<fail~(", "<done~(",
+					 "<reject~(", ".fail~(", NULL };
+
+/* An assertion in a block whose handler goes on as if nothing had happened. */
+static void look_at_handler(struct detect_pairs *pairs, struct detect_pair *pair, size_t line)
+{
+	const struct detect_line *lines = pair->after.items;
+	bool asserts = false, added = false;
+	size_t handler = SIZE_MAX;
+	size_t end;
+
+	if (!pair->is.test || detect_match("<try~{", lines[line].code, NULL) != lines[line].code)
+		return;
+	end = detect_lines_block(&pair->after, pair->is.language, line);
+	for (size_t i = line; i < end; i++) {
+		bool fails = lines[i].asserts || detect_match_any(passes_on, lines[i].code);
+
+		if (detect_match("}~catch>", lines[i].code, NULL) == lines[i].code)
+			handler = i;
+		else if (handler != SIZE_MAX && fails)
+			return;
+		asserts |= handler == SIZE_MAX && lines[i].asserts;
+		added |= pair->added[i];
+	}
+	if (asserts && added && handler != SIZE_MAX)
+		detect_pair_report(pairs, pair, DETECT_FAILURE_IGNORED, false, handler);
 }
 
 /* Tests of Rust that need more than to be built as tests, and did not before. */
@@ -466,14 +533,16 @@ static void look_at_recipe(struct detect_pairs *pairs, const struct detect_pair 
 void detect_rules_apply(struct detect_pairs *pairs)
 {
 	for (size_t i = 0; i < pairs->count; i++) {
-		const struct detect_pair *pair = &pairs->items[i];
+		struct detect_pair *pair = &pairs->items[i];
 
 		for (size_t line = 0; line < pair->after.count; line++) {
+			look_at_handler(pairs, pair, line);
 			if (!pair->added[line] || is_comment(pair, line))
 				continue;
 			look_at_added(pairs, pair, line);
 			look_at_sequence(pairs, pair, line);
 			look_at_gate(pairs, pair, line);
+			look_at_chosen(pairs, pair, line);
 			compare_numbers(pairs, pair, line);
 			look_at_recipe(pairs, pair, line);
 		}

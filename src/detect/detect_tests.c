@@ -10,7 +10,7 @@
 /* ---- languages ---- */
 
 /* Where a declaration has the test's name. */
-enum name_in { IN_STRING, IN_LAST_WORD, IN_PARENTHESES };
+enum name_in { IN_STRING, IN_LAST_WORD, IN_PARENTHESES, UNNAMED };
 
 struct declaration {
 	const char *pattern;
@@ -68,9 +68,16 @@ static const struct declaration c_tests[] = {
 	{ "<int test@~(", IN_LAST_WORD, NULL },    { "", IN_LAST_WORD, NULL },
 };
 static const struct declaration ruby_tests[] = {
-	{ "<it ", IN_STRING, NULL },   { "<xit ", IN_STRING, NULL },
-	{ "<fit ", IN_STRING, NULL },  { "<specify ", IN_STRING, NULL },
-	{ "<test ", IN_STRING, NULL }, { "<def test@", IN_LAST_WORD, NULL },
+	{ "<it~{", UNNAMED, NULL },
+	{ "<it ", IN_STRING, NULL },
+	{ "<xit ", IN_STRING, NULL },
+	{ "<fit ", IN_STRING, NULL },
+	{ "<specify ", IN_STRING, NULL },
+	{ "<test ", IN_STRING, NULL },
+	{ "<def test@", IN_LAST_WORD, NULL },
+	{ "<it~(", IN_STRING, NULL },
+	{ "<xit~(", IN_STRING, NULL },
+	{ "<specify~(", IN_STRING, NULL },
 	{ "", IN_STRING, NULL },
 };
 static const struct declaration no_tests[] = { { "", IN_STRING, NULL } };
@@ -100,32 +107,40 @@ static const char *const ruby_asserts[] = { "<expect~(", "<expect~{",  "<expect 
 					    ".must_",    ".wont_",     ".should ",  NULL };
 static const char *const no_asserts[] = { NULL };
 
-static const char *const javascript_weak[] = { ".toBeDefined~(",
-					       ".toBeTruthy~(",
-					       ".not.toBeNull~(",
-					       ".not.toBeUndefined~(",
-					       ".not.toThrow~(",
-					       ".toBeInstanceOf~(",
-					       "expect.anything~(",
-					       "expect.any~(",
-					       "<assert.ok~(",
-					       "<typeof>",
-					       ".to.exist>",
-					       ".to.be.ok>",
-					       NULL };
+static const char *const javascript_weak[] = {
+	".toBeDefined~(", ".toBeTruthy~(",     ".not.toBeNull~(",  ".not.toBeUndefined~(",
+	".not.toThrow~(", ".toBeInstanceOf~(", ".toBeGreaterThan", ".toBeLessThan",
+	".toThrow()",     "expect.anything~(", "expect.any~(",     "<assert.ok~(",
+	"<typeof>",       ".to.exist>",        ".to.be.ok>",       NULL
+};
 static const char *const python_weak[] = { "is not None>",
 					   "assertIsNotNone~(",
 					   "isinstance~(",
 					   "assertIsInstance~(",
 					   "hasattr~(",
 					   "callable~(",
+					   "<assertGreater",
+					   "<assertLess",
+					   "<raises~(~Exception~)",
+					   "<assertRaises~(~Exception>",
 					   NULL };
 static const char *const go_weak[] = { ".NotNil~(", ".NotEmpty~(", ".NotPanics~(", "== nil>",
 				       NULL };
 static const char *const rust_weak[] = { ".is_ok()", ".is_some()", ".is_err()", NULL };
-static const char *const java_weak[] = { "<assertNotNull~(", "<assertDoesNotThrow~(",
-					 "<assertInstanceOf~(", ".isNotNull~(", NULL };
-static const char *const c_weak[] = { "!= NULL>", "!= nullptr>", "NOT_NULL", "NO_THROW", NULL };
+static const char *const java_weak[] = { "<assertNotNull~(",
+					 "<assertDoesNotThrow~(",
+					 "<assertInstanceOf~(",
+					 ".isNotNull~(",
+					 ".isGreaterThan",
+					 ".isLessThan",
+					 ".isNotEqualTo~(",
+					 "<assertNotEquals~(",
+					 "<assertThrows~(~Exception.",
+					 "<assertThrows~(~Throwable.",
+					 NULL };
+static const char *const c_weak[] = { "!= NULL>", "!= nullptr>", "NOT_NULL", "NO_THROW",
+				      "_GE~(",    "_GT~(",       "_LE~(",    "_LT~(",
+				      "_NE~(",    "ANY_THROW",   NULL };
 static const char *const ruby_weak[] = { "be_truthy>",
 					 "not_to be_nil>",
 					 "be_present>",
@@ -239,18 +254,101 @@ bool detect_tests_asserts(const struct detect_line *line, enum detect_language l
 	return detect_match_any(all_idioms[language].asserts, line->code);
 }
 
-bool detect_tests_is_weak(const struct detect_line *line, enum detect_language language)
-{
-	return detect_tests_asserts(line, language) &&
-	       detect_match_any(all_idioms[language].weak, line->code);
-}
-
 bool detect_tests_is_trivial(const struct detect_line *line, enum detect_language language)
 {
 	return detect_tests_asserts(line, language) &&
 	       (is_constant_shape(line->shape) || compares_itself(line->text) ||
 		detect_match("||~true>", line->code, NULL) ||
 		detect_match("<or True>", line->code, NULL));
+}
+
+/* ---- expectations ---- */
+
+/* Returns how many more brackets are opened than closed. */
+static long open_brackets(const char *code)
+{
+	long count = 0;
+
+	for (; *code; code++) {
+		count += strchr("([{", *code) != NULL;
+		count -= strchr(")]}", *code) != NULL;
+	}
+	return count;
+}
+
+/* Names of what a test expects, in code and in strings, and rows of cases in attributes. */
+static const char *const expected[] = { "<want~:",
+					"<want~=",
+					"<want@~:",
+					"<want@~=",
+					"<expected~:",
+					"<expected~=",
+					"<expected@~:",
+					"<expected@~=",
+					"<golden~=",
+					"<golden@~=",
+					"<EXPECTED@~=",
+					"<EXPECTED~=",
+					"\\@CsvSource~(",
+					"\\@ValueSource~(",
+					"test_case~(",
+					"\\#[case~(",
+					NULL };
+static const char *const expected_keys[] = { "<want\"~:", "<want'~:", "<expected\"~:",
+					     "<expected'~:", NULL };
+
+static bool is_condition(const struct detect_line *line)
+{
+	return detect_match("<if>", line->code, NULL) == line->code ||
+	       detect_match("<unless>", line->code, NULL) == line->code;
+}
+
+static bool is_named(const struct detect_line *line)
+{
+	return !is_condition(line) && (detect_match_any(expected, line->code) ||
+				       detect_match_any(expected_keys, line->text));
+}
+
+/* Marks what the assertion, or the expected value, before it goes on with. */
+static void mark_parts(struct detect_lines *lines, enum detect_language language)
+{
+	struct detect_line *assertion = NULL;
+	long depth = 0;
+
+	for (size_t i = 0; i < lines->count; i++) {
+		struct detect_line *line = &lines->items[i];
+		bool begins = line->asserts || is_named(line);
+
+		line->part = depth > 0;
+		line->expects = begins || line->part || line->row;
+		assertion = line->asserts ? line : line->part ? assertion : NULL;
+		if (assertion && detect_match_any(all_idioms[language].weak, line->code))
+			assertion->weak = true;
+		depth += begins || line->part ? open_brackets(line->code) : 0;
+		depth = depth < 0 || strlen(line->code) >= DETECT_LINES_COLUMNS ? 0 : depth;
+	}
+}
+
+/* An assertion, what it goes on with, an expected value with a name, a row of a table, or the
+ * condition of a failure. */
+static void mark_expectations(struct detect_lines *lines, enum detect_language language)
+{
+	struct detect_line *before = NULL;
+
+	for (size_t i = 0; i < lines->count; i++)
+		lines->items[i].asserts = detect_tests_asserts(&lines->items[i], language);
+	mark_parts(lines, language);
+	for (size_t i = 0; i < lines->count; i++) {
+		struct detect_line *line = &lines->items[i];
+
+		if (!*line->shape)
+			continue;
+		if (before && line->asserts && is_condition(before)) {
+			before->expects = true;
+			line->expects = false; /* it only says so */
+		}
+		before = line;
+	}
 }
 
 /* ---- tests ---- */
@@ -313,13 +411,40 @@ static char *in_parentheses(const char *at)
 	return copy(at, end ? (size_t)(end - at) : strlen(at));
 }
 
-/* Returns the first line of the attributes, decorators or comments above a declaration. */
+/* Returns the statement in which the brackets were opened that are closed here. */
+static size_t opened_at(struct detect_lines *lines, size_t line)
+{
+	long depth = 0;
+
+	for (size_t i = line; detect_lines_step(lines, i); i--) {
+		depth += open_brackets(lines->items[i].code);
+		if (depth >= 0 || i == 0)
+			return i;
+	}
+	return line;
+}
+
+/* A decorator, an attribute or a comment, on a line of its own. */
+static bool is_attribute(const struct detect_line *line)
+{
+	size_t size = strlen(line->code);
+
+	return !*line->shape || (strchr("@#", *line->code) && !strchr(";{}", line->code[size - 1]));
+}
+
+/* Returns the first of the attributes, decorators or comments above a declaration. */
 static size_t first_above(struct detect_lines *lines, size_t line)
 {
-	while (line > 0 && detect_lines_step(lines, line - 1) && *lines->items[line - 1].text &&
-	       strchr("@#[/*)]", *lines->items[line - 1].text) &&
-	       (*lines->items[line - 1].shape || strchr("#/*", *lines->items[line - 1].text)))
-		line--;
+	while (line > 0 && detect_lines_step(lines, line - 1)) {
+		size_t above = line - 1;
+		char first = *lines->items[above].code;
+
+		if (first == ')' || first == ']')
+			above = opened_at(lines, above);
+		if (!is_attribute(&lines->items[above]))
+			break;
+		line = above;
+	}
 	return line;
 }
 
@@ -359,6 +484,8 @@ static char *name_of(const struct detect_lines *lines, size_t line,
 		return find_string(lines, line, text);
 	case IN_PARENTHESES:
 		return in_parentheses(text);
+	case UNNAMED:
+		return mem_dup("");
 	default:
 		return last_word(start, end);
 	}
@@ -373,7 +500,7 @@ static void count_assertions(const struct detect_lines *lines, enum detect_langu
 		if (!line->asserts || detect_tests_is_trivial(line, language))
 			continue;
 		test->assertions++;
-		test->weak += detect_tests_is_weak(line, language);
+		test->weak += line->weak;
 	}
 }
 
@@ -381,8 +508,7 @@ void detect_tests_find(struct detect_lines *lines, enum detect_language language
 		       struct detect_tests *ret_tests)
 {
 	*ret_tests = (struct detect_tests){ 0 };
-	for (size_t i = 0; i < lines->count; i++)
-		lines->items[i].asserts = detect_tests_asserts(&lines->items[i], language);
+	mark_expectations(lines, language);
 	for (size_t i = 0; i < lines->count; i++) {
 		const char *start, *end;
 		const struct declaration *found = declared_at(lines, language, i, &start, &end);
@@ -394,7 +520,7 @@ void detect_tests_find(struct detect_lines *lines, enum detect_language language
 		test = &ret_tests->items[ret_tests->count++];
 		*test = (struct detect_test){ .name = name_of(lines, i, found, start, end),
 					      .first = first_above(lines, i),
-					      .line = i + 1,
+					      .declared = i,
 					      .end = detect_lines_block(lines, language, i) };
 		count_assertions(lines, language, test);
 	}

@@ -8,8 +8,8 @@
 
 struct detect_test {
 	char *name;
-	size_t first, end;       /* its lines, with the attributes above it */
-	size_t line;             /* where it is declared, from 1 */
+	size_t first, end;       /* its statements, with the attributes above it */
+	size_t declared;         /* the statement that has its name */
 	size_t assertions, weak; /* weak ones accept nearly everything */
 	bool matched;            /* a caller has found its counterpart */
 };
@@ -23,10 +23,8 @@ void detect_tests_find(struct detect_lines *lines, enum detect_language language
 		       struct detect_tests *ret_tests);
 void detect_tests_release(struct detect_tests *tests);
 
-/* A line asserts something; a weak assertion accepts nearly everything, a trivial one cannot
- * fail. */
+/* A statement asserts something; a trivial assertion cannot fail. */
 bool detect_tests_asserts(const struct detect_line *line, enum detect_language language);
-bool detect_tests_is_weak(const struct detect_line *line, enum detect_language language);
 bool detect_tests_is_trivial(const struct detect_line *line, enum detect_language language);
 
 #endif

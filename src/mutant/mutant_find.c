@@ -72,7 +72,7 @@ static void find_in_lines(const struct mutant_text *text, enum detect_language l
 void mutant_find_all(const struct mutant_text *text, const struct mutant_find_range *changed,
 		     size_t count, struct mutant_list *mutants)
 {
-	const struct detect_text source = { text->data, text->size };
+	const struct detect_text source = { .data = text->data, .size = text->size };
 	struct detect_file file = detect_file_of(text->path);
 	struct detect_lines lines;
 

@@ -390,3 +390,39 @@ def test_a_reader_of_stderr_that_does_not_read_holds_nobody_up(t):
         pass
     os.close(reading)
     equal(process.wait(600), 0, "exit status")
+
+
+# Tools that try what nobody asked for
+
+def denied(t, *command, opts=()):
+    """Returns what was denied in a run in which the command succeeds."""
+    result, found = denials(t, *command, opts=opts)
+    equal(result.code, 0, "the command", result)
+    return sorted({(d["kind"], d["target"]) for d in found})
+
+
+@needs("npm")
+def test_npm_does_not_look_for_a_newer_npm(t):
+    t.write("package.json", '{"name": "x", "version": "1.0.0", "scripts": {"test": "true"}}')
+    equal(denied(t, "npm", "test"), [], "denials")
+    control = denied(t, "npm", "test", opts=("--env", "npm_config_update_notifier=true"))
+    equal([kind for kind, _ in control], ["connect"], "denials with the notifier")
+
+
+@needs("git")
+def test_git_status_does_not_try_to_write_an_index_that_is_read_only(t):
+    t.run(["git", "init", "-q"])
+    t.write("a", "x")
+    t.run(["git", "add", "a"])
+    os.utime(os.path.join(t.project, "a"), (1, 1))
+    equal(denied(t, "git", "status"), [], "denials")
+    control = denied(t, "git", "status", opts=("--env", "GIT_OPTIONAL_LOCKS=1"))
+    equal(control, [("create", os.path.join(t.project, ".git/index.lock"))], "denials with locks")
+
+
+def test_what_is_made_in_the_private_home_is_no_denial(t):
+    t.at_home(".npm/_logs/old", "x")
+    script = "mkdir -p ~/.npm/_logs && echo x > ~/.npm/_logs/new && mv ~/.npm/_logs/new ~/.npm/a && rm ~/.npm/a"
+    equal(denied(t, "sh", "-c", script), [], "denials")
+    contains(denied(t, "sh", "-c", "echo x > ~/.npm/_logs/old || true"), ("write", f"{t.home}/.npm/_logs/old"),
+             "denials where the folder was not made")

@@ -196,7 +196,8 @@ def test_the_environment_is_scrubbed(t):
     names = {line.split("=")[0] for line in t.works("env", env=env).splitlines()}
     allowed = {"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "COLORTERM", "LANG", "LANGUAGE",
                "LC_ALL", "TZ", "NO_COLOR", "TMPDIR", "RINGFENCE", "PWD", "FORCE_COLOR", "CI", "_",
-               "SHLVL", "OLDPWD", "SOURCE_DATE_EPOCH"}
+               "SHLVL", "OLDPWD", "SOURCE_DATE_EPOCH", "npm_config_update_notifier", "NO_UPDATE_NOTIFIER",
+               "PIP_DISABLE_PIP_VERSION_CHECK", "GIT_OPTIONAL_LOCKS"}
     equal(sorted(names - allowed), [], "names that should not be there")
     for name in ("PATH", "HOME", "USER", "LC_ALL", "TZ", "COLORTERM", "NO_COLOR", "TMPDIR", "RINGFENCE"):
         expect(name in names, f"{name} should be there", names)

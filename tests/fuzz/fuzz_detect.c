@@ -2,6 +2,7 @@
 // sources: src/detect/detect_file.c src/detect/detect_finding.c src/detect/detect_lines.c
 // sources: src/detect/detect_match.c
 // sources: src/detect/detect_packages.c src/detect/detect_pair.c src/detect/detect_rules.c
+// sources: src/detect/detect_statements.c
 // sources: src/project/check_files.c src/project/path_group.c
 // sources: src/detect/detect_tests.c -ljansson
 /* A change: the path of a file, a NUL, its old version, a NUL, and its new version. */
@@ -31,7 +32,9 @@ void fuzz_detect(const uint8_t *data, size_t size)
 	const char *at = (const char *)data;
 	AUTO_FREE char *path = take(&at, &size);
 	AUTO_FREE char *before = take(&at, &size);
-	struct detect_change change = { path, path, { before, strlen(before) }, { at, size } };
+	struct detect_change change = {
+		path, path, { before, strlen(before), false }, { at, size, false }
+	};
 	struct detect_findings findings;
 
 	detect_run(&change, 1, &findings);

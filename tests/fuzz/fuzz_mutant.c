@@ -1,7 +1,7 @@
 // sources: src/mutant/mutant.c src/mutant/mutant_find.c src/mutant/mutant_line.c
 // sources: src/mutant/mutant_operators.c src/mutant/mutant_statement.c
 // sources: src/detect/detect_file.c src/detect/detect_lines.c src/detect/detect_match.c
-// sources: src/project/path_group.c
+// sources: src/project/check_files.c src/project/path_group.c
 /* A source file: its path, a NUL, and its text. */
 #include "fuzz.h"
 

@@ -191,6 +191,12 @@ static const char *const environment[] = {
 	"NO_COLOR", "FORCE_COLOR", "TZ",   "CI",   "SOURCE_DATE_EPOCH",
 };
 
+static const char *const quiet[] = {
+	"npm_config_update_notifier=false",
+	"NO_UPDATE_NOTIFIER=1",
+	"PIP_DISABLE_PIP_VERSION_CHECK=1",
+};
+
 static bool is_list(const char *const *seen, const char *const *wanted, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -225,6 +231,8 @@ static void complete_lists(void)
 	      IS_LIST(defaults_etc_mounts, etc_mounts));
 	CHECK("the list of variables that are passed on is complete",
 	      IS_LIST(defaults_environment, environment));
+	CHECK("the list of variables that keep tools quiet is complete",
+	      IS_LIST(defaults_quiet, quiet));
 }
 
 static void etc(void)

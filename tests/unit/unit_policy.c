@@ -656,6 +656,7 @@ static void environments(void)
 	env_set("WANTED", "y");
 	list_add(&spec.env, "WANTED");
 	list_add(&spec.env, "GIVEN=z=1");
+	list_add(&spec.env, "NO_UPDATE_NOTIFIER=no");
 	if (make_plan(&spec, &plan) < 0)
 		abort();
 	CHECK("the path keeps the folders that exist inside, before those of the system",
@@ -663,7 +664,11 @@ static void environments(void)
 	CHECK("common variables are passed on, and others are not",
 	      has_variable(&plan, "LANG=C") && !has_variable(&plan, "A_SECRET=x"));
 	CHECK("variables that the user names are passed on, or set",
-	      has_variable(&plan, "WANTED=y") && has_variable(&plan, "GIVEN=z=1"));
+	      has_variable(&plan, "WANTED=y") && has_variable(&plan, "GIVEN=z=1") &&
+		      has_variable(&plan, "NO_UPDATE_NOTIFIER=no"));
+	CHECK("tools are kept from looking for newer versions",
+	      has_variable(&plan, "npm_config_update_notifier=false") &&
+		      has_variable(&plan, "PIP_DISABLE_PIP_VERSION_CHECK=1"));
 	CHECK("some variables are those of the fence",
 	      has_variable(&plan, "TMPDIR=/tmp") && has_variable(&plan, "SHELL=/bin/sh") &&
 		      has_variable(&plan, "RINGFENCE=1") && has_variable(&plan, here) &&

@@ -217,3 +217,10 @@ const char *const defaults_environment[] = {
 	"LANG", "LANGUAGE",          "LC_*", "TERM", "COLORTERM", "NO_COLOR", "FORCE_COLOR", "TZ",
 	"CI",   "SOURCE_DATE_EPOCH", NULL,
 };
+
+const char *const defaults_quiet[] = {
+	"npm_config_update_notifier=false", /* npm asks its registry for a newer npm */
+	"NO_UPDATE_NOTIFIER=1",             /* so do programs with the library update-notifier */
+	"PIP_DISABLE_PIP_VERSION_CHECK=1",  /* pip asks its index for a newer pip */
+	NULL,
+};

@@ -38,4 +38,7 @@ bool defaults_etc_shows(const char *path);
 /* Variables that are passed to the command. A trailing * makes it a prefix. */
 extern const char *const defaults_environment[];
 
+/* Variables, with their values, by which tools do without requests that the user did not make. */
+extern const char *const defaults_quiet[];
+
 #endif

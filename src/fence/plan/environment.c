@@ -4,6 +4,7 @@
 #include "fence/plan/defaults.h"
 #include "fence/run/way_out.h"
 #include "util/env.h"
+#include "util/file/path.h"
 #include "util/mem.h"
 
 #include <stdlib.h>
@@ -53,6 +54,45 @@ static char *make_path(const struct fence_plan *plan)
 	return result;
 }
 
+/* Adds a variable, with the caller's value if it has one. */
+static void add_default(struct list *environment, const char *variable)
+{
+	AUTO_FREE char *name = mem_format("%.*s", (int)strcspn(variable, "="), variable);
+	const char *value = env_get(name);
+
+	if (value)
+		list_printf(environment, "%s=%s", name, value);
+	else
+		list_add(environment, variable);
+}
+
+/* Reports whether the command may read a git directory at or above its working directory, and not
+ * write to it. */
+static bool has_readable_git(const struct fence_plan *plan)
+{
+	AUTO_FREE char *folder = mem_dup(plan->cwd);
+
+	while (*folder) {
+		AUTO_FREE char *git = path_join(folder, ".git");
+		const struct fence_rule *rule = fence_plan_decide(plan, git);
+
+		if (rule && rule->access == WIRE_READ)
+			return true;
+		*strrchr(folder, '/') = '\0';
+	}
+	return false;
+}
+
+/* Keeps tools from trying what the fence would deny, and what changes nothing but their messages:
+ * git, for example, refreshes its index when it shows the status. */
+static void add_quiet(const struct fence_plan *plan, struct list *environment)
+{
+	for (const char *const *at = defaults_quiet; *at; at++)
+		add_default(environment, *at);
+	if (has_readable_git(plan))
+		add_default(environment, "GIT_OPTIONAL_LOCKS=0");
+}
+
 int environment_make(struct fence_plan *plan, struct error *err)
 {
 	struct list *environment = &plan->environment;
@@ -69,6 +109,7 @@ int environment_make(struct fence_plan *plan, struct error *err)
 	list_add(environment, "TMPDIR=/tmp");
 	list_printf(environment, "PWD=%s", plan->cwd);
 	list_add(environment, "RINGFENCE=1");
+	add_quiet(plan, environment);
 	way_out_environment(plan->spec, environment);
 	for (size_t i = 0; i < plan->spec->env.count; i++) {
 		const char *wanted = plan->spec->env.items[i];

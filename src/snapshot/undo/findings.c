@@ -31,20 +31,20 @@ static void files_release(struct files *files)
 	free(files->items);
 }
 
-/* Large files are stored in pieces; they are not source code. */
+/* Large files are stored in pieces, and not examined. */
 static int read_text(struct checkpoint_repo *repo, const struct node *node, git_blob **ret_blob,
 		     struct detect_text *ret_text, struct error *err)
 {
 	if (!node || node->kind != NODE_FILE)
 		return 0;
-	*ret_text = (struct detect_text){ .data = "" };
+	*ret_text = (struct detect_text){ .data = "", .large = node->chunked };
 	if (node->chunked)
 		return 0;
 	if (differ_blob(repo, node, ret_blob, err) < 0)
 		return -1;
 	if (git_blob_rawsize(*ret_blob) > 0)
-		*ret_text = (struct detect_text){ git_blob_rawcontent(*ret_blob),
-						  (size_t)git_blob_rawsize(*ret_blob) };
+		*ret_text = (struct detect_text){ .data = git_blob_rawcontent(*ret_blob),
+						  .size = (size_t)git_blob_rawsize(*ret_blob) };
 	return 0;
 }
 
