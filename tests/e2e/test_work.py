@@ -423,3 +423,21 @@ def test_status_names_a_batch_that_has_not_ended_and_resume_all_continues_it(t):
     contains(batch.loop.ringfence("resume", "--all").out, f"batch {ident} continues", "resume --all")
     batch.ended("completed")
     lacks(batch.loop.ringfence("status").out, f"batch {ident}", "status of a project without an open batch")
+
+
+def test_a_blocked_agent_is_answered_and_its_task_goes_on(t):
+    agent = """P=/tmp/prompt; cat >$P; if grep -q 'The word is' $P; then sed -n 's/.*The word is \\([a-z]*\\).*/\\1/p' $P | head -n 1 >f
+echo '<promise>COMPLETE</promise>'; elif grep -q 'two >two' $P; then echo two >two; echo '<promise>COMPLETE</promise>'
+else echo '<blocked>say the word</blocked>'; fi"""
+    batch = begin(t, task("T1", "true") + task("T2", "echo two >two"))
+    result = batch.run("--jobs", "1", agent=agent, code=3)
+    contains(result.out, "T1: needs you: blocked", "the reason")
+    contains(result.out, "say the word", "what the agent needs")
+    equal(batch.steps(), {"T1": "held", "T2": "landed"}, "steps")
+    loop = batch.tasks()["T1"]["loop"]
+    answered = batch.loop.ringfence("answer", loop, "The word is hello")
+    equal(answered.code, 0, "exit status of answer", answered)
+    again = batch.work("--resume")
+    equal(again.code, 0, "exit status of resume", again)
+    batch.apply()
+    equal(batch.read("f"), "hello\n", "what the answer was used for")
