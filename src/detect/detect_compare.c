@@ -272,7 +272,7 @@ static long count_key(struct detect_pairs *pairs, const struct span *span, const
 	return count;
 }
 
-/* What a literal that tells people what is tested follows: in a key, without blanks. */
+/* Names of literals that tell people what is tested, as in a key: without blanks. */
 static const char *const titles[] = { "name:\"",  "title:\"", "desc:\"",    "description:\"",
 				      "label:\"", "msg:\"",   "message:\"", NULL };
 
