@@ -272,9 +272,9 @@ static long count_key(struct detect_pairs *pairs, const struct span *span, const
 	return count;
 }
 
-/* What a literal that tells people what is tested follows: in a key, without blanks. */
-static const char *const titles[] = { "<name:\"",  "<title:\"", "<desc:\"",    "<description:\"",
-				      "<label:\"", "<msg:\"",   "<message:\"", NULL };
+/* Names of literals that tell people what is tested, as in a key: without blanks. */
+static const char *const titles[] = { "name:\"",  "title:\"", "desc:\"",    "description:\"",
+				      "label:\"", "msg:\"",   "message:\"", NULL };
 
 /* Returns the part of a key before the message of a Python assertion. */
 static size_t without_message(const char *key)
@@ -290,12 +290,12 @@ static size_t without_message(const char *key)
 /* Returns the end of the literal that a title is, or `at`. */
 static const char *title_end(const char *key, const char *at)
 {
-	for (const char *const *each = titles; *each; each++) {
-		size_t size = strlen(*each + 1);
-		const char *close = strncmp(at, *each + 1, size) == 0 ? strchr(at + size, '"')
-								      : NULL;
+	for (const char *const *title = titles; *title; title++) {
+		bool begins = strncmp(at, *title, strlen(*title)) == 0 &&
+			      (at == key || !detect_match_is_word(at[-1]));
+		const char *close = begins ? strchr(at + strlen(*title), '"') : NULL;
 
-		if (close && (at == key || !detect_match_is_word(at[-1])))
+		if (close)
 			return close + 1;
 	}
 	return at;

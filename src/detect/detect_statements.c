@@ -13,7 +13,7 @@
 
 enum { MOST_COLUMNS = DETECT_LINES_COLUMNS, LONG_ROW = 400 };
 
-/* What a bracket means for the statements in it. */
+/* The meaning of a bracket for the statements in it. */
 enum group {
 	PLAIN,  /* no bracket, or one without a counterpart */
 	INLINE, /* arguments, or the values of a row: a part of a statement */
@@ -421,7 +421,7 @@ static void add(struct builder *builder, size_t at, size_t end)
 static const char *const headers[] = { "def",     "class", "if",    "elif", "else",
 				       "for",     "while", "with",  "try",  "except",
 				       "finally", "async", "match", "case", NULL };
-/* What goes on after a block. */
+/* Words that go on after a block. */
 static const char *const followers[] = { "else",      "catch",  "finally", "while",  "as",
 					 "satisfies", "from",   "if",      "unless", "and",
 					 "or",        "rescue", "ensure",  NULL };

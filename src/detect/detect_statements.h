@@ -3,7 +3,7 @@
  * test on one line is compared like one on several lines.
  *
  * A statement ends at its end as the language has it, at the beginning and the end of a block, and
- * in the lists of a table after each row. What has a name in braces, such as `want: 2`, stands
+ * in the lists of a table after each row. In braces, a value with a name, such as `want: 2`, stands
  * alone. Comments are statements without code. Other files keep their lines.
  */
 #ifndef DETECT_DETECT_STATEMENTS_H

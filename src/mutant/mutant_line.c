@@ -31,6 +31,8 @@ char *mutant_line_copy(const struct mutant_line *line, const char *at, size_t si
 	char *copy = mem_alloc(size + 1);
 
 	memcpy(copy, line->text->data + line->offset + (at - line->code), size);
+	for (size_t i = 0; i < size; i++)
+		copy[i] = copy[i] ? copy[i] : ' ';
 	copy[size] = '\0';
 	return copy;
 }

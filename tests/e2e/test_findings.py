@@ -142,6 +142,13 @@ def test_a_finding_about_a_whole_file_has_no_line(t):
     contains(prompt(loop, 2), "- `yarn.lock`: a lockfile changed without its manifest: `yarn.lock`", "the second prompt")
 
 
+def test_a_large_file_that_was_not_examined_is_named(t):
+    loop, result = cheat(t, "yes 'x()' | head -c 3000000 >test_big.py; edit done yes")
+    equal(result.code, 0, "exit status", result)
+    contains(result.out, "test_big.py: a large file was not examined", "the progress")
+    contains(loop.ringfence("diff", "--findings").out, "a large file was not examined (not-examined)", "diff")
+
+
 def test_an_agent_that_takes_it_back_completes(t):
     loop = Loop(t, scripts={"1": "mv test_tax.py aside; edit done yes", "2": "mv aside test_tax.py; say back"})
     loop.write("test_tax.py", TEST)
