@@ -120,6 +120,23 @@ def test_an_iteration_that_is_repeated_has_the_message_again(t):
         contains(prompt(loop, attempt), "> hurry\n", f"the prompt of {attempt}")
 
 
+def test_each_message_counts_once_however_often_the_supervisor_dies(t):
+    t.leftover_runs = True
+    messages = [f"message {number}" for number in range(4)]  # a keeper gives up at the fifth death
+    loop = Loop(t, scripts={"all": "edit step $N; [ ! -e go ] || edit done yes"})
+    loop.detach("-m", "1000", "--max-same-error", "none", "--max-interrupted", "none")
+    for number, message in enumerate(messages):
+        tell(loop, *(("--now",) if number % 2 else ()), message)
+        kill(loop.supervisor())
+        loop.supervisor()
+    loop.write("go")
+    loop.ended("completed")
+    counted = [entry.get("told", []) for entry in loop.history() if entry.get("counts")]
+    equal([text for texts in counted for text in texts], messages, "the messages of iterations that count, in order")
+    equal(told(loop), [], "what is left")
+    t.all_gone()
+
+
 def test_now_begins_the_iteration_again_and_costs_none(t):
     loop = begin(t, {"1": "event cost '\"nusd\": 5000000'; if [ -e here ]; then edit done yes; else edit here x; hang; fi"},
                  "--agent-format", "events", "--max-interrupted", "1", "-m", "1")
