@@ -22,8 +22,8 @@ bool decision_done_unpromised(const struct decision_input *in);
 /* Returns the advice to choose that check. */
 struct decision_remark decision_done_choose_check(const struct decision_input *in);
 
-/* Returns why the loop continues; done: although every rule holds. A failing check is reported on its
- * own. */
+/* Returns why the loop continues; done: although every rule holds. A failing check is reported on
+ * its own. */
 const char *decision_done_unfinished(const struct decision_input *in, bool done);
 
 #endif
