@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 
 from harness import cases, contains, each_identity, equal, expect, lacks, timeout
 from harness.batch import Batch, task
@@ -380,7 +381,8 @@ def test_the_first_candidate_that_is_verified_wins_and_the_others_are_stopped(t)
     os.mkdir(switch)
     os.chmod(switch, 0o777)
     batch = begin(t, task("T1", f"mkdir {switch}/first 2>/dev/null && echo won >f || sleep 1000") + task("T2", "cp f g", " (depends on T1)"))
-    batch.run("--jobs", "3", "--candidates", "3", "--write", switch)
+    result = batch.run("--jobs", "3", "--candidates", "3", "--write", switch)
+    equal(len(re.findall(r"^  lost +T1#", result.out, re.M)), 2, "candidates that have lost, in the table")
     steps = batch.steps()
     equal(sorted(step for name, step in steps.items() if name.startswith("T1#")), ["landed", "lost", "lost"], "the candidates")
     equal(len([name for name, step in steps.items() if name.startswith("T2#") and step == "landed"]), 1, "winners of the second task")
