@@ -99,12 +99,6 @@ static int read_objective(struct run_options *opts, char **rest, struct error *e
 					"--help)");
 }
 
-static void notice_all(const struct list *notices)
-{
-	for (size_t i = 0; i < notices->count; i++)
-		notice(notices->items[i]);
-}
-
 /* Chooses the agent and the goal. */
 static int choose(struct run_options *opts, struct error *err)
 {

@@ -18,6 +18,12 @@ void notice(const char *text)
 	page_report("[ringfence]", text);
 }
 
+void notice_all(const struct list *texts)
+{
+	for (size_t i = 0; i < texts->count; i++)
+		notice(texts->items[i]);
+}
+
 void notice_format(const char *format, ...)
 {
 	va_list arguments;

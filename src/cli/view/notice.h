@@ -7,6 +7,7 @@
 #include "settings/effective.h"
 
 void notice(const char *text);
+void notice_all(const struct list *texts);
 void notice_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Reports quarantined and flagged files of a project. */

@@ -1,0 +1,264 @@
+/* Starting the tasks of a list as a batch: see work_start.h. */
+#include "cli/work_start.h"
+
+#include "batch/batch_client.h"
+#include "batch/batch_report.h"
+#include "cli/loops.h"
+#include "cli/view/announce.h"
+#include "cli/view/batch_follow.h"
+#include "cli/view/notice.h"
+#include "cli/view/preflight_text.h"
+#include "preflight/preflight_loop.h"
+#include "util/mem.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+char **work_start_copy(char *const *argv)
+{
+	size_t count = 0;
+	char **copy;
+
+	while (argv[count])
+		count++;
+	copy = mem_zero((count + 1) * sizeof *copy);
+	memcpy(copy, argv, count * sizeof *copy);
+	return copy;
+}
+
+/* ---- the configuration ---- */
+
+/* Makes tasks, and the templates that they need. */
+struct maker {
+	const struct work_start *work;
+	json_t *config;
+	struct list keys;   /* agent and model of each template after the first */
+	struct list racers; /* the agent of each candidate of a task; empty: that of the task */
+	int64_t most_nusd;  /* what a task may cost that does not say it */
+};
+
+/* Makes the template for an agent other than that of the settings. */
+static int add_template(const struct maker *maker, const char *agent, const char *model,
+			struct error *err)
+{
+	AUTO_FREE char **argv = work_start_copy(maker->work->argv);
+	struct work_template template;
+	struct work_options *opts = &template.opts;
+	int code = 0;
+	int result = -1;
+
+	work_template_init(&template);
+	opts->agent = agent;
+	opts->model = model;
+	if (cli_parse(maker->work->command, argv, opts, &code) &&
+	    (!agent || effective_set(opts, setting_at(SETTING_AGENT), agent, err) == 0) &&
+	    (!model || effective_set(opts, setting_at(SETTING_MODEL), model, err) == 0))
+		result = work_template_plan(&template, maker->work->paths, err);
+	if (result == 0)
+		json_array_append(json_object_get(maker->config, "templates"),
+				  template.start.config);
+	work_template_release(&template);
+	return result;
+}
+
+/* Returns the number of the template for an agent and a model, which may be NULL, or -1 with err
+ * set. */
+static int template_for(struct maker *maker, const char *agent, const char *model,
+			struct error *err)
+{
+	AUTO_FREE char *key = mem_format("%s %s", agent ? agent : "", model ? model : "");
+
+	if (!agent && !model)
+		return 0;
+	for (size_t i = 0; i < maker->keys.count; i++)
+		if (strcmp(maker->keys.items[i], key) == 0)
+			return (int)i + 1;
+	if (add_template(maker, agent, model, err) < 0)
+		return -1;
+	list_add(&maker->keys, key);
+	return (int)maker->keys.count;
+}
+
+/* Adds a task, or one of its candidates. */
+static int add_task(struct maker *maker, const struct worklist_item *item, size_t candidate,
+		    struct error *err)
+{
+	bool races = maker->racers.count && !item->done;
+	const char *racer = races ? maker->racers.items[candidate] : "";
+	int number = template_for(maker, *racer ? racer : item->agent, *racer ? NULL : item->model,
+				  err);
+	json_t *json = number < 0 ? NULL : worklist_item_json(maker->work->list, item);
+
+	if (number < 0)
+		return -1;
+	if (races && maker->racers.count > 1) {
+		AUTO_FREE char *id = mem_format("%s#%zu", item->id, candidate + 1);
+
+		json_object_set_new(json, "race", json_string(item->id));
+		json_object_set_new(json, "id", json_string(id));
+	}
+	json_object_set_new(json, "template", json_integer(number));
+	if (!json_object_get(json, "limit_nusd"))
+		json_object_set_new(json, "limit_nusd", json_integer(maker->most_nusd));
+	json_array_append_new(json_object_get(maker->config, "tasks"), json);
+	return 0;
+}
+
+static int add_tasks(struct maker *maker, struct error *err)
+{
+	const struct worklist *list = maker->work->list;
+
+	for (size_t i = 0; i < list->count; i++) {
+		const struct worklist_item *item = &list->items[i];
+		size_t candidates = item->done || !maker->racers.count ? 1 : maker->racers.count;
+
+		for (size_t k = 0; k < candidates; k++)
+			if (add_task(maker, item, k, err) < 0)
+				return -1;
+	}
+	return 0;
+}
+
+/* Makes the configuration of the batch (batch/batch_client.h). */
+static int make_config(struct maker *maker, const struct work_template *template, struct error *err)
+{
+	const struct work_options *opts = &template->opts;
+	const struct draft_request *draft = &template->request.start.draft;
+
+	maker->config = json_pack("{s:s, s:O, s:[O], s:[], s:b, s:{s:s, s:I}, s:i, s:i, s:I}",
+				  "project", opts->effective.place.project, "lists",
+				  maker->work->paths, "templates", template->start.config, "tasks",
+				  "compare", opts->compare, "draft", "kind", draft->kind,
+				  "most_bytes", (json_int_t)draft->most_bytes, "jobs",
+				  atoi(WORK_OPTIONS_JOBS), "rounds", atoi(WORK_OPTIONS_ROUNDS),
+				  "max_cost_nusd",
+				  (json_int_t)effective_loop_number(&opts->effective.config,
+								    SETTING_MAX_COST));
+	if (!maker->config)
+		return error_with(err, ERROR_INVALID, "a text or a path is not valid UTF-8");
+	return work_options_add_limits(opts, maker->config, err) < 0 ? -1 : add_tasks(maker, err);
+}
+
+/* ---- the start ---- */
+
+static void announce(const struct work_template *template, const struct worklist *list,
+		     const char *id)
+{
+	size_t open = 0;
+
+	for (size_t i = 0; i < list->count; i++)
+		open += !list->items[i].done;
+	printf("batch %s: %zu task%s\n", id, open, open == 1 ? "" : "s");
+	announce_loop(&template->request, &template->start.plan);
+}
+
+static void examine(const struct work_template *template)
+{
+	const struct preflight_loop loop = { .effective = &template->opts.effective,
+					     .request = &template->request,
+					     .plan = &template->start.plan };
+	struct preflight_items items = { 0 };
+
+	preflight_loop_examine(&loop, &preflight_loop_quick, &items);
+	preflight_text_notice(&items);
+	preflight_items_release(&items);
+}
+
+/* Prints that the batch goes on in the background. */
+static int detach(const struct work_options *opts, const struct batch_client *batch)
+{
+	if (opts->json)
+		loops_print_line(
+			batch_report_json(batch->id, batch_client_status(batch), &batch->state));
+	else
+		printf("%s\n", batch->id);
+	return cli_flush();
+}
+
+static int begin(const struct maker *maker, const struct work_template *template, struct error *err)
+{
+	const struct work_options *opts = &template->opts;
+	struct batch_client batch;
+	int code;
+
+	examine(template);
+	if (batch_client_create(opts->effective.place.state, maker->config, &batch, err) < 0)
+		return cli_fail(err);
+	if (!opts->json && (!opts->detach || isatty(1)))
+		announce(template, maker->work->list, batch.id);
+	code = opts->detach ? detach(opts, &batch) : batch_follow(&batch, 0, opts->json);
+	batch_client_release(&batch);
+	return code;
+}
+
+/* ---- refusals ---- */
+
+/* A list that is run a second time, while its tasks wait to be applied, would be done twice. */
+static int refuse_second(const struct effective *effective, struct error *err)
+{
+	struct batch_client batch;
+	struct error none;
+	int result = 0;
+
+	if (batch_client_find(effective->place.state, NULL, effective->place.project, &batch,
+			      &none) < 0)
+		return 0;
+	if (!batch.damaged && !batch.state.finished)
+		result = error_with(err, ERROR_BUSY,
+				    "batch %s of this project has not ended: it is %s (ringfence "
+				    "work --show, --resume, --abort)",
+				    batch.id, batch_client_status(&batch));
+	batch_client_release(&batch);
+	return result;
+}
+
+static int refuse_finished(const struct worklist *list, struct error *err)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (!list->items[i].done)
+			return 0;
+	return error_with(err, ERROR_INVALID,
+			  list->count ? "every task of the list is done" : "the list has no tasks");
+}
+
+static void notice_plan(const struct work_template *template)
+{
+	const struct fence_plan *made = &template->start.plan;
+
+	notice_config(&template->opts.effective.config, NULL);
+	notice_part(&template->opts.effective);
+	notice_all(&template->request.notices);
+	notice_all(&made->notices);
+	notice_found(&made->recovered, made->project);
+}
+
+static int plan_and_begin(struct maker *maker, struct work_template *template)
+{
+	const struct work_options *opts = &template->opts;
+	struct error err;
+
+	notice_all(&maker->work->list->notes);
+	if (refuse_finished(maker->work->list, &err) < 0 ||
+	    work_options_task_cost(opts, &maker->most_nusd, &err) < 0 ||
+	    work_options_racers(opts, &maker->racers, &err) < 0)
+		return cli_fail(&err);
+	if (work_template_plan(template, maker->work->paths, &err) < 0)
+		return cli_fail_config(&opts->effective.config, &err);
+	notice_plan(template);
+	if (make_config(maker, template, &err) < 0 || refuse_second(&opts->effective, &err) < 0)
+		return cli_fail(&err);
+	return begin(maker, template, &err);
+}
+
+int work_start(const struct work_start *work, struct work_template *template)
+{
+	struct maker maker = { .work = work };
+	int code = plan_and_begin(&maker, template);
+
+	list_release(&maker.keys);
+	list_release(&maker.racers);
+	json_decref(maker.config);
+	return code;
+}
