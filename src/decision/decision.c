@@ -10,13 +10,18 @@
 #include <inttypes.h>
 #include <string.h>
 
+static void leave_incomplete(struct decision *d)
+{
+	d->completion = d->completion < 999 ? d->completion : 999;
+}
+
 /* Starts the mutants, unless they have been tried or are not wanted. */
 static bool mutates(const struct decision_input *in, struct decision *d)
 {
 	if (!in->mutate)
 		return false;
 	d->action = DECISION_MUTATE;
-	d->completion = d->completion < 999 ? d->completion : 999;
+	leave_incomplete(d);
 	d->should_continue = true;
 	decision_reason_add(
 		d, "every rule holds; changing the agent's lines to see which checks notice");
@@ -159,66 +164,104 @@ static void explain(const struct decision_input *in, struct decision *d)
 	decision_limit_warn(in, d);
 }
 
+/* How far the work is. */
+struct standing {
+	bool ended;    /* the agent has worked */
+	bool over;     /* the phase is over */
+	bool done;     /* the rules hold, in the last phase */
+	bool accepted; /* and nothing but a reviewer may speak against that */
+	bool disputed; /* the reviewer does */
+};
+
+/* Returns how far the work is, with the reasons in *proof. */
+static struct standing find_standing(const struct decision_input *in, const struct decision *d,
+				     struct decision *proof)
+{
+	bool weakened = in->findings_stop + in->findings_review > 0;
+	struct standing s = { .ended = !in->facts.interrupted &&
+				       decision_done_worked(in, d->failure) };
+	bool hold = s.ended && decision_done_rules(in, proof);
+
+	s.over = s.ended && !in->findings_stop && phase_is_over(&in->phase, hold);
+	s.done = hold && (!in->phase.name || (s.over && !in->phase.next));
+	s.accepted = s.done && !weakened && !in->final_failed && !in->unread;
+	s.disputed = s.done && !weakened && in->review.given && in->review.blocking > 0;
+	return s;
+}
+
+/* Does it count that the agent says that it is blocked? */
+static bool is_blocked(const struct decision_input *in, const struct decision *d,
+		       const struct standing *s)
+{
+	return s->ended && !decision_done_kept(d->failure) && in->blocked &&
+	       (!s->done || in->final_failed || s->disputed);
+}
+
+/* Asks for the opinion that is missing, if so. */
+static bool asks_reviewer(const struct decision_input *in, struct decision *d)
+{
+	if (!decision_pause_opinion(in, d))
+		return false;
+	leave_incomplete(d);
+	d->should_continue = d->action == DECISION_REVIEW || d->action == DECISION_WAIT;
+	return true;
+}
+
+static void finish(const struct decision_input *in, struct decision *d,
+		   const struct decision *proof)
+{
+	d->action = DECISION_DONE;
+	d->completion = 1000;
+	decision_reason_add(d, "every rule holds");
+	for (uint32_t i = 0; i < proof->reason_count; i++)
+		decision_reason_add(d, "%s", proof->reasons[i]);
+	if (in->phase.name)
+		decision_reason_add(d, "the last phase, '%.100s', is over", in->phase.name);
+	if (in->review.given)
+		decision_reason_add(d, "the reviewer has no blocking findings");
+}
+
+/* Applies the rules for work that is not done; the first one decides. */
+static void go_on(const struct decision_input *in, struct decision *d, const struct standing *s)
+{
+	leave_incomplete(d);
+	if (s->over && in->phase.next && !d->blocked)
+		decision_limit_leave_phase(d);
+	if (!decision_pause_blocked(in, d) && !decision_pause_findings(in, d, s->done) &&
+	    !decision_pause_pins(in, d) && !decision_pause_final(in, d) &&
+	    !(s->disputed && decision_pause_review(in, d)) && !decision_limit_reached(in, d) &&
+	    !decision_limit_early(in, d) && !decision_limit_breakers(in, d) &&
+	    !decision_pause_failure(in, d) && !decision_wait_begin(in, d) &&
+	    !decision_limit_phase(in, d) && !decision_limit_cost(in, d) && d->reason_count == 0 &&
+	    !d->next_phase)
+		decision_reason_add(d, "%s", decision_done_unfinished(in, s->done));
+	if (s->over && d->next_phase)
+		decision_reason_add(d, "the phase '%.100s' is over; next: '%.100s'", in->phase.name,
+				    in->phase.next);
+	d->should_continue = d->action == DECISION_GO_ON || d->action == DECISION_WAIT;
+	explain(in, d);
+}
+
 void decision_make(const struct decision_input *input, struct decision *ret_decision)
 {
 	struct decision *d = ret_decision;
 	struct decision proof = { 0 };
+	struct standing s;
 
 	init_decision(input, d);
 	d->failure = input->facts.interrupted ? FAILURE_NONE : failure_of(&input->facts);
-
-	bool ended = !input->facts.interrupted && decision_done_worked(input, d->failure);
-	bool over = ended && !input->findings_stop &&
-		    phase_is_over(&input->phase,
-				  decision_done_rules(input, &(struct decision){ 0 }));
-	bool done = ended && decision_done_rules(input, &proof) &&
-		    (!input->phase.name || (over && !input->phase.next));
-	bool weakened = input->findings_stop + input->findings_review > 0;
-	bool disputed = done && !weakened && input->review.given && input->review.blocking > 0;
-	bool accepted = done && !weakened && !input->final_failed && !input->unread;
-
-	d->blocked = ended && !decision_done_kept(d->failure) && input->blocked &&
-		     (!done || input->final_failed || disputed);
+	s = find_standing(input, d, &proof);
+	d->blocked = is_blocked(input, d, &s);
 	measure_progress(input, d);
 	count_iteration(input, d);
 	choose_level(input, d);
-	d->review_rounds = input->review.rounds + disputed;
-	if (accepted && mutates(input, d))
+	d->review_rounds = input->review.rounds + s.disputed;
+	if (s.accepted && (mutates(input, d) || asks_reviewer(input, d)))
 		return;
-	if (accepted && decision_pause_opinion(input, d)) {
-		d->completion = d->completion < 999 ? d->completion : 999;
-		d->should_continue = d->action == DECISION_REVIEW || d->action == DECISION_WAIT;
-		return;
-	}
-	if (accepted && !disputed) {
-		d->action = DECISION_DONE;
-		d->completion = 1000;
-		decision_reason_add(d, "every rule holds");
-		for (uint32_t i = 0; i < proof.reason_count; i++)
-			decision_reason_add(d, "%s", proof.reasons[i]);
-		if (input->phase.name)
-			decision_reason_add(d, "the last phase, '%.100s', is over",
-					    input->phase.name);
-		if (input->review.given)
-			decision_reason_add(d, "the reviewer has no blocking findings");
-		return;
-	}
-	d->completion = d->completion < 999 ? d->completion : 999;
-	if (over && input->phase.next && !d->blocked)
-		decision_limit_leave_phase(d);
-	if (!decision_pause_blocked(input, d) && !decision_pause_findings(input, d, done) &&
-	    !decision_pause_pins(input, d) && !decision_pause_final(input, d) &&
-	    !(disputed && decision_pause_review(input, d)) && !decision_limit_reached(input, d) &&
-	    !decision_limit_early(input, d) && !decision_limit_breakers(input, d) &&
-	    !decision_pause_failure(input, d) && !decision_wait_begin(input, d) &&
-	    !decision_limit_phase(input, d) && !decision_limit_cost(input, d) &&
-	    d->reason_count == 0 && !d->next_phase)
-		decision_reason_add(d, "%s", decision_done_unfinished(input, done));
-	if (over && d->next_phase)
-		decision_reason_add(d, "the phase '%.100s' is over; next: '%.100s'",
-				    input->phase.name, input->phase.next);
-	d->should_continue = d->action == DECISION_GO_ON || d->action == DECISION_WAIT;
-	explain(input, d);
+	if (s.accepted && !s.disputed)
+		finish(input, d, &proof);
+	else
+		go_on(input, d, &s);
 }
 
 void decision_before(const struct decision_input *input, struct decision *ret_decision)

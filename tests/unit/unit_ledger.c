@@ -105,8 +105,8 @@ static void leasing(void)
 	      lease(ledger, 1, false, &left, why) == 0 && total() == 100 * CENT);
 	CHECK("money that is already spent is recorded in any case",
 	      lease(ledger, 3, true, &left, why) == 3 && total() == 100 * CENT + 3 &&
-		      strcmp(why, "the budget for this iteration is used up: US$ 1.00 (--budget)") ==
-			      0);
+		      strcmp(why,
+			     "the budget for this iteration is used up: US$ 1.00 (--budget)") == 0);
 	ledger_add(ledger, &row, &err);
 	CHECK("the unused part is returned in order",
 	      ledger_end_lease(ledger, true, &err) == 0 && total() == 7 * CENT);
