@@ -1,6 +1,7 @@
 /* Creating, inspecting and controlling batches: see batch_client.h. */
 #include "batch/batch_client.h"
 
+#include "batch/batch_fold.h"
 #include "batch/batch_folder.h"
 #include "batch/batch_request.h"
 #include "loop/state/loop_folder.h"
@@ -65,7 +66,7 @@ static int read_state(struct batch_client *batch, struct error *err)
 	}
 	if (journal_open(path, JOURNAL_READ, &store, err) < 0)
 		return -1;
-	result = batch_state_follow(store, &batch->read, &batch->state, err);
+	result = batch_fold_follow(store, &batch->read, &batch->state, err);
 	journal_close(store);
 	return result;
 }

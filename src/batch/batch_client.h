@@ -7,6 +7,8 @@
 #define BATCH_BATCH_CLIENT_H
 
 #include "batch/batch_state.h"
+#include "journal/journal.h"
+#include "util/error.h"
 
 #include <jansson.h>
 #include <stdbool.h>

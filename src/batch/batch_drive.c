@@ -1,6 +1,7 @@
 /* Running a batch: see batch_drive.h. */
 #include "batch/batch_drive.h"
 
+#include "batch/batch_fold.h"
 #include "batch/batch_folder.h"
 #include "batch/batch_loop.h"
 #include "batch/batch_race.h"
@@ -71,7 +72,7 @@ static int append(struct drive *drive, enum batch_event kind, json_t *data, stru
 	drive->stale = true;
 	return journal_append(drive->store, JOURNAL_NOW, event.at_ms, event.kind, text, err) < 0
 		       ? -1
-		       : batch_state_fold(&drive->state, &event, err);
+		       : batch_fold(&drive->state, &event, err);
 }
 
 static int append_task(struct drive *drive, enum batch_event kind, size_t task, const char *reason,
@@ -452,7 +453,7 @@ static int open_journal(struct drive *drive, struct error *err)
 		return -1;
 	loop_report_trouble(drive->folder, NULL);
 	if (journal_open(path, JOURNAL_WRITE, &drive->store, err) < 0 ||
-	    batch_state_follow(drive->store, &mark, &drive->state, err) < 0 ||
+	    batch_fold_follow(drive->store, &mark, &drive->state, err) < 0 ||
 	    batch_watch_init(&drive->watch, drive->home, drive->state.count, err) < 0)
 		return -1;
 	drive->deciding = mem_zero(drive->state.count + 1);

@@ -3,6 +3,7 @@
 #define BATCH_BATCH_LOOP_H
 
 #include "batch/batch_state.h"
+#include "util/error.h"
 
 /* Returns the configuration of a task's next loop: its template, with what the task says, and with
  * the checks of all tasks that have landed, so that no task breaks what is done. The caller owns

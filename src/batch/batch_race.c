@@ -53,9 +53,6 @@ bool batch_race_is_lost(const struct batch_state *state, size_t task)
 
 bool batch_race_waits(const struct batch_state *state, size_t task)
 {
-	size_t first = state->tasks[task].first;
-
 	return state->tasks[task].step == BATCH_STEP_verified &&
-	       !has_won(state, &state->tasks[task]) &&
-	       (is_in(state, first + 1, first) || state->compare);
+	       !has_won(state, &state->tasks[task]);
 }

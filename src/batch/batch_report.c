@@ -1,6 +1,7 @@
 /* A batch as JSON: see batch_report.h. */
 #include "batch/batch_report.h"
 
+#include "batch/batch_sums.h"
 #include "loop/state/loop_folder.h"
 #include "util/file/path.h"
 #include "util/mem.h"
@@ -27,11 +28,11 @@ static json_t *task_json(const struct batch_task *task, bool cut_off)
 
 json_t *batch_report_json(const char *id, const char *status, const struct batch_state *state)
 {
-	AUTO_FREE bool *cut_off = batch_state_cut_off(state);
+	AUTO_FREE bool *cut_off = batch_sums_cut_off(state);
 	json_t *tasks = json_array();
 	struct batch_sums sums;
 
-	batch_state_sum(state, &sums);
+	batch_sums_count(state, &sums);
 	for (size_t i = 0; i < state->count; i++)
 		json_array_append_new(tasks, task_json(&state->tasks[i], cut_off[i]));
 	return json_pack("{s:s, s:s, s:s, s:s?, s:s?, s:I, s:i, s:I, s:I, s:i, s:i, s:i, s:o}",

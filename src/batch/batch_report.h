@@ -3,6 +3,7 @@
 #define BATCH_BATCH_REPORT_H
 
 #include "batch/batch_state.h"
+#include "util/error.h"
 
 #include <jansson.h>
 

@@ -3,6 +3,7 @@
 #define BATCH_BATCH_REQUEST_H
 
 #include "batch/batch_state.h"
+#include "util/error.h"
 
 /*
  * Reads a request: "retry" a task that has failed, or "pick" a candidate. Returns 1 with the event

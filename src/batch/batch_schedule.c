@@ -2,6 +2,7 @@
 #include "batch/batch_schedule.h"
 
 #include "batch/batch_race.h"
+#include "batch/batch_sums.h"
 #include "util/file/path.h"
 #include "util/mem.h"
 #include "util/text/jsonget.h"
@@ -235,7 +236,7 @@ void batch_schedule(const struct batch_state *state, const bool *deciding,
 	struct batch_sums sums;
 	size_t running;
 
-	batch_state_sum(state, &sums);
+	batch_sums_count(state, &sums);
 	running = sums.steps[BATCH_STEP_running];
 	if (lose(state, ret_action))
 		return;

@@ -3,8 +3,6 @@
 #define BATCH_BATCH_STATE_H
 
 #include "batch/batch_event.h"
-#include "journal/journal.h"
-#include "util/error.h"
 
 #include <jansson.h>
 #include <stddef.h>
@@ -59,27 +57,7 @@ struct batch_state {
 void batch_state_init(struct batch_state *state);
 void batch_state_release(struct batch_state *state);
 
-/* Adds an event. Returns 0, or -1 with err set if it is malformed or illegal. */
-int batch_state_fold(struct batch_state *state, const struct journal_event *event,
-		     struct error *err);
-
-/* Adds the events after the mark. Returns 0, or -1 with err set. */
-int batch_state_follow(struct journal *store, struct journal_mark *mark, struct batch_state *state,
-		       struct error *err);
-
 /* Returns the index of a candidate by its id, or -1. */
 long batch_state_find(const struct batch_state *state, const char *id);
-
-struct batch_sums {
-	size_t steps[BATCH_STEP_COUNT]; /* candidates in each step */
-	size_t tasks, landed, failed;   /* tasks, whose candidates count as one */
-	size_t cut_off;                 /* tasks that depend on one that has failed */
-	int64_t spent_nusd;
-};
-void batch_state_sum(const struct batch_state *state, struct batch_sums *ret_sums);
-
-/* Reports for each task whether it depends, directly or not, on one that has failed. The caller
- * frees the array. */
-bool *batch_state_cut_off(const struct batch_state *state);
 
 #endif

@@ -1,9 +1,11 @@
 /* Batches: the table of events, the state that they add up to, and what is decided by it. */
 #include "unit.h"
 
+#include "batch/batch_fold.h"
 #include "batch/batch_race.h"
 #include "batch/batch_report.h"
 #include "batch/batch_schedule.h"
+#include "batch/batch_sums.h"
 #include "util/buffer.h"
 #include "util/mem.h"
 
@@ -22,7 +24,7 @@ static int fold(const char *kind, const char *data)
 					     .kind = kind,
 					     .data = data };
 
-	return batch_state_fold(&state, &event, &err);
+	return batch_fold(&state, &event, &err);
 }
 
 static bool folds(const char *kind, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -91,7 +93,7 @@ static void test_fold(void)
 			    "{\"task\":\"b\",\"status\":\"completed\",\"spent_nusd\":2}") &&
 		      state.tasks[1].step == BATCH_STEP_verified && !state.tasks[1].grant_nusd &&
 		      folds("landed", "{\"task\":\"b\"}") && strcmp(state.tip, "L1") == 0);
-	batch_state_sum(&state, &sums);
+	batch_sums_count(&state, &sums);
 	CHECK("and its cost is counted",
 	      sums.spent_nusd == 2 && sums.steps[BATCH_STEP_landed] == 2);
 	CHECK("an illegal event is refused",
@@ -111,7 +113,7 @@ static void test_fold(void)
 		      folds("begun", "{\"task\":\"a\",\"loop\":\"L\"}") &&
 		      folds("ended", "{\"task\":\"a\",\"status\":\"limit\"}"));
 
-	AUTO_FREE bool *cut_off = batch_state_cut_off(&state);
+	AUTO_FREE bool *cut_off = batch_sums_cut_off(&state);
 
 	CHECK("also indirectly", cut_off[0] && cut_off[1] && !cut_off[2] && !cut_off[3]);
 }

@@ -2,6 +2,7 @@
 #include "cli/view/batch_text.h"
 
 #include "batch/batch_race.h"
+#include "batch/batch_sums.h"
 #include "cli/view/page.h"
 #include "util/clock.h"
 #include "util/mem.h"
@@ -182,10 +183,10 @@ void batch_text_print(const struct batch_client *batch)
 		return;
 	}
 
-	AUTO_FREE bool *cut_off = batch_state_cut_off(state);
+	AUTO_FREE bool *cut_off = batch_sums_cut_off(state);
 	bool why = state->reason && *state->reason;
 
-	batch_state_sum(state, &sums);
+	batch_sums_count(state, &sums);
 	line(COLOR_BOLD, 0, "batch %s: %s%s%s", batch->id, batch_client_status(batch),
 	     why ? ": " : "", why ? state->reason : "");
 	for (size_t i = 0; i < state->count; i++)
@@ -200,7 +201,7 @@ void batch_text_print_line(const struct batch_client *batch)
 	const char *reason = batch->state.reason ? batch->state.reason : "";
 	struct batch_sums sums;
 
-	batch_state_sum(&batch->state, &sums);
+	batch_sums_count(&batch->state, &sums);
 	line(COLOR_PLAIN, INDENT,
 	     "batch %s: %s%s%s, %zu of %zu tasks done (see: ringfence work --show)", batch->id,
 	     batch_client_status(batch), *reason ? ": " : "", reason, sums.landed, sums.tasks);
