@@ -5,21 +5,20 @@
 #include "batch/batch_folder.h"
 #include "batch/batch_request.h"
 #include "loop/state/loop_folder.h"
+#include "loop/state/loop_report.h"
 #include "loop/supervise/control.h"
 #include "loop/supervise/keeper.h"
-#include "util/buffer.h"
 #include "util/clock.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
 #include "util/mem.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { START_MS = 15000, ASK_MS = 5000, STEP_MS = 10, TROUBLE_BYTES = 4096 };
+enum { START_MS = 15000, ASK_MS = 5000, STEP_MS = 10 };
 
 static void sleep_step(void)
 {
@@ -44,15 +43,6 @@ void batch_clients_release(struct batch_clients *batches)
 }
 
 /* ---- reading ---- */
-
-static char *read_trouble(const char *folder)
-{
-	AUTO_FREE char *path = path_join(folder, "trouble.txt");
-	AUTO_FD fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	AUTO_BUFFER struct buffer text = BUFFER_INIT(TROUBLE_BYTES);
-
-	return fd >= 0 && fd_read_all(fd, &text) == 0 ? mem_dup(buffer_text(&text)) : NULL;
-}
 
 static int read_state(struct batch_client *batch, struct error *err)
 {
@@ -79,7 +69,8 @@ void batch_client_refresh(struct batch_client *batch)
 	/* Locks first, then journal: a batch that ends in between must not look interrupted. */
 	batch->alive = loop_folder_is_locked(batch->folder) || loop_folder_is_kept(batch->folder);
 	batch->damaged = read_state(batch, &err) < 0;
-	batch->trouble = batch->damaged ? mem_dup(err.text) : read_trouble(batch->folder);
+	batch->trouble = batch->damaged ? mem_dup(err.text)
+					: loop_report_read_trouble(batch->folder);
 }
 
 const char *batch_client_status(const struct batch_client *batch)

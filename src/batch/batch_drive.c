@@ -17,7 +17,6 @@
 #include "util/clock.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
-#include "util/id.h"
 #include "util/mem.h"
 #include "util/text/jsonget.h"
 
@@ -30,16 +29,16 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
-/* While loops run, each is looked at this often: one whose processes were all killed changes
- * nothing any more. A loop is continued this often after that. */
-enum { LOOK_MS = 2000, CONTINUE_MAX = 5 };
+enum {
+	LOOK_MS = 2000,   /* between looks at every running loop: killed processes tell nothing */
+	CONTINUE_MAX = 5, /* times that a loop is continued after its processes were killed */
+	START_TRIES = 3,
+	REQUEST_MS = 1000
+};
 
 #define NO_MONEY "the limit of cost is reached (to go on: ringfence work --resume --max-cost USD)"
-
-enum { LOCK_TRIES = 200, REQUEST_MS = 1000, START_TRIES = 3 };
 
 struct drive {
 	const char *folder;
@@ -93,7 +92,7 @@ static bool is_deciding(const struct batch_task *task, const struct client_loop 
 	       loop->state.step != LOOP_STEP_paused && loop->state.step != LOOP_STEP_waiting;
 }
 
-static int note_paused(struct drive *drive, size_t task, const char *reason, struct error *err)
+static int note_held(struct drive *drive, size_t task, const char *reason, struct error *err)
 {
 	return drive->state.tasks[task].step == BATCH_STEP_held
 		       ? 0
@@ -177,15 +176,15 @@ static int look_at(struct drive *drive, size_t task, struct client_loop *loop, s
 
 	drive->deciding[task] = is_deciding(&drive->state.tasks[task], loop);
 	if (loop->damaged)
-		return note_paused(drive, task, loop->trouble, err);
+		return note_held(drive, task, loop->trouble, err);
 	if (there == LOOP_STEP_finished)
 		return !is_unwanted(drive, task) && needs_money(&drive->state.tasks[task], loop)
-			       ? note_paused(drive, task, NO_MONEY, err)
+			       ? note_held(drive, task, NO_MONEY, err)
 			       : note_ended(drive, task, loop, err);
 	if (is_unwanted(drive, task) || there != LOOP_STEP_paused)
 		pass_on(drive, task, loop);
 	if (there == LOOP_STEP_paused)
-		return note_paused(drive, task, loop->state.reason, err);
+		return note_held(drive, task, loop->state.reason, err);
 	if (step == BATCH_STEP_held && loop->alive)
 		return append_task(drive, BATCH_EVENT_unheld, task, NULL, err);
 	return loop->alive || step == BATCH_STEP_held ? 0 : revive(drive, task, err);
@@ -250,18 +249,27 @@ static int look_at_all(struct drive *drive, struct error *err)
 	return 0;
 }
 
+/* Records that a task begins a loop, with a new id. merges: the loop whose result it merges, or
+ * NULL. */
+static int append_begun(struct drive *drive, size_t task, const char *base, const char *merges,
+			int64_t grant_nusd, struct error *err)
+{
+	AUTO_FREE char *id = client_reserve(drive->home, err);
+
+	return id ? append(drive, BATCH_EVENT_begun,
+			   json_pack("{s:s, s:s, s:s*, s:s*, s:I}", "task",
+				     drive->state.tasks[task].id, "loop", id, "base", base,
+				     "merges", merges, "grant_nusd", (json_int_t)grant_nusd),
+			   err)
+		  : -1;
+}
+
 /* Gives the loop of a task another id: the start of the first one was interrupted. */
 static int begin_again(struct drive *drive, size_t task, struct error *err)
 {
 	const struct batch_task *at = &drive->state.tasks[task];
-	AUTO_FREE char *id = client_reserve(drive->home, err);
 
-	return id ? append(drive, BATCH_EVENT_begun,
-			   json_pack("{s:s, s:s, s:s*, s:s*, s:I}", "task", at->id, "loop", id,
-				     "base", at->base, "merges", at->merged, "grant_nusd",
-				     (json_int_t)at->grant_nusd),
-			   err)
-		  : -1;
+	return append_begun(drive, task, at->base, at->merged, at->grant_nusd, err);
 }
 
 /* Starts the loop of a task that has begun, and watches it. If that is impossible, the batch
@@ -289,17 +297,11 @@ static int start_loop(struct drive *drive, size_t task, bool resume, struct erro
 
 static int begin(struct drive *drive, const struct batch_action *action, struct error *err)
 {
-	const struct batch_task *task = &drive->state.tasks[action->task];
 	bool merge = action->kind == BATCH_ACTION_MERGE;
-	AUTO_FREE char *id = client_reserve(drive->home, err);
+	const char *merges = merge ? drive->state.tasks[action->task].loop : NULL;
 
-	if (!id)
-		return -1;
-	if (append(drive, BATCH_EVENT_begun,
-		   json_pack("{s:s, s:s, s:s*, s:s*, s:I}", "task", task->id, "loop", id, "base",
-			     drive->state.tip, "merges", merge ? task->loop : NULL, "grant_nusd",
-			     (json_int_t)action->grant_nusd),
-		   err) < 0)
+	if (append_begun(drive, action->task, drive->state.tip, merges, action->grant_nusd, err) <
+	    0)
 		return -1;
 	drive->deciding[action->task] = merge;
 	return start_loop(drive, action->task, false, err);
@@ -397,7 +399,7 @@ static void read_signals(void *context, bool readable)
 	struct signalfd_siginfo info;
 
 	while (readable && read(drive->signals, &info, sizeof info) == sizeof info)
-		drive->leaving = drive->leaving || info.ssi_signo != SIGCHLD;
+		drive->leaving = true;
 }
 
 static int farewell_fd(void *context)
@@ -430,26 +432,13 @@ static int open_signals(struct drive *drive, struct error *err)
 	return drive->signals < 0 ? error_sys(err, "watch signals") : 0;
 }
 
-/* A killed supervisor may hold the lock for a moment. */
-static int take_lock(struct drive *drive, struct error *err)
-{
-	for (int i = 0; i < LOCK_TRIES; i++) {
-		drive->lock = loop_folder_lock(drive->folder, err);
-		if (drive->lock >= 0)
-			return 0;
-		if (err->status != ERROR_BUSY)
-			return -1;
-		nanosleep(&(struct timespec){ .tv_nsec = 10000000 }, NULL);
-	}
-	return -1;
-}
-
 static int open_journal(struct drive *drive, struct error *err)
 {
 	AUTO_FREE char *path = path_join(drive->folder, "journal.db");
 	struct journal_mark mark = { 0 };
 
-	if (take_lock(drive, err) < 0)
+	drive->lock = loop_folder_await_lock(drive->folder, err);
+	if (drive->lock < 0)
 		return -1;
 	loop_report_trouble(drive->folder, NULL);
 	if (journal_open(path, JOURNAL_WRITE, &drive->store, err) < 0 ||

@@ -4,7 +4,7 @@
  *	journal.db		every decision (journal/journal.h)
  *	state.json		the current state, for people and jq; replaced atomically
  *	lock, kept, control	as for a loop (loop/state/loop_folder.h)
- *	supervisor.log		messages of supervisor and keeper
+ *	supervisor.log, trouble.txt	as for a loop (loop/state/loop_report.h)
  */
 #ifndef BATCH_BATCH_FOLDER_H
 #define BATCH_BATCH_FOLDER_H

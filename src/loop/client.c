@@ -27,14 +27,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum {
-	START_MS = 15000,
-	STALE_MS = 120000,
-	STEP_MS = 10,
-	ASK_MS = 5000,
-	CLOSE_MS = 600000,
-	TROUBLE_BYTES = 4096
-};
+enum { START_MS = 15000, STALE_MS = 120000, STEP_MS = 10, ASK_MS = 5000, CLOSE_MS = 600000 };
 
 #define NOT_UTF8 "a text or a path is not valid UTF-8 and cannot be stored in the journal"
 
@@ -50,15 +43,6 @@ void client_loop_release(struct client_loop *loop)
 	free(loop->folder);
 	free(loop->trouble);
 	*loop = (struct client_loop){ 0 };
-}
-
-static char *read_trouble(const char *folder)
-{
-	AUTO_FREE char *path = path_join(folder, "trouble.txt");
-	AUTO_FD fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	AUTO_BUFFER struct buffer text = BUFFER_INIT(TROUBLE_BYTES);
-
-	return fd >= 0 && fd_read_all(fd, &text) == 0 ? mem_dup(buffer_text(&text)) : NULL;
 }
 
 /* Reads the events that the state does not have yet; after an error, all of them. */
@@ -99,7 +83,7 @@ void client_refresh(struct client_loop *loop)
 	loop->alive = loop_folder_is_locked(loop->folder);
 	kept = !loop->alive && loop_folder_is_kept(loop->folder);
 	loop->damaged = read_state(loop, &err) < 0;
-	loop->trouble = loop->damaged ? mem_dup(err.text) : read_trouble(loop->folder);
+	loop->trouble = loop->damaged ? mem_dup(err.text) : loop_report_read_trouble(loop->folder);
 	loop->restarting = kept && !loop->trouble && is_under_way(&loop->state);
 	loop->alive = loop->alive || loop->restarting;
 }

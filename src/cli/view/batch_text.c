@@ -42,7 +42,7 @@ static char *short_title(const char *id, const char *title)
 
 /* ---- lists ---- */
 
-static void print_item(const struct worklist *list, const struct worklist_item *item)
+static void print_item(const struct worklist_item *item)
 {
 	AUTO_FREE char *title = short_title(item->id, item->title);
 
@@ -63,7 +63,6 @@ static void print_item(const struct worklist *list, const struct worklist_item *
 	if (item->budget_nusd)
 		line(COLOR_DIM, 2 * INDENT, "      at most US$ %.2f",
 		     (double)item->budget_nusd / 1e9);
-	(void)list;
 }
 
 void batch_text_print_list(const struct worklist *list)
@@ -75,7 +74,7 @@ void batch_text_print_list(const struct worklist *list)
 		     worklist_model_format(list->formats[k]));
 		for (size_t i = 0; i < list->count; i++)
 			if (list->items[i].file == k)
-				print_item(list, &list->items[i]);
+				print_item(&list->items[i]);
 	}
 	for (size_t i = 0; i < list->count; i++)
 		done += list->items[i].done;

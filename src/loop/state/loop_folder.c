@@ -20,6 +20,8 @@
 #include <time.h>
 #include <unistd.h>
 
+enum { LOCK_TRIES = 200 };
+
 char *loop_folder_loops(const char *state, struct error *err)
 {
 	char *loops = path_join(state, "loops");
@@ -107,6 +109,17 @@ int loop_folder_lock(const char *folder, struct error *err)
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
 		return error_sys(err, "lock '%s'", path);
 	return fd_steal(&fd);
+}
+
+int loop_folder_await_lock(const char *folder, struct error *err)
+{
+	int lock = loop_folder_lock(folder, err);
+
+	for (int i = 0; lock < 0 && err->status == ERROR_BUSY && i < LOCK_TRIES; i++) {
+		nanosleep(&(struct timespec){ .tv_nsec = 50000000 }, NULL);
+		lock = loop_folder_lock(folder, err);
+	}
+	return lock;
 }
 
 bool loop_folder_is_locked(const char *folder)

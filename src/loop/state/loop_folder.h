@@ -8,6 +8,7 @@
  *	control			the supervisor's socket
  *	.reserve		space for an error message when the disk is full
  *	supervisor.log		messages of supervisor and keeper
+ *	trouble.txt		why the supervisor could not continue (loop_report.h)
  *	git/, git-own/		the agent's private git directory (snapshot/git/private_git.h)
  *	draft/			the changes of a loop that works on a draft (draft/draft.h)
  *	view/			where checks run; removed afterwards (loop/run/verification.h)
@@ -48,6 +49,10 @@ char *loop_folder_iteration(const char *folder, unsigned int iteration, unsigned
  * ERROR_BUSY if another process holds the lock.
  */
 int loop_folder_lock(const char *folder, struct error *err);
+
+/* The same for a supervisor: the processes of one that was killed may hold the lock for a moment,
+ * for which it waits. */
+int loop_folder_await_lock(const char *folder, struct error *err);
 
 /* Is a supervisor running? */
 bool loop_folder_is_locked(const char *folder);

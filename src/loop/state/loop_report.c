@@ -4,18 +4,20 @@
 #include "fence/fence_spec.h"
 #include "loop/state/loop_folder.h"
 #include "util/buffer.h"
+#include "util/file/fd.h"
 #include "util/file/path.h"
 #include "util/mem.h"
 #include "util/text/jsonget.h"
 #include "util/text/text.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 /* Reserved space for the last message on a full disk. */
 #define RESERVE ".reserve"
-enum { RESERVE_BYTES = 8192, MOST_NAMED = 3, OBJECTIVE_BYTES = 1000 };
+enum { RESERVE_BYTES = 8192, TROUBLE_BYTES = 4096, MOST_NAMED = 3, OBJECTIVE_BYTES = 1000 };
 
 static json_t *limits_json(const struct loop_options *options)
 {
@@ -374,4 +376,13 @@ void loop_report_trouble(const char *folder, const char *why)
 		unlink(reserve);
 		loop_folder_write(folder, "trouble.txt", why, strlen(why), &ignored);
 	}
+}
+
+char *loop_report_read_trouble(const char *folder)
+{
+	AUTO_FREE char *path = path_join(folder, "trouble.txt");
+	AUTO_FD fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(TROUBLE_BYTES);
+
+	return fd >= 0 && fd_read_all(fd, &text) == 0 ? mem_dup(buffer_text(&text)) : NULL;
 }

@@ -36,6 +36,9 @@ int loop_report_json(const char *folder, const char *name, json_t *value, struct
  */
 void loop_report_trouble(const char *folder, const char *why);
 
+/* Returns why, or NULL if there is no such file. The caller frees it. */
+char *loop_report_read_trouble(const char *folder);
+
 /*
  * Adds findings from the fence's report of a run, FOLDER/NAMEreport.json, to an event: the number
  * of quarantined files (`quarantined`), the first few (`put_aside`), the first denials

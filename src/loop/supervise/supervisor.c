@@ -14,9 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-enum { LOCK_TRIES = 200 };
 
 /* Smaller jumps of the clock are ignored. */
 enum { JUMP_MS = 10000 };
@@ -66,20 +63,6 @@ void supervisor_release(struct supervisor *sup)
 	survey_memory_free(sup->survey.memory);
 }
 
-/* The runner of a killed supervisor also holds the lock until it is gone. */
-static int take_lock(struct supervisor *sup, struct error *err)
-{
-	for (int i = 0; i < LOCK_TRIES; i++) {
-		sup->lock = loop_folder_lock(sup->folder, err);
-		if (sup->lock >= 0)
-			return 0;
-		if (err->status != ERROR_BUSY)
-			return -1;
-		nanosleep(&(struct timespec){ .tv_nsec = 50000000 }, NULL);
-	}
-	return -1;
-}
-
 /* Loads the built-in prices and the user's own, as stored when the loop started. */
 static int load_prices(struct supervisor *sup, struct error *err)
 {
@@ -94,7 +77,9 @@ int supervisor_open(struct supervisor *sup, struct error *err)
 {
 	AUTO_FREE char *journal = path_join(sup->folder, "journal.db");
 
-	if (take_lock(sup, err) < 0)
+	/* The runner of a killed supervisor also holds the lock until it is gone. */
+	sup->lock = loop_folder_await_lock(sup->folder, err);
+	if (sup->lock < 0)
 		return -1;
 	loop_report_trouble(sup->folder, NULL);
 	if (journal_open(journal, JOURNAL_WRITE, &sup->store, err) < 0 ||
