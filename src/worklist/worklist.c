@@ -23,35 +23,11 @@ static bool is_text(const char *bytes, size_t size)
 	return true;
 }
 
-static enum worklist_format format_of_json(const json_t *root)
-{
-	return json_is_array(json_object_get(root, "userStories")) ? WORKLIST_PRD
-	       : json_is_array(root) && json_object_get(json_array_get(root, 0), "number")
-		       ? WORKLIST_GITHUB
-		       : WORKLIST_FORMATS;
-}
-
 static bool has_ending(const char *path, const char *ending)
 {
 	size_t size = strlen(path);
 
 	return size >= strlen(ending) && strcasecmp(path + size - strlen(ending), ending) == 0;
-}
-
-static int read_json(struct worklist_build *build, const json_t *root,
-		     enum worklist_format *ret_format)
-{
-	*ret_format = format_of_json(root);
-	if (*ret_format == WORKLIST_PRD)
-		return worklist_prd_read(build, root);
-	if (*ret_format == WORKLIST_GITHUB || (json_is_array(root) && !json_array_size(root))) {
-		*ret_format = WORKLIST_GITHUB;
-		return worklist_github_read(build, root);
-	}
-	return error_with(build->err, ERROR_INVALID,
-			  "'%s' is JSON, but neither a prd.json (with userStories) nor a list of "
-			  "issues (gh issue list --json number,title,body,state)",
-			  build->path);
 }
 
 static bool is_json(const char *text, size_t size)
@@ -62,29 +38,39 @@ static bool is_json(const char *text, size_t size)
 	return value;
 }
 
-/* Chooses the reader by the name and the content. */
-static int read_any(struct worklist_build *build, enum worklist_format *ret_format)
+/* An empty array is a list of no issues. */
+static enum worklist_format format_of_json(const json_t *root)
 {
-	const char *start = build->bytes + strspn(build->bytes, " \t\r\n\xef\xbb\xbf");
+	if (json_is_array(json_object_get(root, "userStories")))
+		return WORKLIST_PRD;
+	return json_is_array(root) && (!json_array_size(root) ||
+				       json_object_get(json_array_get(root, 0), "number"))
+		       ? WORKLIST_GITHUB
+		       : WORKLIST_FORMATS;
+}
+
+static int read_json(struct worklist_build *build, const json_t *root,
+		     enum worklist_format *ret_format)
+{
+	*ret_format = format_of_json(root);
+	if (*ret_format == WORKLIST_PRD)
+		return worklist_prd_read(build, root);
+	if (*ret_format == WORKLIST_GITHUB)
+		return worklist_github_read(build, root);
+	return error_with(build->err, ERROR_INVALID,
+			  "'%s' is JSON, but neither a prd.json (with userStories) nor a list of "
+			  "issues (gh issue list --json number,title,body,state)",
+			  build->path);
+}
+
+/* Reads a text that begins like JSON; beads are one object in each line. */
+static int read_objects(struct worklist_build *build, const char *start,
+			enum worklist_format *ret_format)
+{
 	json_error_t why;
-	json_t *root;
+	json_t *root = json_loadb(start, strlen(start), 0, &why);
 	int result;
 
-	if (has_ending(build->path, ".yml") || has_ending(build->path, ".yaml")) {
-		*ret_format = WORKLIST_YAML;
-		return worklist_yaml_read(build);
-	}
-	if (has_ending(build->path, ".jsonl")) {
-		*ret_format = WORKLIST_BEADS;
-		return worklist_beads_read(build);
-	}
-	if (*start != '{' && *start != '[') {
-		*ret_format = worklist_plan_is(build->bytes, build->size) ? WORKLIST_PLAN
-									  : WORKLIST_MARKDOWN;
-		return *ret_format == WORKLIST_PLAN ? worklist_plan_read(build)
-						    : worklist_markdown_read(build);
-	}
-	root = json_loadb(start, strlen(start), 0, &why);
 	if (!root && *start == '{' && is_json(start, strcspn(start, "\n"))) {
 		*ret_format = WORKLIST_BEADS;
 		return worklist_beads_read(build);
@@ -95,6 +81,29 @@ static int read_any(struct worklist_build *build, enum worklist_format *ret_form
 	result = read_json(build, root, ret_format);
 	json_decref(root);
 	return result;
+}
+
+/* Chooses the reader by the name and the content. */
+static int read_any(struct worklist_build *build, enum worklist_format *ret_format)
+{
+	const char *start = build->bytes + strspn(build->bytes, " \t\r\n\xef\xbb\xbf");
+
+	if (has_ending(build->path, ".yml") || has_ending(build->path, ".yaml")) {
+		*ret_format = WORKLIST_YAML;
+		return worklist_yaml_read(build);
+	}
+	if (has_ending(build->path, ".jsonl")) {
+		*ret_format = WORKLIST_BEADS;
+		return worklist_beads_read(build);
+	}
+	if (*start == '{' || *start == '[')
+		return read_objects(build, start, ret_format);
+	if (worklist_plan_is(build->bytes, build->size)) {
+		*ret_format = WORKLIST_PLAN;
+		return worklist_plan_read(build);
+	}
+	*ret_format = WORKLIST_MARKDOWN;
+	return worklist_markdown_read(build);
 }
 
 int worklist_add(struct worklist *list, const char *path, const char *bytes, size_t size,

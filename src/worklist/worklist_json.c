@@ -34,26 +34,32 @@ static void add_points(struct buffer *text, const char *title, const json_t *poi
 	size_t index;
 	const json_t *point;
 
-	json_array_foreach(points, index, point) if (json_is_string(point))
-		buffer_printf(&lines, "%s- %s", index ? "\n" : "", json_string_value(point));
+	json_array_foreach(points, index, point)
+	{
+		if (json_is_string(point))
+			buffer_printf(&lines, "%s- %s", lines.used ? "\n" : "",
+				      json_string_value(point));
+	}
 	add_section(text, title, buffer_text(&lines));
 }
 
-/* Begins an item with the title of an object. Returns NULL with err set, or without one. */
-static struct worklist_item *begin(struct worklist_build *build, const json_t *object, size_t line)
+/* Begins an item with the title of an object; *ret_item is NULL if the object has none, and is left
+ * out. Returns 0, or -1 with err set. */
+static int begin(struct worklist_build *build, const json_t *object, size_t line,
+		 struct worklist_item **ret_item)
 {
 	const char *title = jsonget_string(object, "title");
-	struct worklist_item *item;
 
+	*ret_item = NULL;
 	if (!title || !*title) {
 		worklist_build_note(build, line, "an entry without a title: left out");
-		build->err->text[0] = '\0';
-		return NULL;
+		return 0;
 	}
-	item = worklist_build_item(build, line);
-	if (item)
-		worklist_build_title(item, title, strlen(title));
-	return item;
+	*ret_item = worklist_build_item(build, line);
+	if (!*ret_item)
+		return -1;
+	worklist_build_title(*ret_item, title, strlen(title));
+	return 0;
 }
 
 static void add_depends(struct worklist_item *item, const json_t *list)
@@ -102,12 +108,14 @@ static void add_mark(struct worklist_build *build, struct worklist_item *item,
 static int read_story(struct worklist_build *build, const json_t *story,
 		      const struct worklist_place *place, size_t line)
 {
-	struct worklist_item *item = begin(build, story, line);
+	struct worklist_item *item;
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(TEXT_BYTES);
 	AUTO_FREE char *id = word_of(story, "id");
 
+	if (begin(build, story, line, &item) < 0)
+		return -1;
 	if (!item)
-		return *build->err->text ? -1 : 0;
+		return 0;
 	worklist_build_id(build, item, id);
 	add_section(&text, "", jsonget_string(story, "description"));
 	add_points(&text, "Acceptance criteria:", json_object_get(story, "acceptanceCriteria"));
@@ -169,9 +177,10 @@ static int read_issue(struct worklist_build *build, const json_t *issue,
 		worklist_build_note(build, line, "an entry without a number: left out");
 		return 0;
 	}
-	item = begin(build, issue, line);
+	if (begin(build, issue, line, &item) < 0)
+		return -1;
 	if (!item)
-		return *build->err->text ? -1 : 0;
+		return 0;
 	item->number = (size_t)jsonget_number(issue, "number");
 	id = mem_format("issue-%zu", item->number);
 	worklist_build_id(build, item, id);
@@ -208,12 +217,14 @@ static void add_blockers(struct worklist_item *item, const json_t *issue)
 static int read_bead(struct worklist_build *build, const json_t *issue,
 		     const struct worklist_place *place, size_t line)
 {
-	struct worklist_item *item = begin(build, issue, line);
+	struct worklist_item *item;
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(TEXT_BYTES);
 	AUTO_FREE char *id = word_of(issue, "id");
 
+	if (begin(build, issue, line, &item) < 0)
+		return -1;
 	if (!item)
-		return *build->err->text ? -1 : 0;
+		return 0;
 	worklist_build_id(build, item, id);
 	add_section(&text, "", jsonget_string(issue, "description"));
 	add_section(&text, "Design:", jsonget_string(issue, "design"));

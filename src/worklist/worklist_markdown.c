@@ -362,41 +362,56 @@ static void copy_checks(struct worklist_build *build, const struct list *checks)
 			list_add(&build->list->items[i].checks, checks->items[k]);
 }
 
+/* Where the reader of a plan is. */
+struct plan {
+	struct place place;
+	struct list checks;
+	size_t open, ticked; /* boxes of the task */
+	bool commands;       /* in the section of validation commands */
+};
+
+static bool is_about_commands(const struct line *line)
+{
+	AUTO_FREE char *heading = strndup(line->text, line->size);
+
+	return strcasestr(heading, "validation commands");
+}
+
+static int read_plan_line(struct plan *plan, const struct line *line)
+{
+	const char *word;
+	size_t number;
+	const char *title = line->level ? task_heading(line, &word, &number) : NULL;
+
+	if (line->level && line->level <= 3) {
+		end_task(&plan->place, plan->open, plan->ticked);
+		plan->open = plan->ticked = 0;
+		plan->commands = !title && is_about_commands(line);
+	}
+	if (title)
+		return begin_task(&plan->place, line, word, number, title);
+	if (plan->commands) {
+		add_command(&plan->checks, line);
+	} else if (plan->place.open) {
+		plan->open += line->kind == BOXES_OPEN;
+		plan->ticked += line->kind == BOXES_TICKED;
+		add_line(&plan->place, line);
+	}
+	return 0;
+}
+
 int worklist_plan_read(struct worklist_build *build)
 {
-	struct place place = { .build = build, .body = BUFFER_INIT(BODY_BYTES) };
+	struct plan plan = { .place = { .build = build, .body = BUFFER_INIT(BODY_BYTES) } };
 	struct reader reader = start_reader(build->bytes, build->size);
-	struct list checks = { 0 };
 	struct line line;
-	size_t open = 0, ticked = 0, number;
-	bool commands = false;
 	int result = 0;
 
-	while (result == 0 && next_line(&reader, &line)) {
-		const char *word;
-		const char *title = line.level ? task_heading(&line, &word, &number) : NULL;
-
-		if (line.level && line.level <= 3) {
-			end_task(&place, open, ticked);
-			open = ticked = 0;
-			commands = !title && strcasestr(line.text, "validation commands") &&
-				   strcasestr(line.text, "validation commands") <
-					   line.text + line.size;
-		}
-		if (title) {
-			result = begin_task(&place, &line, word, number, title);
-		} else if (commands) {
-			add_command(&checks, &line);
-		} else if (place.open) {
-			open += line.kind == BOXES_OPEN;
-			ticked += line.kind == BOXES_TICKED;
-			place.indent = 0;
-			add_line(&place, &line);
-		}
-	}
-	end_task(&place, open, ticked);
-	copy_checks(build, &checks);
-	list_release(&checks);
-	buffer_release(&place.body);
+	while (result == 0 && next_line(&reader, &line))
+		result = read_plan_line(&plan, &line);
+	end_task(&plan.place, plan.open, plan.ticked);
+	copy_checks(build, &plan.checks);
+	list_release(&plan.checks);
+	buffer_release(&plan.place.body);
 	return result;
 }
