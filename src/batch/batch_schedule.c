@@ -218,7 +218,7 @@ static void stop(const struct batch_state *state, const struct batch_sums *sums,
 	} else if (open) {
 		snprintf(reason, size,
 			 "the limit of cost is reached, with %zu task%s left (to go on: "
-			 "--max-cost)",
+			 "ringfence work --resume --max-cost USD)",
 			 open, plural(open));
 	} else {
 		ret_action->kind = BATCH_ACTION_FINISH;

@@ -84,6 +84,10 @@ int work_options_racers(const struct work_options *opts, struct list *ret_racers
 	struct list racers = { 0 };
 	int result = 0;
 
+	if (opts->compare && !opts->candidates && !opts->agents)
+		return error_with(err, ERROR_INVALID,
+				  "--compare needs something to compare: add --candidates N or "
+				  "--agents AGENT,...");
 	if (opts->candidates && opts->agents)
 		return error_with(err, ERROR_INVALID, "use --candidates or --agents, not both");
 	if (opts->candidates)

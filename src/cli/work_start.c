@@ -220,7 +220,8 @@ static int refuse_finished(const struct worklist *list, struct error *err)
 		if (!list->items[i].done)
 			return 0;
 	return error_with(err, ERROR_INVALID,
-			  list->count ? "every task of the list is done" : "the list has no tasks");
+			  list->count ? "every task of the list is done"
+				      : "the list has no tasks (see: ringfence work --list FILE)");
 }
 
 static void notice_plan(const struct work_template *template)

@@ -63,6 +63,14 @@ def test_options_that_make_no_sense_are_refused(t, option, value):
     contains(result.err, option, "the reason")
 
 
+@cases(("--dry-run",), ("--yes",), ("--show", "--abort"), ("--list", "--pause"), ("--compare",))
+def test_options_that_say_nothing_together_start_nothing(t, *options):
+    batch = begin(t, task("T1", "true"))
+    result = batch.run(*options, code=125)
+    contains(result.err, options[0], "the reason")
+    equal(batch.work("--show").code, 125, "there is no batch")
+
+
 # ---- running ----
 
 @each_identity

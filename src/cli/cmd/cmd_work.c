@@ -258,25 +258,49 @@ static int find_and_act(struct work_options *opts, char **rest)
 	return code;
 }
 
-static bool is_about_batch(const struct work_options *opts)
+/* Counts the options that are about a batch which exists. */
+static int count_wishes(const struct work_options *opts)
 {
-	return opts->show || opts->pause || opts->resume || opts->abort || opts->retry ||
-	       opts->pick || opts->apply;
+	return opts->show + opts->pause + opts->resume + opts->abort + opts->apply +
+	       (opts->retry != NULL) + (opts->pick != NULL);
+}
+
+static int check_options(const struct work_options *opts, struct error *err)
+{
+	if (count_wishes(opts) + opts->list > 1)
+		return error_with(err, ERROR_INVALID,
+				  "use only one of --list, --show, --pause, --resume, --abort, "
+				  "--retry, --pick and --apply");
+	if ((opts->dry || opts->yes) && !opts->apply)
+		return error_with(err, ERROR_INVALID,
+				  "--%s is for --apply (to see how a list is read: ringfence work "
+				  "--list FILE)",
+				  opts->dry ? "dry-run" : "yes");
+	return 0;
+}
+
+static int act_or_start(const struct cli_command *command, char *const *argv,
+			struct work_template *template, char **rest)
+{
+	struct error err;
+
+	if (check_options(&template->opts, &err) < 0)
+		return cli_fail(&err);
+	return count_wishes(&template->opts) ? find_and_act(&template->opts, rest)
+					     : read_list(command, argv, template, rest);
 }
 
 static int run_work(const struct cli_command *command, char **argv)
 {
 	AUTO_FREE char **copy = work_start_copy(argv);
 	struct work_template template;
-	struct work_options *opts = &template.opts;
 	int code;
 	char **rest;
 
 	work_template_init(&template);
-	rest = cli_parse(command, argv, opts, &code);
+	rest = cli_parse(command, argv, &template.opts, &code);
 	if (rest)
-		code = is_about_batch(opts) ? find_and_act(opts, rest)
-					    : read_list(command, copy, &template, rest);
+		code = act_or_start(command, copy, &template, rest);
 	work_template_release(&template);
 	return code;
 }
