@@ -25,7 +25,7 @@ struct batch_action {
 
 /* Returns what the next loop of a task may cost, or the present one if it is held: 0 if that is
  * unlimited, or -1 if nothing is left for it. */
-int64_t batch_schedule_grant(const struct batch_state *state, size_t task);
+int64_t batch_schedule_grant(const struct batch_state *state, size_t index);
 
 /* Is that less than the task's own limit, because the limit of the batch is near? */
 bool batch_schedule_is_cut(const struct batch_task *task);

@@ -124,21 +124,24 @@ static int add_tasks(struct maker *maker, struct error *err)
 /* Makes the configuration of the batch (batch/batch_client.h). */
 static int make_config(struct maker *maker, const struct work_template *template, struct error *err)
 {
+	static const struct work_options defaults = { .jobs = WORK_OPTIONS_JOBS,
+						      .rounds = WORK_OPTIONS_ROUNDS };
 	const struct work_options *opts = &template->opts;
 	const struct draft_request *draft = &template->request.start.draft;
 
-	maker->config = json_pack("{s:s, s:O, s:[O], s:[], s:b, s:{s:s, s:I}, s:i, s:i, s:I}",
-				  "project", opts->effective.place.project, "lists",
-				  maker->work->paths, "templates", template->start.config, "tasks",
-				  "compare", opts->compare, "draft", "kind", draft->kind,
-				  "most_bytes", (json_int_t)draft->most_bytes, "jobs",
-				  atoi(WORK_OPTIONS_JOBS), "rounds", atoi(WORK_OPTIONS_ROUNDS),
-				  "max_cost_nusd",
+	maker->config = json_pack("{s:s, s:O, s:[O], s:[], s:b, s:{s:s, s:I}, s:I}", "project",
+				  opts->effective.place.project, "lists", maker->work->paths,
+				  "templates", template->start.config, "tasks", "compare",
+				  opts->compare, "draft", "kind", draft->kind, "most_bytes",
+				  (json_int_t)draft->most_bytes, "max_cost_nusd",
 				  (json_int_t)effective_loop_number(&opts->effective.config,
 								    SETTING_MAX_COST));
 	if (!maker->config)
 		return error_with(err, ERROR_INVALID, "a text or a path is not valid UTF-8");
-	return work_options_add_limits(opts, maker->config, err) < 0 ? -1 : add_tasks(maker, err);
+	if (work_options_add_limits(&defaults, maker->config, err) < 0 ||
+	    work_options_add_limits(opts, maker->config, err) < 0)
+		return -1;
+	return add_tasks(maker, err);
 }
 
 /* ---- the start ---- */

@@ -63,11 +63,17 @@ def test_options_that_make_no_sense_are_refused(t, option, value):
     contains(result.err, option, "the reason")
 
 
-@cases(("--dry-run",), ("--yes",), ("--show", "--abort"), ("--list", "--pause"), ("--compare",))
-def test_options_that_say_nothing_together_start_nothing(t, *options):
+@cases(
+    ("--dry-run is for --apply", "--dry-run"),
+    ("--yes is for --apply", "--yes"),
+    ("use only one of", "--show", "--abort"),
+    ("use only one of", "--list", "--pause"),
+    ("something to compare", "--compare"),
+)
+def test_options_that_say_nothing_together_start_nothing(t, why, *options):
     batch = begin(t, task("T1", "true"))
     result = batch.run(*options, code=125)
-    contains(result.err, options[0], "the reason")
+    contains(result.err, why, "the reason")
     equal(batch.work("--show").code, 125, "there is no batch")
 
 
