@@ -32,12 +32,15 @@ struct batch_clients {
  * Creates a batch with this configuration and starts it:
  *
  *	project		the real path
+ *	lists		the user's lists, each with its `name` and `path`
  *	templates	configurations of loops (loop/state/loop_state.h)
- *	tasks		items (worklist/worklist.h), each with the number of its `template`
+ *	tasks		items (worklist/worklist.h), each with the number of its `template`;
+ *			candidates of a task follow each other, with its id as their `race`
  *	draft		kind and most_bytes of the loops' drafts
+ *	compare		whether a person picks among the candidates
  *	jobs, rounds, max_cost_nusd
  *
- * Returns 0, or -1 with err set.
+ * Returns 0 with *ret_batch, which the caller releases, or -1 with err set.
  */
 int batch_client_create(const char *state, json_t *config, struct batch_client *ret_batch,
 			struct error *err);

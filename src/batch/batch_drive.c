@@ -199,12 +199,14 @@ static bool has_loop(const struct batch_task *task)
 static int drop_lost(struct drive *drive, size_t task, struct error *err)
 {
 	const struct client_loop *loop = &drive->watch.loops[task].loop;
+	bool by_you = drive->state.wish == BATCH_WISH_ABORT;
 
 	if (!is_unwanted(drive, task) || (loop->id && !loop->damaged))
 		return 0;
 	return append(drive, BATCH_EVENT_ended,
 		      json_pack("{s:s, s:s, s:s, s:I}", "task", drive->state.tasks[task].id,
-				"status", "aborted", "reason", "by you", "spent_nusd",
+				"status", "aborted", "reason",
+				by_you ? "by you" : "another candidate has won", "spent_nusd",
 				(json_int_t)loop->state.spent_nusd),
 		      err);
 }

@@ -58,7 +58,9 @@ static json_t *checks_of(const struct batch_state *state, const struct batch_tas
 	return checks;
 }
 
-json_t *batch_loop_config(const struct batch_state *state, size_t index, int64_t grant_nusd)
+/* Returns the configuration of a task's next loop: its template, with what the task says, and with
+ * the checks of all tasks that have landed, so that no task breaks what is done. */
+static json_t *make_config(const struct batch_state *state, size_t index, int64_t grant_nusd)
 {
 	const struct batch_task *task = &state->tasks[index];
 	size_t template = (size_t)jsonget_number(task->item, "template");
@@ -182,7 +184,7 @@ int batch_loop_start(const struct batch_state *state, const char *folder, size_t
 	}
 	if (await_end(folder, task->base, err) < 0 || await_end(folder, task->merged, err) < 0)
 		return -1;
-	config = batch_loop_config(state, index, task->grant_nusd);
+	config = make_config(state, index, task->grant_nusd);
 	result = start_new(state, task, config, err);
 	json_decref(config);
 	return result;

@@ -5,11 +5,6 @@
 #include "batch/batch_state.h"
 #include "util/error.h"
 
-/* Returns the configuration of a task's next loop: its template, with what the task says, and with
- * the checks of all tasks that have landed, so that no task breaks what is done. The caller owns
- * it. */
-json_t *batch_loop_config(const struct batch_state *state, size_t task, int64_t grant_nusd);
-
 /*
  * Makes sure that the loop of a task that has begun is there: starts it, or continues it after a
  * crash and, if `resume`, after a pause. Returns 0, or -1 with err set; ERROR_BUSY: a loop that it

@@ -1,7 +1,7 @@
 /*
- * The journal of a loop: every decision, in order, written before it takes effect.
+ * The journal of a loop or a batch: every decision, in order, written before it takes effect.
  *
- * Each loop has one SQLite database. Events are only ever appended. When an append returns, other
+ * Each has one SQLite database. Events are only ever appended. When an append returns, other
  * processes can see the event, even if this one is killed, and it is on disk unless it may wait for
  * the next one. Each event has a hash over itself and the previous hash, and the last one is also
  * kept in a file of its own (journal_head.h), so a journal that was cut, edited or torn is detected

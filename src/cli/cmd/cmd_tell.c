@@ -1,4 +1,4 @@
-/* ringfence tell: tell the agent of a loop something. */
+/* ringfence tell: send a message to the agent of a loop. */
 #include "cli/loops.h"
 #include "cli/message.h"
 
@@ -67,7 +67,7 @@ const struct cli_command cmd_tell = {
 	.args = "[--now] [--json] [LOOP] TEXT|-",
 	.max_args = CLI_ANY,
 	.options_anywhere = true,
-	.summary = "tell the agent of a loop something",
+	.summary = "send a message to the agent of a loop",
 	.description =
 		"Adds a message to the agent's next prompt, as your own words; - reads it from stdin. It "
 		"stays there until an iteration with it has counted, so an iteration that is repeated has "

@@ -112,7 +112,7 @@ static bool handle_interrupt(const struct view *view)
 	return answer == 'd';
 }
 
-int batch_follow_code(const struct batch_client *batch)
+static int exit_status(const struct batch_client *batch)
 {
 	static const struct {
 		const char *status;
@@ -141,7 +141,7 @@ static void print_result(const struct batch_client *batch, int code)
 static int conclude(const struct view *view, bool detached)
 {
 	const struct batch_client *batch = view->batch;
-	int code = detached ? LOOPS_INTERRUPTED : batch_follow_code(batch);
+	int code = detached ? LOOPS_INTERRUPTED : exit_status(batch);
 	struct error err;
 
 	if (batch->trouble && !batch->alive) {

@@ -8,7 +8,4 @@
 /* Follows the batch from the event after number `after`. Returns the exit status (loops.h). */
 int batch_follow(struct batch_client *batch, int64_t after, bool json);
 
-/* The exit status for the batch's status. */
-int batch_follow_code(const struct batch_client *batch);
-
 #endif

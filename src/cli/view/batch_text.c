@@ -140,31 +140,37 @@ static void print_task(const struct batch_task *task, bool cut_off)
 		line(COLOR_PLAIN, 3 * INDENT, "            %s", task->reason);
 }
 
+/* Prints what a person can do about a task. */
+static void print_next_of(const struct batch_client *batch, size_t index)
+{
+	const struct batch_task *task = &batch->state.tasks[index];
+
+	if (task->step == BATCH_STEP_held)
+		line(COLOR_PLAIN, INDENT,
+		     "  '%s' needs you (see: ringfence status; ringfence logs %s)", task->id,
+		     task->loop);
+	if (batch_race_waits(&batch->state, index))
+		line(COLOR_PLAIN, INDENT,
+		     "  candidate '%s': ringfence diff --stat --loop %s; to pick it: ringfence "
+		     "work --pick %s %s",
+		     task->id, task->loop, task->id, batch->id);
+}
+
 static void print_next(const struct batch_client *batch)
 {
 	const struct batch_state *state = &batch->state;
 	const char *status = batch_client_status(batch);
+	bool failed = false;
 
-	for (size_t i = 0; i < state->count; i++)
-		if (state->tasks[i].step == BATCH_STEP_held)
-			line(COLOR_PLAIN, INDENT, "  '%s' needs you: ringfence status, logs %s",
-			     state->tasks[i].id, state->tasks[i].loop);
+	for (size_t i = 0; i < state->count; i++) {
+		print_next_of(batch, i);
+		failed = failed || state->tasks[i].step == BATCH_STEP_failed;
+	}
 	if (strcmp(status, "paused") == 0 || strcmp(status, "interrupted") == 0)
 		line(COLOR_PLAIN, INDENT, "  to continue: ringfence work --resume %s", batch->id);
-	for (size_t i = 0; i < state->count; i++)
-		if (batch_race_waits(state, i))
-			line(COLOR_PLAIN, INDENT,
-			     "  candidate '%s': ringfence diff --stat --loop %s; to pick it: "
-			     "ringfence work --pick %s %s",
-			     state->tasks[i].id, state->tasks[i].loop, state->tasks[i].id,
-			     batch->id);
-	for (size_t i = 0; state->finished && i < state->count; i++)
-		if (state->tasks[i].step == BATCH_STEP_failed) {
-			line(COLOR_PLAIN, INDENT,
-			     "  to try a failed task again: ringfence work --retry TASK %s",
-			     batch->id);
-			break;
-		}
+	if (state->finished && failed)
+		line(COLOR_PLAIN, INDENT,
+		     "  to try a failed task again: ringfence work --retry TASK %s", batch->id);
 	if (state->tip)
 		line(COLOR_PLAIN, INDENT,
 		     "  to see the changes: ringfence diff 0 --loop %s; to take them over, and "
