@@ -152,7 +152,7 @@ const struct cli_command cmd_clean = {
 	.args = "[--yes] [--branches] [LOOP | [--older TIME] [--all]]",
 	.max_args = 1,
 	.options_anywhere = true,
-	.summary = "remove loops with all that belongs to them, and old drafts",
+	.summary = "remove loops with all their files, and old drafts",
 	.description =
 		"Removes a stopped loop, or all loops and drafts older than TIME (30 days), with logs, checkpoints "
 		"and work trees, and prints how much space that frees. Afterwards their changes can no longer be "
