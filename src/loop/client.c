@@ -426,9 +426,9 @@ static int record_told(struct client_loop *loop, const struct wish *wish, struct
 		return -1;
 	if (!control_is_legal(loop->state.step, wish->request))
 		return error_set(err,
-				 "it is ending, and its supervisor is gone (to let it end: "
+				 "loop %s is ending, and its supervisor is gone (to let it end: "
 				 "ringfence resume %s)",
-				 loop->id);
+				 loop->id, loop->id);
 	return append(loop, JOURNAL_WRITE, LOOP_EVENT_told,
 		      json_pack("{s:s, s:b}", "text", wish->text, "now", wish->now), err);
 }
