@@ -411,25 +411,6 @@ static int begin(const struct template *template, const struct worklist *list, j
 	return code;
 }
 
-/* A list that is run a second time, while its tasks wait to be applied, would be done twice. */
-static int refuse_second(const struct effective *effective, struct error *err)
-{
-	struct batch_client batch;
-	struct error none;
-	int result = 0;
-
-	if (batch_client_find(effective->place.state, NULL, effective->place.project, &batch,
-			      &none) < 0)
-		return 0;
-	if (!batch.damaged && !batch.state.finished)
-		result = error_with(err, ERROR_BUSY,
-				    "batch %s of this project has not ended: it is %s (ringfence "
-				    "work --show, --resume, --abort)",
-				    batch.id, batch_client_status(&batch));
-	batch_client_release(&batch);
-	return result;
-}
-
 static int count_open(const struct worklist *list, struct error *err)
 {
 	for (size_t i = 0; i < list->count; i++)
@@ -447,8 +428,7 @@ static int complete_and_begin(const struct template *template, struct maker *mak
 
 	if (opts->compare)
 		json_object_set_new(maker->config, "compare", json_true());
-	return add_limits(opts, maker->config, err) < 0 || add_tasks(maker, list, err) < 0 ||
-			       refuse_second(&opts->effective, err) < 0
+	return add_limits(opts, maker->config, err) < 0 || add_tasks(maker, list, err) < 0
 		       ? cli_fail(err)
 		       : begin(template, list, maker->config, err);
 }
