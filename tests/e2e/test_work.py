@@ -452,6 +452,17 @@ def test_a_race_that_cannot_begin_is_refused(t, option, value):
     contains(result.err, "codex" if value == "codex,claude" else option, "the reason")
 
 
+@cases(("T1#2", 125), ("T2#2", 0))
+def test_an_id_that_a_candidate_would_have_as_well_is_refused(t, ident, code):
+    batch = begin(t, "")
+    batch.name = "list.yml"
+    batch.write("list.yml", f"- id: '{ident}'\n  title: a\n  done: true\n- id: T1\n  title: '!(true)!'\n")
+    result = batch.run("--candidates", "2", code=code)
+    if code:
+        contains(result.err, "'T1#2' would also be the id of a candidate of 'T1'", "the reason")
+        batch.run()
+
+
 def test_status_names_a_batch_that_has_not_ended_and_resume_all_continues_it(t):
     t.leftover_runs = True
     batch, ident, switch = hanging(t)

@@ -314,6 +314,21 @@ static int add_task(struct maker *maker, const struct worklist *list,
 	return number < 0 ? -1 : 0;
 }
 
+/* Refuses an id such as T1#2 that a candidate of another task has. */
+static int check_id(const struct maker *maker, const struct worklist *list,
+		    const struct worklist_item *item, struct error *err)
+{
+	const char *end = maker->racers.count > 1 ? strrchr(item->id, '#') : NULL;
+	AUTO_FREE char *task = end ? strndup(item->id, (size_t)(end - item->id)) : NULL;
+
+	return task && worklist_model_find(list, task)
+		       ? error_with(err, ERROR_INVALID,
+				    "'%.200s' would also be the id of a candidate of '%.200s': "
+				    "change it in the list",
+				    item->id, task)
+		       : 0;
+}
+
 static int add_tasks(struct maker *maker, const struct worklist *list, struct error *err)
 {
 	json_object_set_new(maker->config, "tasks", json_array());
@@ -321,6 +336,8 @@ static int add_tasks(struct maker *maker, const struct worklist *list, struct er
 		const struct worklist_item *item = &list->items[i];
 		size_t candidates = item->done || !maker->racers.count ? 1 : maker->racers.count;
 
+		if (check_id(maker, list, item, err) < 0)
+			return -1;
 		for (size_t k = 0; k < candidates; k++)
 			if (add_task(maker, list, item, k, err) < 0)
 				return -1;
