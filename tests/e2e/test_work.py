@@ -333,6 +333,15 @@ def test_of_two_batches_that_begin_at_once_one_is_refused(t):
     equal(batch.work("--abort").code, 0, "exit status of abort")
 
 
+def test_a_task_that_took_the_id_of_one_that_is_done_is_not_ticked(t):
+    batch = begin(t, task("T1", "echo one >one") + task("T2", "echo two >two"))
+    batch.run()
+    text = "- [ ] T1: a new one\n" + task("T2", "echo two >two") + task("T3", "echo one >one")
+    batch.write("TASKS.md", text)
+    contains(batch.apply(code=1).err, "'T1' is another task now", "the reason")
+    equal(batch.read("TASKS.md"), text.replace("- [ ] T2", "- [x] T2"), "the list")
+
+
 # ---- crashes ----
 
 def test_a_batch_that_was_killed_before_it_was_written_is_not_there(t):
