@@ -12,9 +12,11 @@
 #include "util/file/fd.h"
 #include "util/file/path.h"
 #include "util/mem.h"
+#include "util/text/jsonget.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -111,6 +113,11 @@ static bool read_batch(const char *batches, const char *id, struct batch_client 
 		return false;
 	}
 	batch_client_refresh(&batch);
+	/* Whoever created it was killed before it had a configuration. */
+	if (!batch.damaged && !batch.state.last_seq) {
+		batch_client_release(&batch);
+		return false;
+	}
 	*ret_batch = batch;
 	return true;
 }
@@ -179,6 +186,66 @@ int batch_client_find(const char *state, const char *id, const char *project,
 			  "there is no batch '%.100s' (see: ringfence work --show)", id);
 }
 
+/* ---- one batch of a project ---- */
+
+static int refuse_if_open(const struct batch_client *batch, const char *project, struct error *err)
+{
+	if (batch->damaged || batch->state.finished || strcmp(batch->state.project, project) != 0)
+		return 0;
+	return error_with(err, ERROR_REFUSED,
+			  "batch %s of this project has not ended: it is %s (ringfence work "
+			  "--show, --resume, --abort)",
+			  batch->id, batch_client_status(batch));
+}
+
+/* Refuses if a batch of the project has not ended, other than the one with this id (may be NULL). */
+static int refuse_others(const char *batches, const char *project, const char *id,
+			 struct error *err)
+{
+	struct list ids = { 0 };
+	int result = loop_folder_list(batches, &ids, err);
+
+	for (size_t i = ids.count; result == 0 && i-- > 0;) {
+		struct batch_client batch;
+
+		if ((id && strcmp(ids.items[i], id) == 0) ||
+		    !read_batch(batches, ids.items[i], &batch))
+			continue;
+		result = refuse_if_open(&batch, project, err);
+		batch_client_release(&batch);
+	}
+	list_release(&ids);
+	return result;
+}
+
+static int lock_batches(const char *batches, struct error *err)
+{
+	AUTO_FD fd = open(batches, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int64_t until_ms = (int64_t)clock_steady_ms() + ASK_MS;
+
+	if (fd < 0)
+		return error_sys(err, "open '%s'", batches);
+	while (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		if ((int64_t)clock_steady_ms() > until_ms)
+			return error_sys(err, "lock '%s'", batches);
+		sleep_step();
+	}
+	return fd_steal(&fd);
+}
+
+/*
+ * Makes sure that no other batch of the project has not ended: each of them would do the same tasks,
+ * and pay for them. Returns a lock, under which the caller records that this one begins or goes on,
+ * or -1 with err set.
+ */
+static int claim_project(const char *batches, const char *project, const char *id,
+			 struct error *err)
+{
+	AUTO_FD lock = lock_batches(batches, err);
+
+	return lock < 0 || refuse_others(batches, project, id, err) < 0 ? -1 : fd_steal(&lock);
+}
+
 /* ---- writing ---- */
 
 /* Writes an event in place of a supervisor. The caller holds the lock. Consumes the data. */
@@ -228,12 +295,15 @@ int batch_client_create(const char *state, json_t *config, struct batch_client *
 			struct error *err)
 {
 	AUTO_FREE char *batches = batch_folder_batches(state, err);
+	AUTO_FD claim = batches ? claim_project(batches, jsonget_text(config, "project"), NULL, err)
+				: -1;
 	struct batch_client batch = { 0 };
 
-	if (!batches || loop_folder_new(batches, &batch.id, &batch.folder, err) < 0)
+	if (claim < 0 || loop_folder_new(batches, &batch.id, &batch.folder, err) < 0)
 		return -1;
 	if (append(&batch, JOURNAL_CREATE, BATCH_EVENT_created,
 		   json_pack("{s:O}", "config", config), err) == 0) {
+		fd_close(&claim);
 		batch_client_refresh(&batch);
 		if (batch.damaged)
 			error_set(err, "%s", batch.trouble);
@@ -258,13 +328,38 @@ static int ask_supervisor(const struct batch_client *batch, const char *wish, co
 	return result;
 }
 
-/* Nothing is running: the request is recorded, and a supervisor carries it out. */
-static int record_request(struct batch_client *batch, const char *wish, const char *task,
-			  struct error *err)
+static bool ends(const char *wish)
 {
-	AUTO_FD lock = loop_folder_lock(batch->folder, err);
+	return strcmp(wish, "pause") == 0 || strcmp(wish, "abort") == 0;
+}
+
+static int check_request(const struct batch_client *batch, const char *wish, struct error *err)
+{
+	if (batch->damaged)
+		return error_set(err, "%s", batch->trouble);
+	if (ends(wish) && batch->state.finished)
+		return error_with(err, ERROR_REFUSED, "batch %s has already ended: %s", batch->id,
+				  batch_client_status(batch));
+	if (strcmp(wish, "pause") == 0 && batch->state.paused)
+		return error_with(err, ERROR_REFUSED, "batch %s is already paused", batch->id);
+	return 0;
+}
+
+/* Makes sure that the batch may go on, and that it is read as it is now: it may have changed before
+ * the caller had its lock. Returns a lock like claim_project(). */
+static int claim(struct batch_client *batch, struct error *err)
+{
+	AUTO_FREE char *batches = path_folder(batch->folder);
+
+	return read_state(batch, err) < 0
+		       ? -1
+		       : claim_project(batches, batch->state.project, batch->id, err);
+}
+
+static int record(struct batch_client *batch, const char *wish, const char *task, struct error *err)
+{
 	enum batch_event event;
-	int about = lock < 0 ? -1 : batch_request_read(&batch->state, wish, task, &event, err);
+	int about = batch_request_read(&batch->state, wish, task, &event, err);
 	int result = about < 0 ? -1 : 0;
 
 	if (about > 0)
@@ -274,23 +369,26 @@ static int record_request(struct batch_client *batch, const char *wish, const ch
 	if (result == 0 && about == 0)
 		result = append(batch, JOURNAL_WRITE, BATCH_EVENT_asked,
 				json_pack("{s:s}", "wish", wish), err);
+	return result;
+}
+
+/* Nothing is running: the request is recorded, and a supervisor carries it out. To end a batch is
+ * always possible. */
+static int record_request(struct batch_client *batch, const char *wish, const char *task,
+			  struct error *err)
+{
+	AUTO_FD lock = loop_folder_lock(batch->folder, err);
+	AUTO_FD claimed = lock < 0 || ends(wish) ? -1 : claim(batch, err);
+	int result = lock < 0 || (claimed < 0 && !ends(wish)) || read_state(batch, err) < 0 ||
+				     check_request(batch, wish, err) < 0 ||
+				     record(batch, wish, task, err) < 0
+			     ? -1
+			     : 0;
+
+	fd_close(&claimed);
 	fd_close(&lock);
 	batch_client_refresh(batch);
 	return result < 0 ? -1 : start(batch, err);
-}
-
-static int check_request(const struct batch_client *batch, const char *wish, struct error *err)
-{
-	bool ends = strcmp(wish, "pause") == 0 || strcmp(wish, "abort") == 0;
-
-	if (batch->damaged)
-		return error_set(err, "%s", batch->trouble);
-	if (ends && batch->state.finished)
-		return error_with(err, ERROR_REFUSED, "batch %s has already ended: %s", batch->id,
-				  batch_client_status(batch));
-	if (strcmp(wish, "pause") == 0 && batch->state.paused)
-		return error_with(err, ERROR_REFUSED, "batch %s is already paused", batch->id);
-	return 0;
 }
 
 int batch_client_ask(struct batch_client *batch, const char *wish, const char *task,
@@ -314,10 +412,24 @@ int batch_client_ask(struct batch_client *batch, const char *wish, const char *t
 	return 0;
 }
 
+/* Records that the batch goes on. The caller holds the locks. */
+static int record_resume(struct batch_client *batch, json_t *changes, struct error *err)
+{
+	if (strcmp(batch_client_status(batch), "completed") == 0)
+		return error_with(err, ERROR_REFUSED, "batch %s is completed", batch->id);
+	if (json_object_size(changes) &&
+	    append(batch, JOURNAL_WRITE, BATCH_EVENT_changed, json_incref(changes), err) < 0)
+		return -1;
+	return batch->state.paused || batch->state.finished
+		       ? append(batch, JOURNAL_WRITE, BATCH_EVENT_resumed, json_object(), err)
+		       : 0;
+}
+
 int batch_client_resume(struct batch_client *batch, json_t *changes, struct error *err)
 {
 	AUTO_FD lock = -1;
-	int result = 0;
+	AUTO_FD claimed = -1;
+	int result;
 
 	if (batch->damaged)
 		return error_set(err, "%s", batch->trouble);
@@ -326,13 +438,9 @@ int batch_client_resume(struct batch_client *batch, json_t *changes, struct erro
 		return error_with(err, ERROR_BUSY, "batch %s is already running", batch->id);
 	if (lock < 0)
 		return -1;
-	if (strcmp(batch_client_status(batch), "completed") == 0)
-		return error_with(err, ERROR_REFUSED, "batch %s is completed", batch->id);
-	if (json_object_size(changes))
-		result = append(batch, JOURNAL_WRITE, BATCH_EVENT_changed, json_incref(changes),
-				err);
-	if (result == 0 && (batch->state.paused || batch->state.finished))
-		result = append(batch, JOURNAL_WRITE, BATCH_EVENT_resumed, json_object(), err);
+	claimed = claim(batch, err);
+	result = claimed < 0 ? -1 : record_resume(batch, changes, err);
+	fd_close(&claimed);
 	fd_close(&lock);
 	batch_client_refresh(batch);
 	return result < 0 ? -1 : start(batch, err);

@@ -18,35 +18,32 @@ enum { TICKS_BYTES = WORKLIST_BYTES_MAX + (1 << 20) };
 /* A list: its name as the user gave it, and where it is. */
 struct file {
 	const char *name, *path;
-	struct buffer bytes;
-	size_t ticked;
+	struct buffer bytes, changed;
 };
-
-static void tick_task(const struct batch_task *task, struct file *file,
-		      struct batch_tick_result *result)
-{
-	struct buffer changed = BUFFER_INIT(TICKS_BYTES);
-	const char *race = jsonget_string(task->item, "race");
-	const char *id = race ? race : task->id;
-	struct error err;
-	int done = worklist_tick(file->name, file->bytes.data, file->bytes.used, id, true, &changed,
-				 &err);
-
-	if (done < 0)
-		list_printf(&result->notices, "'%s' is not ticked: %s", id, err.text);
-	if (done == 1) {
-		buffer_release(&file->bytes);
-		file->bytes = changed;
-		file->ticked++;
-		return;
-	}
-	buffer_release(&changed);
-}
 
 static bool belongs(const struct batch_task *task, const struct file *file)
 {
 	return task->step == BATCH_STEP_landed && !task->done_before &&
 	       strcmp(jsonget_text(task->item, "list"), file->name) == 0;
+}
+
+/* Marks the tasks of one list. Returns how many, or -1 with err set. */
+static long tick_tasks(const struct batch_state *state, struct file *file, struct list *problems,
+		       struct error *err)
+{
+	AUTO_FREE struct worklist_task *tasks = mem_zero((state->count + 1) * sizeof *tasks);
+	size_t count = 0;
+
+	for (size_t i = 0; i < state->count; i++) {
+		const json_t *item = state->tasks[i].item;
+		const char *race = jsonget_string(item, "race");
+
+		if (belongs(&state->tasks[i], file))
+			tasks[count++] = (struct worklist_task){ race ? race : state->tasks[i].id,
+								 jsonget_string(item, "title") };
+	}
+	return worklist_tick_all(file->name, file->bytes.data, file->bytes.used, tasks, count, true,
+				 &file->changed, problems, err);
 }
 
 /* The list may be a file of the project, but only its user writes there. */
@@ -57,31 +54,44 @@ static int write_file(const struct file *file, struct error *err)
 	struct stat now;
 
 	if (folder < 0 || fstatat(folder, path_name(file->path), &now, AT_SYMLINK_NOFOLLOW) < 0 ||
-	    durable_replace(folder, path_name(file->path), file->bytes.data, file->bytes.used,
+	    durable_replace(folder, path_name(file->path), file->changed.data, file->changed.used,
 			    now.st_mode & 0777) < 0)
 		return error_sys(err, "write '%s'", file->path);
 	return 0;
 }
 
-static void tick_file(const struct batch_state *state, struct file *file,
+/* Returns how many tasks were marked, or -1 with err set. */
+static long tick_file(const struct batch_state *state, struct file *file, struct list *problems,
+		      struct error *err)
+{
+	long ticked;
+
+	if (fd_read_path(file->path, &file->bytes) < 0)
+		return error_set(err, "the list '%s' cannot be read", file->path);
+	ticked = tick_tasks(state, file, problems, err);
+	return ticked > 0 && write_file(file, err) < 0 ? -1 : ticked;
+}
+
+static void tick_list(const struct batch_state *state, const json_t *list,
 		      struct batch_tick_result *result)
 {
+	struct file file = { .name = jsonget_text(list, "name"),
+			     .path = jsonget_text(list, "path"),
+			     .bytes = BUFFER_INIT(TICKS_BYTES),
+			     .changed = BUFFER_INIT(TICKS_BYTES) };
+	struct list problems = { 0 };
 	struct error err;
+	long ticked = tick_file(state, &file, &problems, &err);
 
-	file->bytes = BUFFER_INIT(TICKS_BYTES);
-	if (fd_read_path(file->path, &file->bytes) < 0) {
-		list_printf(&result->notices, "the list '%s' cannot be read: nothing is ticked",
-			    file->path);
-	} else {
-		for (size_t i = 0; i < state->count; i++)
-			if (belongs(&state->tasks[i], file))
-				tick_task(&state->tasks[i], file, result);
-		if (file->ticked && write_file(file, &err) < 0)
-			list_printf(&result->notices, "nothing is ticked: %s", err.text);
-		else
-			result->ticked += file->ticked;
-	}
-	buffer_release(&file->bytes);
+	if (ticked < 0)
+		list_printf(&result->notices, "nothing is ticked in '%s': %s", file.name, err.text);
+	else
+		result->ticked += (size_t)ticked;
+	for (size_t i = 0; i < problems.count; i++)
+		list_printf(&result->notices, "not ticked: %s", problems.items[i]);
+	list_release(&problems);
+	buffer_release(&file.bytes);
+	buffer_release(&file.changed);
 }
 
 void batch_tick(const struct batch_state *state, struct batch_tick_result *ret_result)
@@ -93,10 +103,7 @@ void batch_tick(const struct batch_state *state, struct batch_tick_result *ret_r
 	*ret_result = (struct batch_tick_result){ 0 };
 	json_array_foreach(lists, index, list)
 	{
-		struct file file = { .name = jsonget_text(list, "name"),
-				     .path = jsonget_text(list, "path") };
-
-		tick_file(state, &file, ret_result);
+		tick_list(state, list, ret_result);
 	}
 }
 

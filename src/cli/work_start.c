@@ -106,6 +106,20 @@ static int add_task(struct maker *maker, const struct worklist_item *item, size_
 	return 0;
 }
 
+/* Refuses an id such as T1#2 that a candidate of another task has. */
+static int check_id(const struct maker *maker, const struct worklist_item *item, struct error *err)
+{
+	const char *end = maker->racers.count > 1 ? strrchr(item->id, '#') : NULL;
+	AUTO_FREE char *task = end ? strndup(item->id, (size_t)(end - item->id)) : NULL;
+
+	return task && worklist_model_find(maker->work->list, task)
+		       ? error_with(err, ERROR_INVALID,
+				    "'%.200s' would also be the id of a candidate of '%.200s': "
+				    "change it in the list",
+				    item->id, task)
+		       : 0;
+}
+
 static int add_tasks(struct maker *maker, struct error *err)
 {
 	const struct worklist *list = maker->work->list;
@@ -114,6 +128,8 @@ static int add_tasks(struct maker *maker, struct error *err)
 		const struct worklist_item *item = &list->items[i];
 		size_t candidates = item->done || !maker->racers.count ? 1 : maker->racers.count;
 
+		if (check_id(maker, item, err) < 0)
+			return -1;
 		for (size_t k = 0; k < candidates; k++)
 			if (add_task(maker, item, k, err) < 0)
 				return -1;
@@ -198,25 +214,6 @@ static int begin(const struct maker *maker, const struct work_template *template
 
 /* ---- refusals ---- */
 
-/* A list that is run a second time, while its tasks wait to be applied, would be done twice. */
-static int refuse_second(const struct effective *effective, struct error *err)
-{
-	struct batch_client batch;
-	struct error none;
-	int result = 0;
-
-	if (batch_client_find(effective->place.state, NULL, effective->place.project, &batch,
-			      &none) < 0)
-		return 0;
-	if (!batch.damaged && !batch.state.finished)
-		result = error_with(err, ERROR_BUSY,
-				    "batch %s of this project has not ended: it is %s (ringfence "
-				    "work --show, --resume, --abort)",
-				    batch.id, batch_client_status(&batch));
-	batch_client_release(&batch);
-	return result;
-}
-
 static int refuse_finished(const struct worklist *list, struct error *err)
 {
 	for (size_t i = 0; i < list->count; i++)
@@ -251,7 +248,7 @@ static int plan_and_begin(struct maker *maker, struct work_template *template)
 	if (work_template_plan(template, maker->work->paths, &err) < 0)
 		return cli_fail_config(&opts->effective.config, &err);
 	notice_plan(template);
-	if (make_config(maker, template, &err) < 0 || refuse_second(&opts->effective, &err) < 0)
+	if (make_config(maker, template, &err) < 0)
 		return cli_fail(&err);
 	return begin(maker, template, &err);
 }

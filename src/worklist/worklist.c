@@ -296,16 +296,23 @@ static int by_place(const void *a, const void *b)
 	return (left->at > right->at) - (left->at < right->at);
 }
 
-static void replace_marks(const struct worklist_item *item, bool done, const char *bytes,
-			  size_t size, struct buffer *out)
+/* The places of all items that are to change. */
+struct marks {
+	struct worklist_mark *items;
+	size_t count;
+};
+
+static void replace_marks(struct marks *marks, bool done, const char *bytes, size_t size,
+			  struct buffer *out)
 {
 	size_t at = 0;
 
-	qsort(item->marks, item->mark_count, sizeof *item->marks, by_place);
-	for (size_t i = 0; i < item->mark_count; i++) {
-		const struct worklist_mark *mark = &item->marks[i];
+	if (marks->count)
+		qsort(marks->items, marks->count, sizeof *marks->items, by_place);
+	for (size_t i = 0; i < marks->count; i++) {
+		const struct worklist_mark *mark = &marks->items[i];
 
-		if (mark->set == done)
+		if (mark->set == done || mark->at < at)
 			continue;
 		buffer_add(out, bytes + at, mark->at - at);
 		buffer_add_text(out, done ? mark->done : mark->open);
@@ -314,25 +321,68 @@ static void replace_marks(const struct worklist_item *item, bool done, const cha
 	buffer_add(out, bytes + at, size - at);
 }
 
+/* Adds the places of one item. Returns whether there are any. */
+static bool take_marks(const struct worklist_item *item, bool done, struct marks *marks)
+{
+	if (item->done == done)
+		return false;
+	for (size_t i = 0; i < item->mark_count; i++) {
+		marks->items = mem_extend(marks->items, marks->count, sizeof *marks->items);
+		marks->items[marks->count++] = item->marks[i];
+	}
+	return item->mark_count > 0;
+}
+
+/* An id such as T1 may be that of another task by now. */
+static const struct worklist_item *find_task(const struct worklist *list,
+					     const struct worklist_task *task,
+					     struct list *problems)
+{
+	const struct worklist_item *item = worklist_model_find(list, task->id);
+
+	if (item && (!task->title || strcmp(item->title, task->title) == 0))
+		return item;
+	if (item)
+		list_printf(problems, "'%s' is another task now: '%.200s'", task->id, item->title);
+	else
+		list_printf(problems, "'%s' has no task '%s' any more", list->files.items[0],
+			    task->id);
+	return NULL;
+}
+
+long worklist_tick_all(const char *path, const char *bytes, size_t size,
+		       const struct worklist_task *tasks, size_t count, bool done,
+		       struct buffer *ret_bytes, struct list *problems, struct error *err)
+{
+	struct worklist list = { 0 };
+	struct marks marks = { 0 };
+	long ticked = worklist_add(&list, path, bytes, size, err);
+
+	for (size_t i = 0; ticked >= 0 && i < count; i++) {
+		const struct worklist_item *item = find_task(&list, &tasks[i], problems);
+
+		ticked += item && take_marks(item, done, &marks);
+	}
+	if (ticked > 0)
+		replace_marks(&marks, done, bytes, size, ret_bytes);
+	if (ticked > 0 && buffer_overflowed(ret_bytes))
+		ticked = error_with(err, ERROR_INVALID, "'%s' is too large", path);
+	free(marks.items);
+	worklist_model_release(&list);
+	return ticked;
+}
+
 int worklist_tick(const char *path, const char *bytes, size_t size, const char *id, bool done,
 		  struct buffer *ret_bytes, struct error *err)
 {
-	struct worklist list = { 0 };
-	const struct worklist_item *item = NULL;
-	int result = worklist_add(&list, path, bytes, size, err);
+	const struct worklist_task task = { .id = id };
+	struct list problems = { 0 };
+	int result = (int)worklist_tick_all(path, bytes, size, &task, 1, done, ret_bytes, &problems,
+					    err);
 
-	if (result == 0)
-		item = worklist_model_find(&list, id);
-	if (result == 0 && !item)
-		result = error_with(err, ERROR_NOT_FOUND, "'%s' has no task '%s' any more", path,
-				    id);
-	if (result == 0 && item->done != done && item->mark_count) {
-		replace_marks(item, done, bytes, size, ret_bytes);
-		result = buffer_overflowed(ret_bytes)
-				 ? error_with(err, ERROR_INVALID, "'%s' is too large", path)
-				 : 1;
-	}
-	worklist_model_release(&list);
+	if (problems.count)
+		result = error_with(err, ERROR_NOT_FOUND, "%s", problems.items[0]);
+	list_release(&problems);
 	return result;
 }
 

@@ -29,11 +29,23 @@ int worklist_add(struct worklist *list, const char *path, const char *bytes, siz
  * exist, or they form a circle. */
 int worklist_finish(struct worklist *list, struct error *err);
 
+/* A task as it was when the list was read. */
+struct worklist_task {
+	const char *id, *title; /* title: NULL for any */
+};
+
 /*
- * Writes a list, whose bytes these are now, with one item marked as done or not done; no other byte
- * differs. Items that were edited since are found by their id. Returns 1, or 0 if the list says so
- * already or its format cannot, or -1 with err set.
+ * Writes a list, whose bytes these are now, with these tasks marked as done or not done; no other
+ * byte differs. A task is found by its id, and not marked if it has another title by now. Adds a
+ * sentence for each one that is not found to `problems`. Returns how many were marked, which leaves
+ * out those that are marked already, or that the format cannot mark; if that is 0, nothing is
+ * written. Returns -1 with err set if the list cannot be read or is too large.
  */
+long worklist_tick_all(const char *path, const char *bytes, size_t size,
+		       const struct worklist_task *tasks, size_t count, bool done,
+		       struct buffer *ret_bytes, struct list *problems, struct error *err);
+
+/* The same for one item. Returns 1 or 0, or -1 with err set, also if it is not found. */
 int worklist_tick(const char *path, const char *bytes, size_t size, const char *id, bool done,
 		  struct buffer *ret_bytes, struct error *err);
 

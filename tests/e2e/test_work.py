@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import subprocess
 
 from harness import cases, contains, each_identity, equal, expect, lacks, timeout
 from harness.batch import Batch, task
@@ -318,7 +319,55 @@ echo two >two; echo '{"type":"final","text":"<promise>COMPLETE</promise>"}'"""
     t.all_gone()
 
 
+def test_a_batch_that_ended_is_not_tried_again_while_another_one_of_the_project_runs(t):
+    """Both would work on the same folder, and be paid for."""
+    batch = begin(t, task("T1", "exit 1"))
+    batch.run("--max-iterations", "1", code=1)
+    first = batch.show()["id"]
+    switch = os.path.join(t.outside, "switch")
+    batch.write("B.md", task("T2", HANG.format(switch=switch)))
+    batch.name = "B.md"
+    second = batch.detach("--read", t.outside)
+    for words in (("--retry", "T1", first), ("--resume", first)):
+        refused = batch.work(*words)
+        equal(refused.code, 125, f"exit status of {words[0]}", refused)
+        contains(refused.err, f"batch {second} of this project has not ended", "the reason")
+    with open(switch, "w", encoding="utf-8"):
+        pass
+    until("the end of the second one", lambda: json.loads(batch.work("--show", "--json", second).out)["status"] == "completed")
+    equal(batch.work("--retry", "T1", first, "--detach").code, 0, "exit status when the other one has ended")
+    until("the end of the first one", lambda: json.loads(batch.work("--show", "--json", first).out)["status"] == "failed")
+
+
+def test_of_two_batches_that_begin_at_once_one_is_refused(t):
+    batch = begin(t, task("T1", "echo one >one"))
+    words = [t.ringfence, "work", "TASKS.md", "--check", "true", "--agent-command", "sleep 1000", "--detach"]
+    begun = [t.start(words, cwd=batch.project, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for _ in range(3)]
+    codes = sorted(one.wait() for one in begun)
+    equal(codes, [0, 125, 125], "exit statuses")
+    equal(batch.work("--abort").code, 0, "exit status of abort")
+
+
+def test_a_task_that_took_the_id_of_one_that_is_done_is_not_ticked(t):
+    batch = begin(t, task("T1", "echo one >one") + task("T2", "echo two >two"))
+    batch.run()
+    text = "- [ ] T1: a new one\n" + task("T2", "echo two >two") + task("T3", "echo one >one")
+    batch.write("TASKS.md", text)
+    contains(batch.apply(code=1).err, "'T1' is another task now", "the reason")
+    equal(batch.read("TASKS.md"), text.replace("- [ ] T2", "- [x] T2"), "the list")
+
+
 # ---- crashes ----
+
+def test_a_batch_that_was_killed_before_it_was_written_is_not_there(t):
+    batch = begin(t, task("T1", "echo one >one"))
+    killed = batch.run(code=137, env=t.env(RINGFENCE_FAULT="1"))
+    lacks(killed.out, "batch", "output")
+    equal(len(os.listdir(os.path.join(t.state, "batches"))), 1, "folders of batches")
+    equal(batch.work("--show").code, 125, "exit status of show")
+    batch.run()
+    equal(batch.steps(), {"T1": "landed"}, "steps")
+
 
 FOUR = "".join(task(f"T{i}", f"echo $$ >>{{log}}/T{i}; echo {i} >f{i}; echo {i} >>all", " (depends on T0)" if i else "") for i in range(4))
 
@@ -426,6 +475,17 @@ def test_a_race_that_cannot_begin_is_refused(t, option, value):
     batch = begin(t, task("T1", "true"))
     result = batch.run(option, value, code=125)
     contains(result.err, "codex" if value == "codex,claude" else option, "the reason")
+
+
+@cases(("T1#2", 125), ("T2#2", 0))
+def test_an_id_that_a_candidate_would_have_as_well_is_refused(t, ident, code):
+    batch = begin(t, "")
+    batch.name = "list.yml"
+    batch.write("list.yml", f"- id: '{ident}'\n  title: a\n  done: true\n- id: T1\n  title: '!(true)!'\n")
+    result = batch.run("--candidates", "2", code=code)
+    if code:
+        contains(result.err, "'T1#2' would also be the id of a candidate of 'T1'", "the reason")
+        batch.run()
 
 
 def test_status_names_a_batch_that_has_not_ended_and_resume_all_continues_it(t):

@@ -210,7 +210,8 @@ static void test_yaml(void)
 static void test_all(void)
 {
 	const char *const nul = "- [ ] a\0b";
-	struct buffer none = BUFFER_INIT(100);
+	AUTO_BUFFER struct buffer none = BUFFER_INIT(100);
+	struct list problems = { 0 };
 
 	worklist_model_release(&list);
 	CHECK("two lists are one, and refer to each other by id",
@@ -227,6 +228,14 @@ static void test_all(void)
 	      worklist_add(&list, "x.md", nul, 9, &err) < 0 &&
 		      worklist_add(&list, "x.md", "\xff", 1, &err) < 0 &&
 		      strcmp(err.text, "'x.md' is not a text in UTF-8") == 0);
+	CHECK("a task whose id is that of another one by now is not ticked, and others are",
+	      worklist_tick_all("a.md", "- [ ] T1: new\n- [ ] T2: two\n", 28,
+				(const struct worklist_task[]){ { "T1", "T1: old" },
+								{ "T2", "T2: two" } },
+				2, true, &none, &problems, &err) == 1 &&
+		      strcmp(buffer_text(&none), "- [ ] T1: new\n- [x] T2: two\n") == 0 &&
+		      problems.count == 1 && strstr(problems.items[0], "another task now"));
+	list_release(&problems);
 	CHECK("a task that is gone cannot be ticked",
 	      worklist_tick("a.md", "- [ ] a\n", 8, "b", true, &none, &err) < 0 &&
 		      err.status == ERROR_NOT_FOUND);
