@@ -10,7 +10,7 @@
  * crash and, if `resume`, after a pause. Returns 0, or -1 with err set; ERROR_BUSY: a loop that it
  * begins with is still ending; ERROR_EXISTS: its start was interrupted, and it needs another id.
  */
-int batch_loop_start(const struct batch_state *state, const char *folder, size_t task, bool resume,
+int batch_loop_start(const struct batch_state *state, const char *folder, size_t index, bool resume,
 		     struct error *err);
 
 #endif
