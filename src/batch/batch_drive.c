@@ -99,6 +99,19 @@ static int note_held(struct drive *drive, size_t task, const char *reason, struc
 		       : append_task(drive, BATCH_EVENT_held, task, reason, err);
 }
 
+/* A person answers a blocked agent by the id of its loop: there are others. */
+static int note_waiting(struct drive *drive, size_t task, const struct client_loop *loop,
+			struct error *err)
+{
+	AUTO_FREE char *blocked =
+		loop->state.blocked
+			? mem_format("blocked: \"%s\" (to answer: ringfence answer %s TEXT)",
+				     loop->state.blocked, loop->id)
+			: NULL;
+
+	return note_held(drive, task, blocked ? blocked : loop->state.reason, err);
+}
+
 /* Has a loop reached a limit of cost that was low only because that of the batch is near? With more
  * money it can go on. */
 static bool needs_money(const struct batch_task *task, const struct client_loop *loop)
@@ -184,7 +197,7 @@ static int look_at(struct drive *drive, size_t task, struct client_loop *loop, s
 	if (is_unwanted(drive, task) || there != LOOP_STEP_paused)
 		pass_on(drive, task, loop);
 	if (there == LOOP_STEP_paused)
-		return note_held(drive, task, loop->state.reason, err);
+		return note_waiting(drive, task, loop, err);
 	if (step == BATCH_STEP_held && loop->alive)
 		return append_task(drive, BATCH_EVENT_unheld, task, NULL, err);
 	return loop->alive || step == BATCH_STEP_held ? 0 : revive(drive, task, err);
@@ -213,6 +226,14 @@ static int drop_lost(struct drive *drive, size_t task, struct error *err)
 
 static int start_loop(struct drive *drive, size_t task, bool resume, struct error *err);
 
+/* Would the agent of a task that is held only say once more that it is blocked? */
+static bool lacks_answer(const struct drive *drive, size_t task)
+{
+	const struct loop_state *state = &drive->watch.loops[task].loop.state;
+
+	return state->step == LOOP_STEP_paused && state->blocked && !loop_state_unread(state);
+}
+
 /* Continues the loop of a task that is held, because a person wants it. It may cost what is there
  * now. */
 static int unhold(struct drive *drive, size_t task, struct error *err)
@@ -222,7 +243,7 @@ static int unhold(struct drive *drive, size_t task, struct error *err)
 
 	if (!at->wanted || drive->state.wish != BATCH_WISH_NONE || is_unwanted(drive, task))
 		return 0;
-	if (grant_nusd < 0)
+	if (grant_nusd < 0 || lacks_answer(drive, task))
 		return append_task(drive, BATCH_EVENT_held, task, at->reason, err);
 	return append(drive, BATCH_EVENT_unheld,
 		      json_pack("{s:s, s:I}", "task", at->id, "grant_nusd", (json_int_t)grant_nusd),

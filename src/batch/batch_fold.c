@@ -107,8 +107,19 @@ static uint32_t clamp(json_int_t value, uint32_t most)
 	return value < 1 ? 1 : value > most ? most : (uint32_t)value;
 }
 
+/* Changes the limit of each task that has none of its own. */
+static void set_task_limit(struct batch_state *state, int64_t nusd)
+{
+	for (size_t i = 0; i < state->count; i++)
+		if (!json_object_get(state->tasks[i].item, "limit_nusd"))
+			state->tasks[i].most_nusd = nusd;
+	state->task_nusd = nusd;
+}
+
 static void read_limits(struct batch_state *state, const json_t *from)
 {
+	if (json_object_get(from, "task_cost_nusd"))
+		set_task_limit(state, jsonget_number(from, "task_cost_nusd"));
 	if (json_object_get(from, "jobs"))
 		state->jobs = clamp(jsonget_number(from, "jobs"), BATCH_JOBS_MAX);
 	if (json_object_get(from, "rounds"))
@@ -133,7 +144,6 @@ static int fold_created(struct batch_state *state, const json_t *data, struct er
 		return error_with(err, ERROR_INVALID, "the batch has no project or no tasks");
 	state->jobs = state->rounds = 1;
 	state->compare = jsonget_flag(state->config, "compare");
-	read_limits(state, state->config);
 	state->tasks = mem_zero(json_array_size(tasks) * sizeof *state->tasks);
 	json_array_foreach(tasks, index, item)
 	{
@@ -141,6 +151,7 @@ static int fold_created(struct batch_state *state, const json_t *data, struct er
 			return -1;
 		state->tasks[index].first = first_of(state, item, index);
 	}
+	read_limits(state, state->config);
 	for (size_t i = 0; i < state->count; i++)
 		if (read_dependencies(state, &state->tasks[i], err) < 0)
 			return -1;

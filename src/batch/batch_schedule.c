@@ -195,6 +195,16 @@ static bool lose(const struct batch_state *state, struct batch_action *ret_actio
 	return false;
 }
 
+static void say_failed(size_t failed, size_t cut_off, char *reason, size_t size)
+{
+	if (cut_off)
+		snprintf(reason, size, "%zu task%s failed, and %zu depend%s on %s", failed,
+			 plural(failed), cut_off, cut_off == 1 ? "s" : "",
+			 failed == 1 ? "it" : "them");
+	else
+		snprintf(reason, size, "%zu task%s failed", failed, plural(failed));
+}
+
 /* Nothing runs and nothing can begin. */
 static void stop(const struct batch_state *state, const struct batch_sums *sums,
 		 struct batch_action *ret_action)
@@ -224,9 +234,7 @@ static void stop(const struct batch_state *state, const struct batch_sums *sums,
 		ret_action->kind = BATCH_ACTION_FINISH;
 		ret_action->status = failed ? "failed" : "completed";
 		if (failed)
-			snprintf(reason, size, "%zu task%s failed, and %zu depend%s on %s", failed,
-				 plural(failed), sums->cut_off, sums->cut_off == 1 ? "s" : "",
-				 failed == 1 ? "it" : "them");
+			say_failed(failed, sums->cut_off, reason, size);
 	}
 }
 

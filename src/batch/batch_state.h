@@ -42,6 +42,7 @@ struct batch_state {
 	uint32_t jobs;           /* loops at once */
 	uint32_t rounds;         /* loops of a task until it has landed */
 	int64_t most_nusd;       /* what all loops may cost; 0: unlimited */
+	int64_t task_nusd;       /* the same for the loops of a task that has no limit of its own */
 	bool compare;            /* a person picks among the candidates of a task */
 	struct batch_task *tasks;
 	size_t count;

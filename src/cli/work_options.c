@@ -34,26 +34,30 @@ static int add_limit(const char *name, const char *text, uint64_t most, json_t *
 	return json_object_set_new(config, name, json_integer((json_int_t)number));
 }
 
-int work_options_add_limits(const struct work_options *opts, json_t *config, struct error *err)
+/* Adds what a task may cost; 0: unlimited. */
+static int add_task_cost(const char *text, json_t *config, struct error *err)
 {
-	return add_limit("jobs", opts->jobs, BATCH_JOBS_MAX, config, err) < 0
-		       ? -1
-		       : add_limit("rounds", opts->rounds, BATCH_ROUNDS_MAX, config, err);
-}
-
-int work_options_task_cost(const struct work_options *opts, int64_t *ret_nusd, struct error *err)
-{
-	const char *text = opts->task_cost ? opts->task_cost : WORK_OPTIONS_TASK_COST;
 	uint64_t thousandths = 0;
 
+	if (!text)
+		return 0;
 	if (strcmp(text, "none") != 0 && text_thousandths(text, &thousandths) < 0)
 		return error_with(
 			err, ERROR_INVALID,
 			"--task-cost must be an amount in US$, such as 2.50, or none, not "
 			"'%.100s'",
 			text);
-	*ret_nusd = (int64_t)thousandths * NUSD_PER_THOUSANDTH;
+	json_object_set_new(config, "task_cost_nusd",
+			    json_integer((json_int_t)thousandths * NUSD_PER_THOUSANDTH));
 	return 0;
+}
+
+int work_options_add_limits(const struct work_options *opts, json_t *config, struct error *err)
+{
+	return add_limit("jobs", opts->jobs, BATCH_JOBS_MAX, config, err) < 0 ||
+			       add_limit("rounds", opts->rounds, BATCH_ROUNDS_MAX, config, err) < 0
+		       ? -1
+		       : add_task_cost(opts->task_cost, config, err);
 }
 
 static int add_candidates(const char *text, struct list *racers, struct error *err)

@@ -25,9 +25,6 @@ struct work_options {
 /* Adds the limits that are named to the configuration of a batch. Returns 0, or -1 with err set. */
 int work_options_add_limits(const struct work_options *opts, json_t *config, struct error *err);
 
-/* Reads what a task may cost; 0: unlimited. Returns 0, or -1 with err set. */
-int work_options_task_cost(const struct work_options *opts, int64_t *ret_nusd, struct error *err);
-
 /* Reads the agent of each candidate of a task; "" is that of the task. Empty without a race.
  * Returns 0, or -1 with err set. */
 int work_options_racers(const struct work_options *opts, struct list *ret_racers,

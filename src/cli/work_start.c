@@ -36,7 +36,6 @@ struct maker {
 	json_t *config;
 	struct list keys;   /* agent and model of each template after the first */
 	struct list racers; /* the agent of each candidate of a task; empty: that of the task */
-	int64_t most_nusd;  /* what a task may cost that does not say it */
 };
 
 /* Makes the template for an agent other than that of the settings. */
@@ -100,8 +99,6 @@ static int add_task(struct maker *maker, const struct worklist_item *item, size_
 		json_object_set_new(json, "id", json_string(id));
 	}
 	json_object_set_new(json, "template", json_integer(number));
-	if (!json_object_get(json, "limit_nusd"))
-		json_object_set_new(json, "limit_nusd", json_integer(maker->most_nusd));
 	json_array_append_new(json_object_get(maker->config, "tasks"), json);
 	return 0;
 }
@@ -141,7 +138,8 @@ static int add_tasks(struct maker *maker, struct error *err)
 static int make_config(struct maker *maker, const struct work_template *template, struct error *err)
 {
 	static const struct work_options defaults = { .jobs = WORK_OPTIONS_JOBS,
-						      .rounds = WORK_OPTIONS_ROUNDS };
+						      .rounds = WORK_OPTIONS_ROUNDS,
+						      .task_cost = WORK_OPTIONS_TASK_COST };
 	const struct work_options *opts = &template->opts;
 	const struct draft_request *draft = &template->request.start.draft;
 
@@ -242,7 +240,6 @@ static int plan_and_begin(struct maker *maker, struct work_template *template)
 
 	notice_all(&maker->work->list->notes);
 	if (refuse_finished(maker->work->list, &err) < 0 ||
-	    work_options_task_cost(opts, &maker->most_nusd, &err) < 0 ||
 	    work_options_racers(opts, &maker->racers, &err) < 0)
 		return cli_fail(&err);
 	if (work_template_plan(template, maker->work->paths, &err) < 0)

@@ -259,6 +259,19 @@ def test_all_tasks_together_never_get_more_than_the_limit(t):
     equal(set(batch.steps().values()), {"landed"}, "steps")
 
 
+def test_a_task_whose_money_is_spent_gets_more_before_it_is_tried_again(t):
+    batch = begin(t, task("T1", "echo 1 >f1"))
+    result = batch.run("--task-cost", "1", "--agent-format", "events", agent=PAID, code=1)
+    contains(result.out, "1 task failed", "the end")
+    refused = batch.work("--retry", "T1")
+    equal(refused.code, 125, "exit status without money", refused)
+    contains(refused.err, "--task-cost", "the next step")
+    equal(batch.work("--resume", "--task-cost", "9").code, 1, "exit status of resume")
+    again = batch.work("--retry", "T1")
+    equal(again.code, 0, "exit status with money", again)
+    batch.ended("completed")
+
+
 # ---- a person ----
 
 HANG = "touch begun; while test ! -e {switch}; do sleep 0.05; done; echo done >done"
@@ -511,6 +524,9 @@ else echo '<blocked>say the word</blocked>'; fi"""
     contains(result.out, "say the word", "what the agent needs")
     equal(batch.steps(), {"T1": "held", "T2": "landed"}, "steps")
     loop = batch.tasks()["T1"]["loop"]
+    contains(result.out, f"ringfence answer {loop} TEXT", "the next step")
+    equal(batch.work("--resume").code, 3, "exit status of resume without an answer")
+    equal(len(json.loads(batch.loop.ringfence("history", loop, "--json").out)["iterations"]), 1, "times that the agent was asked")
     answered = batch.loop.ringfence("answer", loop, "The word is hello")
     equal(answered.code, 0, "exit status of answer", answered)
     again = batch.work("--resume")

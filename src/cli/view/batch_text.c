@@ -136,7 +136,8 @@ static void print_task(const struct batch_task *task, bool cut_off)
 		add_facts(&facts, task);
 	line(step_color(task, cut_off), INDENT, "  %-9s %s: %s%s", step_text(task, cut_off),
 	     task->id, title, buffer_text(&facts));
-	if (task->reason && *task->reason && task->step != BATCH_STEP_landed)
+	if (task->reason && *task->reason &&
+	    (task->step == BATCH_STEP_failed || task->step == BATCH_STEP_held))
 		line(COLOR_PLAIN, 3 * INDENT, "            %s", task->reason);
 }
 
@@ -145,10 +146,9 @@ static void print_next_of(const struct batch_client *batch, size_t index)
 {
 	const struct batch_task *task = &batch->state.tasks[index];
 
-	if (task->step == BATCH_STEP_held)
-		line(COLOR_PLAIN, INDENT,
-		     "  '%s' needs you (see: ringfence status; ringfence logs %s)", task->id,
-		     task->loop);
+	if (task->step == BATCH_STEP_held || task->step == BATCH_STEP_failed)
+		line(COLOR_PLAIN, INDENT, "  '%s' %s (see: ringfence history %s, ringfence logs)",
+		     task->id, task->step == BATCH_STEP_held ? "needs you" : "failed", task->loop);
 	if (batch_race_waits(&batch->state, index))
 		line(COLOR_PLAIN, INDENT,
 		     "  candidate '%s': ringfence diff --stat --loop %s; to pick it: ringfence "
@@ -190,9 +190,12 @@ void batch_text_print(const struct batch_client *batch)
 
 	AUTO_FREE bool *cut_off = batch_sums_cut_off(state);
 	bool why = state->reason && *state->reason;
+	const char *wish = state->wish == BATCH_WISH_PAUSE   ? ", will pause"
+			   : state->wish == BATCH_WISH_ABORT ? ", being aborted"
+							     : "";
 
 	batch_sums_count(state, &sums);
-	line(COLOR_BOLD, 0, "batch %s: %s%s%s", batch->id, batch_client_status(batch),
+	line(COLOR_BOLD, 0, "batch %s: %s%s%s%s", batch->id, batch_client_status(batch), wish,
 	     why ? ": " : "", why ? state->reason : "");
 	for (size_t i = 0; i < state->count; i++)
 		print_task(&state->tasks[i], cut_off[i]);
@@ -220,16 +223,29 @@ static char *text_of_begun(const struct batch_task *task, const json_t *data)
 	const char *loop = jsonget_text(data, "loop");
 
 	return jsonget_string(data, "merges")
-		       ? mem_format("%s: merged into what is done, to be checked there (loop %s)",
-				    task->id, loop)
+		       ? mem_format("%s: checked together with what is done (loop %s)", task->id,
+				    loop)
 		       : mem_format("%s: begun: %s (loop %s)", task->id, title, loop);
+}
+
+static char *text_of_ended(const struct batch_task *task, const json_t *data)
+{
+	const char *status = jsonget_text(data, "status");
+	json_int_t iterations = jsonget_number(data, "iterations");
+	double usd = (double)jsonget_number(data, "spent_nusd") / 1e9;
+
+	if (strcmp(status, "completed") != 0)
+		return mem_format("%s: %s: %s", task->id,
+				  strcmp(status, "aborted") == 0 ? "aborted" : "failed",
+				  jsonget_text(data, "reason"));
+	return iterations ? mem_format("%s: verified after %lld iteration%s, US$ %.2f", task->id,
+				       (long long)iterations, iterations == 1 ? "" : "s", usd)
+			  : mem_format("%s: verified", task->id);
 }
 
 static char *text_of_task(enum batch_event kind, const struct batch_task *task, const json_t *data)
 {
 	const char *reason = jsonget_text(data, "reason");
-	bool completed = strcmp(jsonget_text(data, "status"), "completed") == 0;
-	double usd = (double)jsonget_number(data, "spent_nusd") / 1e9;
 
 	switch (kind) {
 	case BATCH_EVENT_begun:
@@ -239,12 +255,7 @@ static char *text_of_task(enum batch_event kind, const struct batch_task *task, 
 	case BATCH_EVENT_unheld:
 		return mem_format("%s: continues", task->id);
 	case BATCH_EVENT_ended:
-		return completed
-			       ? mem_format("%s: verified after %lld iteration%s, US$ %.2f",
-					    task->id, (long long)jsonget_number(data, "iterations"),
-					    jsonget_number(data, "iterations") == 1 ? "" : "s", usd)
-			       : mem_format("%s: failed (%s): %s", task->id,
-					    jsonget_text(data, "status"), reason);
+		return text_of_ended(task, data);
 	case BATCH_EVENT_landed:
 		return mem_format("%s: done", task->id);
 	case BATCH_EVENT_refused:
