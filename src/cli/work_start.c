@@ -8,6 +8,7 @@
 #include "cli/view/batch_follow.h"
 #include "cli/view/notice.h"
 #include "cli/view/preflight_text.h"
+#include "ops/op_draft_applied.h"
 #include "preflight/preflight_loop.h"
 #include "util/mem.h"
 
@@ -163,12 +164,18 @@ static int make_config(struct maker *maker, const struct work_template *template
 static void announce(const struct work_template *template, const struct worklist *list,
 		     const char *id)
 {
+	const struct work_options *opts = &template->opts;
 	size_t open = 0;
 
 	for (size_t i = 0; i < list->count; i++)
 		open += !list->items[i].done;
 	printf("batch %s: %zu task%s\n", id, open, open == 1 ? "" : "s");
 	announce_loop(&template->request, &template->start.plan);
+	printf("  tasks     %s at once; US$ %s each, and all together US$ %g (--jobs, --task-cost, "
+	       "--max-cost)\n",
+	       opts->jobs ? opts->jobs : WORK_OPTIONS_JOBS,
+	       opts->task_cost ? opts->task_cost : WORK_OPTIONS_TASK_COST,
+	       (double)effective_loop_number(&opts->effective.config, SETTING_MAX_COST) / 1e9);
 }
 
 static void examine(const struct work_template *template)
@@ -212,14 +219,66 @@ static int begin(const struct maker *maker, const struct work_template *template
 
 /* ---- refusals ---- */
 
-static int refuse_finished(const struct worklist *list, struct error *err)
+static bool is_finished(const struct worklist *list)
 {
 	for (size_t i = 0; i < list->count; i++)
 		if (!list->items[i].done)
-			return 0;
-	return error_with(err, ERROR_INVALID,
-			  list->count ? "every task of the list is done"
-				      : "the list has no tasks (see: ringfence work --list FILE)");
+			return false;
+	return list->count;
+}
+
+bool work_start_is_applied(const char *state, const struct batch_client *batch)
+{
+	struct client_loop loop = { 0 };
+	struct error none;
+	bool applied = batch->state.tip &&
+		       client_find(state, batch->state.tip, NULL, &loop, &none) == 0 &&
+		       op_draft_applied_loop(state, &loop) != OP_DRAFT_APPLIED_NOT;
+
+	client_loop_release(&loop);
+	return applied;
+}
+
+/* Counts the open tasks that a batch has done. */
+static size_t count_done(const struct worklist *list, const struct batch_state *state)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < state->count; i++) {
+		const struct batch_task *task = &state->tasks[i];
+		const char *race = json_string_value(json_object_get(task->item, "race"));
+		const struct worklist_item *item = worklist_model_find(list,
+								       race ? race : task->id);
+
+		count += task->step == BATCH_STEP_landed && item && !item->done;
+	}
+	return count;
+}
+
+/* Tasks that are done, and whose result waits to be applied, would be done and paid for twice. */
+static int refuse_done(const struct maker *maker, const struct work_options *opts,
+		       struct error *err)
+{
+	const struct fence_place *place = &opts->effective.place;
+	struct batch_client batch;
+	struct error none;
+	size_t count;
+
+	if (opts->again || batch_client_find(place->state, NULL, place->project, &batch, &none) < 0)
+		return 0;
+	count = batch.damaged || !batch.state.finished
+			? 0
+			: count_done(maker->work->list, &batch.state);
+	if (count && work_start_is_applied(place->state, &batch))
+		count = 0;
+	if (count)
+		error_with(err, ERROR_REFUSED,
+			   "%zu task%s of the list %s done in batch %s, which is not applied (to "
+			   "take that over: ringfence work --apply; to run %s once more: --again)",
+			   count, count == 1 ? "" : "s", count == 1 ? "is" : "are", batch.id,
+			   count == 1 ? "it" : "them");
+	batch_client_release(&batch);
+	return count ? -1 : 0;
 }
 
 static void notice_plan(const struct work_template *template)
@@ -239,13 +298,19 @@ static int plan_and_begin(struct maker *maker, struct work_template *template)
 	struct error err;
 
 	notice_all(&maker->work->list->notes);
-	if (refuse_finished(maker->work->list, &err) < 0 ||
-	    work_options_racers(opts, &maker->racers, &err) < 0)
+	if (is_finished(maker->work->list)) {
+		puts("every task of the list is done");
+		return cli_flush();
+	}
+	if (!maker->work->list->count)
+		return cli_fail(&(struct error){
+			.text = "the list has no tasks (see: ringfence work --list FILE)" });
+	if (work_options_racers(opts, &maker->racers, &err) < 0)
 		return cli_fail(&err);
 	if (work_template_plan(template, maker->work->paths, &err) < 0)
 		return cli_fail_config(&opts->effective.config, &err);
 	notice_plan(template);
-	if (make_config(maker, template, &err) < 0)
+	if (refuse_done(maker, opts, &err) < 0 || make_config(maker, template, &err) < 0)
 		return cli_fail(&err);
 	return begin(maker, template, &err);
 }

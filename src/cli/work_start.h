@@ -2,6 +2,7 @@
 #ifndef CLI_WORK_START_H
 #define CLI_WORK_START_H
 
+#include "batch/batch_client.h"
 #include "cli/cli.h"
 #include "cli/work_template.h"
 #include "worklist/worklist.h"
@@ -15,6 +16,9 @@ struct work_start {
 
 /* Returns a copy of the arguments, which cli_parse() may rearrange. The caller frees the array. */
 char **work_start_copy(char *const *argv);
+
+/* Is the result of a batch in the project? */
+bool work_start_is_applied(const char *state, const struct batch_client *batch);
 
 /* Plans the batch with this template, whose options are parsed, starts it, and follows it to its
  * end or lets it go on in the background. Returns the exit status (loops.h). */

@@ -1,6 +1,7 @@
 /* Removing loops and drafts: see op_clean.h. */
 #include "ops/op_clean.h"
 
+#include "batch/batch_client.h"
 #include "ops/op_draft.h"
 #include "ops/op_draft_applied.h"
 #include "ops/op_start_draft.h"
@@ -16,6 +17,7 @@
 struct candidates {
 	struct client_loops loops;
 	struct draft_records drafts;
+	struct batch_clients batches;
 };
 
 char *op_clean_count(size_t loops, size_t drafts)
@@ -36,11 +38,41 @@ static bool is_selected_draft(const struct op_clean_request *request,
 	       !draft_record_is_busy(draft);
 }
 
-static bool is_selected(const struct op_clean_request *request, const struct client_loop *loop)
+static bool is_selected_batch(const struct op_clean_request *request,
+			      const struct batch_client *batch)
+{
+	const struct batch_state *state = &batch->state;
+
+	return !request->loop && state->finished && !batch->alive &&
+	       (!request->project || !strcmp(state->project, request->project)) &&
+	       request->now_ms - state->created_ms >= request->older_ms;
+}
+
+static bool same(const char *a, const char *b)
+{
+	return a && strcmp(a, b) == 0;
+}
+
+/* Does a batch that has not ended need this loop? */
+static bool is_needed(const struct batch_clients *batches, const char *loop)
+{
+	for (size_t i = 0; i < batches->count; i++) {
+		const struct batch_state *state = &batches->items[i].state;
+
+		for (size_t k = 0; !state->finished && k < state->count; k++)
+			if (same(state->tip, loop) || same(state->tasks[k].loop, loop) ||
+			    same(state->tasks[k].merged, loop))
+				return true;
+	}
+	return false;
+}
+
+static bool is_selected(const struct op_clean_request *request, const struct candidates *all,
+			const struct client_loop *loop)
 {
 	if (request->loop)
 		return strcmp(loop->id, request->loop) == 0;
-	return !loop->alive && !loop->damaged &&
+	return !is_needed(&all->batches, loop->id) && !loop->alive && !loop->damaged &&
 	       (!request->project || client_is_of(loop, request->project)) &&
 	       request->now_ms - loop->state.created_ms >= request->older_ms;
 }
@@ -54,16 +86,17 @@ static bool is_unapplied(const struct op_clean_request *request, const struct cl
 }
 
 /* Returns how many of the loops have a draft that was not applied. */
-static size_t add_loops(const struct op_clean_request *request, const struct client_loops *loops,
+static size_t add_loops(const struct op_clean_request *request, const struct candidates *all,
 			struct op_question *question)
 {
+	const struct client_loops *loops = &all->loops;
 	size_t unapplied = 0;
 
 	for (size_t i = 0; i < loops->count; i++) {
 		const struct client_loop *loop = &loops->items[i];
 		bool lost;
 
-		if (!is_selected(request, loop))
+		if (!is_selected(request, all, loop))
 			continue;
 		lost = !request->answer.to_all && is_unapplied(request, loop);
 
@@ -97,11 +130,25 @@ static void add_drafts(const struct op_clean_request *request, const struct draf
 	}
 }
 
+static void add_batches(const struct op_clean_request *request, const struct batch_clients *batches,
+			struct op_question *question)
+{
+	for (size_t i = 0; i < batches->count; i++) {
+		const struct batch_client *batch = &batches->items[i];
+		const struct op_item item = { .name = batch->id,
+					      .value = (char *)"work list that was run",
+					      .where = (char *)batch->state.project };
+
+		if (is_selected_batch(request, batch))
+			op_question_add(question, &item);
+	}
+}
+
 static void make_question(const struct op_clean_request *request, const struct candidates *all,
 			  struct op_question *question)
 {
 	AUTO_FREE char *what = NULL;
-	size_t unapplied = add_loops(request, &all->loops, question);
+	size_t unapplied = add_loops(request, all, question);
 	AUTO_FREE char *lost = unapplied ? mem_format(", and %zu result%s not applied", unapplied,
 						      unapplied == 1 ? " that was" : "s that were")
 					 : mem_dup("");
@@ -109,6 +156,7 @@ static void make_question(const struct op_clean_request *request, const struct c
 
 	add_drafts(request, &all->drafts, question);
 	what = op_clean_count(loops, question->count - loops);
+	add_batches(request, &all->batches, question);
 	op_question_set(question, OP_QUESTION_REMOVE,
 			mem_format("Remove %s with logs and checkpoints%s?", what, lost));
 }
@@ -179,6 +227,16 @@ static enum op_status clean_draft(const struct op_clean_request *request,
 	return status;
 }
 
+static enum op_status clean_batch(const struct batch_client *batch, struct op_clean_result *result,
+				  struct error *err)
+{
+	if (client_remove_folder(batch->folder, &result->freed_bytes, err) < 0)
+		return OP_FAILED;
+	list_add(&result->removed, batch->id);
+	result->batches++;
+	return OP_DONE;
+}
+
 static enum op_status clean_all(const struct op_clean_request *request,
 				const struct candidates *all, struct op_clean_result *result,
 				struct error *err)
@@ -188,11 +246,14 @@ static enum op_status clean_all(const struct op_clean_request *request,
 	enum op_status status = OP_DONE;
 
 	for (size_t i = 0; i < loops->count && status == OP_DONE; i++)
-		if (is_selected(request, &loops->items[i]))
+		if (is_selected(request, all, &loops->items[i]))
 			status = clean_one(request, &loops->items[i], result, err);
 	for (size_t i = 0; i < drafts->count && status == OP_DONE; i++)
 		if (is_selected_draft(request, &drafts->items[i]))
 			status = clean_draft(request, &drafts->items[i], result, err);
+	for (size_t i = 0; i < all->batches.count && status == OP_DONE; i++)
+		if (is_selected_batch(request, &all->batches.items[i]))
+			status = clean_batch(&all->batches.items[i], result, err);
 	return status;
 }
 
@@ -249,8 +310,10 @@ enum op_status op_clean(const struct op_clean_request *request, struct op_clean_
 	op_start_draft_sweep(request->state);
 	if (list_loops(request, &all.loops, err) < 0)
 		return request->loop ? fail_to_find(request, err) : op_status_of(err);
-	if (draft_record_list(request->state, &all.drafts, err) == 0)
+	if (draft_record_list(request->state, &all.drafts, err) == 0 &&
+	    batch_client_list(request->state, &all.batches, err) == 0)
 		status = clean(request, &all, ret_result, err);
+	batch_clients_release(&all.batches);
 	draft_records_release(&all.drafts);
 	client_loops_release(&all.loops);
 	return status;

@@ -1,4 +1,5 @@
-/* Removes stopped loops with their logs, checkpoints and work trees, and old drafts. */
+/* Removes stopped loops with their logs, checkpoints and work trees, old drafts, and old batches. A
+ * loop that a batch still needs is not selected by its age. */
 #ifndef OPS_OP_CLEAN_H
 #define OPS_OP_CLEAN_H
 
@@ -21,7 +22,7 @@ struct op_clean_request {
 struct op_clean_result {
 	struct op_question question; /* the selected loops and drafts */
 	struct list removed;         /* ids */
-	size_t drafts;               /* how many of them are drafts */
+	size_t drafts, batches;      /* how many of them are drafts, and work lists that were run */
 	struct list kept_branches;   /* ids of loops whose branch was kept */
 	uint64_t freed_bytes;
 };

@@ -159,6 +159,15 @@ static const struct worklist_item *resolve(const struct worklist *list,
 	return worklist_model_find(list, reference);
 }
 
+/* Is this a number or an id such as T1, and no word of a sentence? */
+static bool is_reference(const char *text)
+{
+	size_t letters = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_");
+	size_t digits = strspn(text + letters, "0123456789.");
+
+	return *text == '#' || (letters && digits && !text[letters + digits]);
+}
+
 static int resolve_all(struct worklist *list, struct worklist_item *item, struct error *err)
 {
 	bool prose = is_prose(list->formats[item->file]);
@@ -177,7 +186,8 @@ static int resolve_all(struct worklist *list, struct worklist_item *item, struct
 				err, ERROR_INVALID,
 				"%s:%zu: '%s' depends on '%.200s', which is not in the list", file,
 				item->line, item->id, reference);
-		} else if (!found && *reference == '#' && list->notes.count < WORKLIST_NOTES_MAX) {
+		} else if (!found && is_reference(reference) &&
+			   list->notes.count < WORKLIST_NOTES_MAX) {
 			list_printf(
 				&list->notes,
 				"%s:%zu: '%s' depends on %.200s, which is not in the list: ignored",

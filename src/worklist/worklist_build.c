@@ -104,6 +104,10 @@ void worklist_build_id(struct worklist_build *build, struct worklist_item *item,
 		free(item->id);
 		item->id = mem_format("%.200s-%zu", wanted, i);
 	}
+	if (given && *given && strcmp(item->id, given) != 0)
+		worklist_build_note(build, item->line,
+				    "another task is called '%.200s': this one is '%s'", given,
+				    item->id);
 }
 
 void worklist_build_mark(struct worklist_item *item, const struct worklist_mark *mark)

@@ -194,10 +194,15 @@ static void add_mark(struct worklist_build *build, struct worklist_item *item,
 static int begin_item(struct place *place, const struct line *line)
 {
 	struct worklist_build *build = place->build;
-	struct worklist_item *item = worklist_build_item(build, line->number);
 	const char *text = line->mark + 2;
+	struct worklist_item *item;
 	AUTO_FREE char *id = NULL;
 
+	if (text + strspn(text, " \t") >= line->text + line->size) {
+		worklist_build_note(build, line->number, "a box without text: left out");
+		return 0;
+	}
+	item = worklist_build_item(build, line->number);
 	if (!item)
 		return -1;
 	worklist_build_title(item, text, line->size - (size_t)(text - line->text));

@@ -43,7 +43,6 @@ def test_a_list_is_shown_as_it_is_read_with_what_was_left_out(t):
 
 @cases(("TASKS.md", "- [ ] a (depends on T9)\n- [ ] T9: b (depends on #1)\n", "the dependencies form a circle"),
        ("TASKS.md", "nothing\n", "the list has no tasks"),
-       ("TASKS.md", "- [x] a\n", "every task of the list is done"),
        ("x.json", "{", "invalid JSON"),
        ("x.yml", "- title: a\n  depends: b\n", "which is not in the list"),
        ("gone.md", None, "read the list 'gone.md'"))
@@ -143,6 +142,32 @@ def test_a_task_that_fails_ends_only_those_that_depend_on_it_and_can_be_tried_ag
     batch.apply()
     equal(batch.read("three"), "one\n", "the last file")
     equal(batch.read("four"), "four\n", "what was done before")
+
+
+def test_a_list_that_is_done_is_no_failure_and_tasks_that_wait_to_be_applied_are_not_done_twice(t):
+    batch = begin(t, task("T1", "echo x >>one"))
+    batch.run()
+    refused = batch.run(code=125)
+    contains(refused.err, "1 task of the list is done in batch", "the reason")
+    batch.run("--again")
+    batch.apply()
+    contains(batch.work("--show").out, "the result is applied", "the batch")
+    equal(batch.read("one"), "x\n", "the result")
+    contains(batch.run().out, "every task of the list is done", "a list that is done")
+
+
+def test_old_batches_are_removed_with_their_loops_but_not_while_a_task_waits(t):
+    agent = "cat >/dev/null; echo '<blocked>wait</blocked>'"
+    batch = begin(t, task("T1", "echo one >one"))
+    batch.run(agent=agent, code=3)
+    loop = batch.tasks()["T1"]["loop"]
+    cleaned = batch.loop.ringfence("clean", "--older", "1s", "--yes")
+    equal(cleaned.code, 0, "exit status of clean", cleaned)
+    expect(os.path.exists(os.path.join(t.state, "loops", loop)), "the loop that waits is there")
+    equal(batch.work("--abort").code, 0, "exit status of abort")
+    ident = batch.show()["id"]
+    until("the batch is older than a second", lambda: ident in batch.loop.ringfence("clean", "--older", "1s", "--yes", "--json").out)
+    equal((os.listdir(os.path.join(t.state, "batches")), os.path.exists(os.path.join(t.state, "loops", loop))), ([".claim"], False), "what is left")
 
 
 def test_a_project_without_git_works_as_well(t):

@@ -57,8 +57,9 @@ static json_t *list_json(const struct list *list)
 static int print_result(const struct loops_options *opts, const struct op_clean_result *result)
 {
 	AUTO_FREE char *size = text_size(result->freed_bytes);
-	AUTO_FREE char *what = op_clean_count(result->removed.count - result->drafts,
-					      result->drafts);
+	AUTO_FREE char *what =
+		op_clean_count(result->removed.count - result->drafts - result->batches,
+			       result->drafts);
 
 	if (opts->json)
 		loops_print(json_pack("{s:o, s:I}", "removed", list_json(&result->removed),

@@ -39,6 +39,9 @@ static const struct cli_option options[] = {
 	OPTION_FLAG("compare",
 		    "with --candidates or --agents: let all of them end; you pick one (--pick)",
 		    struct work_options, compare),
+	OPTION_FLAG("again",
+		    "also run tasks that an earlier batch has done, whose result is not applied",
+		    struct work_options, again),
 	OPTION_FLAG("detach", "continue in the background; the last line printed is the id",
 		    struct work_options, detach),
 	OPTION_FLAG("show", "show a batch: its tasks, and what to do next", struct work_options,
@@ -46,8 +49,8 @@ static const struct cli_option options[] = {
 	OPTION_FLAG("pause", "pause a batch when the iterations under way end", struct work_options,
 		    pause),
 	OPTION_FLAG("resume",
-		    "continue a batch, and the tasks that need you; with --max-cost, --jobs or "
-		    "--rounds: with new limits",
+		    "continue a batch, and the tasks that need you; with --max-cost, --task-cost, "
+		    "--jobs or --rounds: with new limits; a running batch is followed",
 		    struct work_options, resume),
 	OPTION_FLAG("abort", "end a batch and all its loops", struct work_options, abort),
 	OPTION_TEXT("retry", "TASK", "try a failed task of a batch again", struct work_options,
@@ -144,7 +147,7 @@ static int show(const struct work_options *opts, struct batch_client *batch)
 		loops_print(
 			batch_report_json(batch->id, batch_client_status(batch), &batch->state));
 	else
-		batch_text_print(batch);
+		batch_text_print(batch, work_start_is_applied(opts->effective.place.state, batch));
 	return cli_flush();
 }
 
@@ -195,7 +198,9 @@ static int resume(const struct work_options *opts, struct batch_client *batch, s
 	if (cost->layer == CONFIG_FLAG)
 		json_object_set_new(changes, "max_cost_nusd",
 				    json_integer((json_int_t)cost->number));
-	if (result == 0)
+	/* A batch that is running is only followed. */
+	if (result == 0 &&
+	    (strcmp(batch_client_status(batch), "running") != 0 || json_object_size(changes)))
 		result = batch_client_resume(batch, changes, err);
 	json_decref(changes);
 	if (result < 0)
@@ -214,7 +219,10 @@ static int ask(const struct work_options *opts, struct batch_client *batch, cons
 		return batch_follow(batch, batch->state.last_seq, opts->json) == LOOPS_ABORTED
 			       ? 0
 			       : LOOPS_REFUSED;
-	return show(opts, batch);
+	if (show(opts, batch) != 0 || opts->json || strcmp(wish, "pause") == 0)
+		return cli_flush();
+	puts("it continues in the background (to watch it: ringfence work --resume)");
+	return cli_flush();
 }
 
 static int act(const struct work_options *opts, struct batch_client *batch, struct error *err)

@@ -138,6 +138,16 @@ static void print_result(const struct batch_client *batch, int code)
 	loops_print_line(line);
 }
 
+static void print_detached(const char *id)
+{
+	AUTO_FREE char *text = mem_format(
+		"batch %s continues in the background (to watch it: ringfence work --resume; also: "
+		"--show, --pause, --abort)",
+		id);
+
+	page_print(text, 0);
+}
+
 static int conclude(const struct view *view, bool detached)
 {
 	const struct batch_client *batch = view->batch;
@@ -151,11 +161,9 @@ static int conclude(const struct view *view, bool detached)
 	if (view->json)
 		print_result(batch, code);
 	else if (!detached)
-		batch_text_print(batch);
+		batch_text_print(batch, false);
 	else
-		printf("batch %s continues in the background (ringfence work --show, --pause, "
-		       "--abort)\n",
-		       batch->id);
+		print_detached(batch->id);
 	return code;
 }
 

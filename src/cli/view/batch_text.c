@@ -156,7 +156,7 @@ static void print_next_of(const struct batch_client *batch, size_t index)
 		     task->id, task->loop, task->id, batch->id);
 }
 
-static void print_next(const struct batch_client *batch)
+static void print_next(const struct batch_client *batch, bool applied)
 {
 	const struct batch_state *state = &batch->state;
 	const char *status = batch_client_status(batch);
@@ -171,14 +171,16 @@ static void print_next(const struct batch_client *batch)
 	if (state->finished && failed)
 		line(COLOR_PLAIN, INDENT,
 		     "  to try a failed task again: ringfence work --retry TASK %s", batch->id);
-	if (state->tip)
+	if (state->tip && applied)
+		line(COLOR_PLAIN, INDENT, "  the result is applied");
+	else if (state->tip)
 		line(COLOR_PLAIN, INDENT,
 		     "  to see the changes: ringfence diff 0 --loop %s; to take them over, and "
 		     "tick the list: ringfence work --apply %s",
 		     state->tip, batch->id);
 }
 
-void batch_text_print(const struct batch_client *batch)
+void batch_text_print(const struct batch_client *batch, bool applied)
 {
 	const struct batch_state *state = &batch->state;
 	struct batch_sums sums;
@@ -201,7 +203,7 @@ void batch_text_print(const struct batch_client *batch)
 		print_task(&state->tasks[i], cut_off[i]);
 	line(COLOR_PLAIN, INDENT, "  %zu of %zu task%s done, US$ %.2f", sums.landed, sums.tasks,
 	     sums.tasks == 1 ? "" : "s", (double)sums.spent_nusd / 1e9);
-	print_next(batch);
+	print_next(batch, applied);
 }
 
 void batch_text_print_line(const struct batch_client *batch)

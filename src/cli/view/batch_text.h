@@ -8,8 +8,8 @@
 /* Prints a list as it was read, with what was not understood. */
 void batch_text_print_list(const struct worklist *list);
 
-/* Prints the batch with its tasks, and what to do next. */
-void batch_text_print(const struct batch_client *batch);
+/* Prints the batch with its tasks, and what to do next. applied: its result is in the project. */
+void batch_text_print(const struct batch_client *batch, bool applied);
 
 /* Prints a line about a batch that has not ended. */
 void batch_text_print_line(const struct batch_client *batch);
