@@ -90,10 +90,11 @@ void batch_text_print_list(const struct worklist *list)
 
 static const char *step_text(const struct batch_task *task, bool cut_off)
 {
-	static const char *const texts[] = {
+	static const char *const texts[BATCH_STEP_COUNT] = {
 		[BATCH_STEP_waiting] = "waiting", [BATCH_STEP_running] = "running",
 		[BATCH_STEP_held] = "needs you",  [BATCH_STEP_verified] = "verified",
 		[BATCH_STEP_landed] = "done",     [BATCH_STEP_failed] = "failed",
+		[BATCH_STEP_lost] = "lost",
 	};
 
 	if (task->step == BATCH_STEP_running && task->merged)
