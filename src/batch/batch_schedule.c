@@ -11,12 +11,18 @@
 
 /* ---- money ---- */
 
+/* What is left of the limit of a task, which holds from when it was last tried again. */
+static int64_t own_nusd(const struct batch_task *task)
+{
+	return task->most_nusd - (task->spent_nusd - task->retried_nusd);
+}
+
 /* A task whose own money is spent may still merge, which usually costs nothing. */
 int64_t batch_schedule_grant(const struct batch_state *state, size_t index)
 {
 	const struct batch_task *task = &state->tasks[index];
 	int64_t left = state->most_nusd + task->grant_nusd;
-	int64_t own = task->most_nusd - task->spent_nusd;
+	int64_t own = own_nusd(task);
 
 	for (size_t i = 0; i < state->count; i++)
 		left -= state->tasks[i].spent_nusd + state->tasks[i].grant_nusd;
@@ -31,8 +37,7 @@ int64_t batch_schedule_grant(const struct batch_state *state, size_t index)
 
 bool batch_schedule_is_cut(const struct batch_task *task)
 {
-	return task->grant_nusd &&
-	       (!task->most_nusd || task->grant_nusd < task->most_nusd - task->spent_nusd);
+	return task->grant_nusd && (!task->most_nusd || task->grant_nusd < own_nusd(task));
 }
 
 /* ---- which task ---- */

@@ -244,6 +244,20 @@ def test_all_tasks_together_never_get_more_than_the_limit(t):
     equal(set(batch.steps().values()), {"landed"}, "steps")
 
 
+def test_a_task_that_is_tried_again_has_its_money_again_within_the_limit_of_all(t):
+    """Its agent spends 1.50 in each try, and is done in the second one."""
+    switch = os.path.join(t.outside, "switch")
+    batch = begin(t, task("T1", "true"))
+    agent = PAID.replace("echo '{\"type\":\"final\"", f"test -e {switch} && echo '{{\"type\":\"final\"")
+    batch.run("--max-cost", "10", "--task-cost", "1", "--agent-format", "events", "--read", t.outside, agent=agent + "; true", code=1)
+    with open(switch, "w", encoding="utf-8"):
+        pass
+    equal(batch.work("--retry", "T1").code, 0, "exit status of the retry")
+    batch.ended("completed")
+    equal([data["grant_nusd"] for _, data in batch.events("begun")], [1000000000, 1000000000], "what its loops may spend")
+    equal(batch.show()["spent_nusd"], 3000000000, "what both have spent")
+
+
 # ---- a person ----
 
 HANG = "touch begun; while test ! -e {switch}; do sleep 0.05; done; echo done >done"

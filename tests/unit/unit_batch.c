@@ -212,12 +212,20 @@ static void test_money(void)
 	CHECK("what is not spent is there for others", decide(NULL).grant_nusd == 5);
 	folds("changed", "{\"max_cost_nusd\":0}");
 	CHECK("without a limit, a loop has none", decide(NULL).grant_nusd == 0);
-	create("\"jobs\":1", TASK("a", ",\"limit_nusd\":3"));
+	create("\"jobs\":2,\"rounds\":2", TASK("a", ",\"limit_nusd\":3") "," TASK("b", ""));
 	folds("begun", "{\"task\":\"a\",\"loop\":\"A\",\"grant_nusd\":3}");
-	folds("ended", "{\"task\":\"a\",\"status\":\"limit\",\"spent_nusd\":5}");
-	folds("retried", "{\"task\":\"a\"}");
+	folds("begun", "{\"task\":\"b\",\"loop\":\"B\"}");
+	folds("ended", "{\"task\":\"b\",\"status\":\"completed\"}");
+	folds("landed", "{\"task\":\"b\"}");
+	folds("ended", "{\"task\":\"a\",\"status\":\"completed\",\"spent_nusd\":5}");
 	CHECK("a task whose money is spent gets the least, which is not 'unlimited'",
-	      decide(NULL).grant_nusd == 1);
+	      decides(BATCH_ACTION_MERGE, 0) && decide(NULL).grant_nusd == 1);
+	folds("begun",
+	      "{\"task\":\"a\",\"loop\":\"A2\",\"base\":\"B\",\"merges\":\"A\",\"grant_nusd\":1}");
+	folds("ended", "{\"task\":\"a\",\"status\":\"limit\",\"spent_nusd\":1}");
+	folds("retried", "{\"task\":\"a\"}");
+	CHECK("when it is tried again, it has its limit again",
+	      decides(BATCH_ACTION_BEGIN, 0) && decide(NULL).grant_nusd == 3);
 }
 
 static void test_race(void)
