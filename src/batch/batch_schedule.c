@@ -100,6 +100,26 @@ static const struct batch_task *next_task(const struct batch_state *state)
 	return best;
 }
 
+static bool is_current(const struct batch_state *state, const struct batch_task *task)
+{
+	return strcmp(state->tip ? state->tip : "", task->base ? task->base : "") == 0;
+}
+
+/*
+ * Does a result land before another one? First are those that need no merge, or each merge would be
+ * in vain: the next one would begin before it has landed. Then those that were merged most often.
+ */
+static bool is_before(const struct batch_state *state, const struct batch_task *task,
+		      const struct batch_task *other)
+{
+	bool current = is_current(state, task);
+
+	if (current != is_current(state, other))
+		return current;
+	return task->rounds != other->rounds ? task->rounds > other->rounds
+					     : task->ended_ms < other->ended_ms;
+}
+
 static const struct batch_task *first_verified(const struct batch_state *state)
 {
 	const struct batch_task *first = NULL;
@@ -108,7 +128,7 @@ static const struct batch_task *first_verified(const struct batch_state *state)
 		const struct batch_task *task = &state->tasks[i];
 
 		if (task->step == BATCH_STEP_verified && !batch_race_waits(state, i) &&
-		    (!first || task->ended_ms < first->ended_ms))
+		    (!first || is_before(state, task, first)))
 			first = task;
 	}
 	return first;
@@ -116,13 +136,7 @@ static const struct batch_task *first_verified(const struct batch_state *state)
 
 /* ---- decisions ---- */
 
-static bool is_current(const struct batch_state *state, const struct batch_task *task)
-{
-	return strcmp(state->tip ? state->tip : "", task->base ? task->base : "") == 0;
-}
-
-/* Lands the result that was verified first, or merges it into the tip. Returns false if that has to
- * wait. */
+/* Lands the first result, or merges it into the tip. Returns false if that has to wait. */
 static bool land(const struct batch_state *state, const bool *deciding, size_t running,
 		 struct batch_action *ret_action)
 {

@@ -188,6 +188,27 @@ static void test_schedule(void)
 						 strcmp(decide(NULL).status, "aborted") == 0);
 }
 
+static void test_waiting_results(void)
+{
+	CHECK("three tasks begin with the same result, and one lands",
+	      create("\"jobs\":3,\"rounds\":2",
+		     TASK("a", "") "," TASK("b", "") "," TASK("c", "")) &&
+		      folds("begun", "{\"task\":\"a\",\"loop\":\"L1\"}") &&
+		      folds("begun", "{\"task\":\"b\",\"loop\":\"L2\"}") &&
+		      folds("begun", "{\"task\":\"c\",\"loop\":\"L3\"}") &&
+		      folds("ended", "{\"task\":\"a\",\"status\":\"completed\"}") &&
+		      folds("ended", "{\"task\":\"b\",\"status\":\"completed\"}") &&
+		      folds("ended", "{\"task\":\"c\",\"status\":\"completed\"}") &&
+		      folds("landed", "{\"task\":\"a\"}"));
+	CHECK("the one that was verified first is merged", decides(BATCH_ACTION_MERGE, 1));
+	CHECK("and lands before the next one is merged",
+	      folds("begun",
+		    "{\"task\":\"b\",\"loop\":\"L4\",\"base\":\"L1\",\"merges\":\"L2\"}") &&
+		      folds("ended", "{\"task\":\"b\",\"status\":\"completed\"}") &&
+		      decides(BATCH_ACTION_LAND, 1) && folds("landed", "{\"task\":\"b\"}") &&
+		      decides(BATCH_ACTION_MERGE, 2));
+}
+
 static void test_files(void)
 {
 	create("\"jobs\":9",
@@ -404,6 +425,7 @@ int main(void)
 	test_fold();
 	test_report();
 	test_schedule();
+	test_waiting_results();
 	test_files();
 	test_money();
 	test_race();
