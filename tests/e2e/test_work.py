@@ -360,8 +360,7 @@ def test_a_task_that_took_the_id_of_one_that_is_done_is_not_ticked(t):
 
 def test_a_batch_that_was_killed_before_it_was_written_is_not_there(t):
     batch = begin(t, task("T1", "echo one >one"))
-    killed = batch.run(code=137, env=t.env(RINGFENCE_FAULT="1"))
-    lacks(killed.out, "batch", "output")
+    batch.run(code=137, env=t.env(RINGFENCE_FAULT="1"))
     equal(len(os.listdir(os.path.join(t.state, "batches"))), 1, "folders of batches")
     equal(batch.work("--show").code, 125, "exit status of show")
     batch.run()
