@@ -190,6 +190,7 @@ static void fold_ended(struct batch_task *task, const json_t *data, bool lost, i
 static void fold_retried(struct batch_task *task)
 {
 	task->rounds = 0;
+	task->retried_nusd = task->spent_nusd;
 	task->begun_ms = task->ended_ms = 0;
 	task->picked = false;
 	replace(&task->merged, NULL);

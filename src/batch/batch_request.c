@@ -27,13 +27,6 @@ static const char *say(enum batch_step step)
 					 : batch_event_step_name(step);
 }
 
-/* Is the money of a failed task spent? */
-static bool is_broke(const struct batch_task *task)
-{
-	return task->step == BATCH_STEP_failed && task->most_nusd &&
-	       task->spent_nusd >= task->most_nusd;
-}
-
 int batch_request_read(const struct batch_state *state, const char *wish, const char *id,
 		       enum batch_event *ret_event, struct error *err)
 {
@@ -45,12 +38,6 @@ int batch_request_read(const struct batch_state *state, const char *wish, const 
 		if (task < 0)
 			return error_with(err, ERROR_NOT_FOUND, "the batch has no task '%.200s'",
 					  id ? id : "");
-		if (requests[i].event == BATCH_EVENT_retried && is_broke(&state->tasks[task]))
-			return error_with(
-				err, ERROR_REFUSED,
-				"the task '%.200s' has spent its US$ %.2f (to allow more: "
-				"ringfence work --resume --task-cost USD, then --retry)",
-				id, (double)state->tasks[task].most_nusd / 1e9);
 		if (!requests[i].is_legal(state, (size_t)task))
 			return error_with(err, ERROR_REFUSED, "the task '%.200s' %s: it is %s", id,
 					  requests[i].why, say(state->tasks[task].step));

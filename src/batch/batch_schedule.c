@@ -12,12 +12,18 @@
 
 /* ---- money ---- */
 
+/* What is left of the limit of a task, which holds from when it was last tried again. */
+static int64_t own_nusd(const struct batch_task *task)
+{
+	return task->most_nusd - (task->spent_nusd - task->retried_nusd);
+}
+
 /* A task whose own money is spent may still merge, which usually costs nothing. */
 int64_t batch_schedule_grant(const struct batch_state *state, size_t index)
 {
 	const struct batch_task *task = &state->tasks[index];
 	int64_t left = state->most_nusd + task->grant_nusd;
-	int64_t own = task->most_nusd - task->spent_nusd;
+	int64_t own = own_nusd(task);
 
 	for (size_t i = 0; i < state->count; i++)
 		left -= state->tasks[i].spent_nusd + state->tasks[i].grant_nusd;
@@ -32,8 +38,7 @@ int64_t batch_schedule_grant(const struct batch_state *state, size_t index)
 
 bool batch_schedule_is_cut(const struct batch_task *task)
 {
-	return task->grant_nusd &&
-	       (!task->most_nusd || task->grant_nusd < task->most_nusd - task->spent_nusd);
+	return task->grant_nusd && (!task->most_nusd || task->grant_nusd < own_nusd(task));
 }
 
 /* ---- which task ---- */
@@ -96,6 +101,26 @@ static const struct batch_task *next_task(const struct batch_state *state)
 	return best;
 }
 
+static bool is_current(const struct batch_state *state, const struct batch_task *task)
+{
+	return strcmp(state->tip ? state->tip : "", task->base ? task->base : "") == 0;
+}
+
+/*
+ * Does a result land before another one? First are those that need no merge, or each merge would be
+ * in vain: the next one would begin before it has landed. Then those that were merged most often.
+ */
+static bool is_before(const struct batch_state *state, const struct batch_task *task,
+		      const struct batch_task *other)
+{
+	bool current = is_current(state, task);
+
+	if (current != is_current(state, other))
+		return current;
+	return task->rounds != other->rounds ? task->rounds > other->rounds
+					     : task->ended_ms < other->ended_ms;
+}
+
 static const struct batch_task *first_verified(const struct batch_state *state)
 {
 	const struct batch_task *first = NULL;
@@ -104,7 +129,7 @@ static const struct batch_task *first_verified(const struct batch_state *state)
 		const struct batch_task *task = &state->tasks[i];
 
 		if (task->step == BATCH_STEP_verified && !batch_race_waits(state, i) &&
-		    (!first || task->ended_ms < first->ended_ms))
+		    (!first || is_before(state, task, first)))
 			first = task;
 	}
 	return first;
@@ -112,13 +137,7 @@ static const struct batch_task *first_verified(const struct batch_state *state)
 
 /* ---- decisions ---- */
 
-static bool is_current(const struct batch_state *state, const struct batch_task *task)
-{
-	return strcmp(state->tip ? state->tip : "", task->base ? task->base : "") == 0;
-}
-
-/* Lands the result that was verified first, or merges it into the tip. Returns false if that has to
- * wait. */
+/* Lands the first result, or merges it into the tip. Returns false if that has to wait. */
 static bool land(const struct batch_state *state, const bool *deciding, size_t running,
 		 struct batch_action *ret_action)
 {

@@ -28,6 +28,7 @@ struct batch_task {
 	char *merged;               /* the loop whose result it merges into that tip, or NULL */
 	int64_t grant_nusd;         /* what it may cost while it has not ended; 0: unlimited */
 	int64_t spent_nusd;         /* by the loops that have ended */
+	int64_t retried_nusd;       /* the part of that before it was tried again */
 	int64_t begun_ms, ended_ms; /* or 0 */
 	char *reason;               /* why it is held or has failed, or NULL */
 	bool picked;                /* a person has chosen it among the candidates */

@@ -190,6 +190,27 @@ static void test_schedule(void)
 						 strcmp(decide(NULL).status, "aborted") == 0);
 }
 
+static void test_waiting_results(void)
+{
+	CHECK("three tasks begin with the same result, and one lands",
+	      create("\"jobs\":3,\"rounds\":2",
+		     TASK("a", "") "," TASK("b", "") "," TASK("c", "")) &&
+		      folds("begun", "{\"task\":\"a\",\"loop\":\"L1\"}") &&
+		      folds("begun", "{\"task\":\"b\",\"loop\":\"L2\"}") &&
+		      folds("begun", "{\"task\":\"c\",\"loop\":\"L3\"}") &&
+		      folds("ended", "{\"task\":\"a\",\"status\":\"completed\"}") &&
+		      folds("ended", "{\"task\":\"b\",\"status\":\"completed\"}") &&
+		      folds("ended", "{\"task\":\"c\",\"status\":\"completed\"}") &&
+		      folds("landed", "{\"task\":\"a\"}"));
+	CHECK("the one that was verified first is merged", decides(BATCH_ACTION_MERGE, 1));
+	CHECK("and lands before the next one is merged",
+	      folds("begun",
+		    "{\"task\":\"b\",\"loop\":\"L4\",\"base\":\"L1\",\"merges\":\"L2\"}") &&
+		      folds("ended", "{\"task\":\"b\",\"status\":\"completed\"}") &&
+		      decides(BATCH_ACTION_LAND, 1) && folds("landed", "{\"task\":\"b\"}") &&
+		      decides(BATCH_ACTION_MERGE, 2));
+}
+
 static void test_files(void)
 {
 	create("\"jobs\":9",
@@ -214,12 +235,20 @@ static void test_money(void)
 	CHECK("what is not spent is there for others", decide(NULL).grant_nusd == 5);
 	folds("changed", "{\"max_cost_nusd\":0}");
 	CHECK("without a limit, a loop has none", decide(NULL).grant_nusd == 0);
-	create("\"jobs\":1", TASK("a", ",\"limit_nusd\":3"));
+	create("\"jobs\":2,\"rounds\":2", TASK("a", ",\"limit_nusd\":3") "," TASK("b", ""));
 	folds("begun", "{\"task\":\"a\",\"loop\":\"A\",\"grant_nusd\":3}");
-	folds("ended", "{\"task\":\"a\",\"status\":\"limit\",\"spent_nusd\":5}");
-	folds("retried", "{\"task\":\"a\"}");
+	folds("begun", "{\"task\":\"b\",\"loop\":\"B\"}");
+	folds("ended", "{\"task\":\"b\",\"status\":\"completed\"}");
+	folds("landed", "{\"task\":\"b\"}");
+	folds("ended", "{\"task\":\"a\",\"status\":\"completed\",\"spent_nusd\":5}");
 	CHECK("a task whose money is spent gets the least, which is not 'unlimited'",
-	      decide(NULL).grant_nusd == 1);
+	      decides(BATCH_ACTION_MERGE, 0) && decide(NULL).grant_nusd == 1);
+	folds("begun",
+	      "{\"task\":\"a\",\"loop\":\"A2\",\"base\":\"B\",\"merges\":\"A\",\"grant_nusd\":1}");
+	folds("ended", "{\"task\":\"a\",\"status\":\"limit\",\"spent_nusd\":1}");
+	folds("retried", "{\"task\":\"a\"}");
+	CHECK("when it is tried again, it has its limit again",
+	      decides(BATCH_ACTION_BEGIN, 0) && decide(NULL).grant_nusd == 3);
 }
 
 static void test_race(void)
@@ -398,6 +427,7 @@ int main(void)
 	test_fold();
 	test_report();
 	test_schedule();
+	test_waiting_results();
 	test_files();
 	test_money();
 	test_race();
