@@ -8,7 +8,7 @@ from harness import cases, contains, each_identity, equal, expect, lacks, timeou
 from harness.batch import Batch, task
 from harness.edits import difference, listing
 from harness.gitrepo import Repository
-from harness.loop import until
+from harness.loop import kill, until
 
 ANY_IDENTITY = "A batch starts loops as their user does; who that is makes no difference to it."
 
@@ -245,17 +245,17 @@ def test_all_tasks_together_never_get_more_than_the_limit(t):
 
 
 def test_a_task_that_is_tried_again_has_its_money_again_within_the_limit_of_all(t):
-    """Its agent spends 1.50 in each try, and is done in the second one."""
+    """Its agent spends 1.50 in each iteration, and is done in the first one of the second try."""
     switch = os.path.join(t.outside, "switch")
     batch = begin(t, task("T1", "true"))
     agent = PAID.replace("echo '{\"type\":\"final\"", f"test -e {switch} && echo '{{\"type\":\"final\"")
-    batch.run("--max-cost", "10", "--task-cost", "1", "--agent-format", "events", "--read", t.outside, agent=agent + "; true", code=1)
+    batch.run("--max-cost", "10", "--task-cost", "2", "--agent-format", "events", "--read", t.outside, agent=agent + "; true", code=1)
     with open(switch, "w", encoding="utf-8"):
         pass
     equal(batch.work("--retry", "T1").code, 0, "exit status of the retry")
     batch.ended("completed")
-    equal([data["grant_nusd"] for _, data in batch.events("begun")], [1000000000, 1000000000], "what its loops may spend")
-    equal(batch.show()["spent_nusd"], 3000000000, "what both have spent")
+    equal([data["grant_nusd"] for _, data in batch.events("begun")], [2000000000, 2000000000], "what its loops may spend")
+    equal(batch.show()["spent_nusd"], 4500000000, "what both have spent")
 
 
 # ---- a person ----
@@ -354,6 +354,19 @@ def test_a_task_that_took_the_id_of_one_that_is_done_is_not_ticked(t):
     batch.write("TASKS.md", text)
     contains(batch.apply(code=1).err, "'T1' is another task now", "the reason")
     equal(batch.read("TASKS.md"), text.replace("- [ ] T2", "- [x] T2"), "the list")
+
+
+def test_a_request_waits_for_a_supervisor_that_has_no_socket_yet(t):
+    t.leftover_runs = True
+    batch, _, switch = hanging(t)
+    supervisor = batch.events("started")[-1][1]["pid"]
+    os.unlink(os.path.join(batch.folder, "control"))
+    asked = t.start([t.ringfence, "work", "--pause"], cwd=batch.project, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    kill(supervisor)
+    equal(asked.wait(), 0, "exit status of pause")
+    with open(switch, "w", encoding="utf-8"):
+        pass
+    batch.ended("paused")
 
 
 # ---- crashes ----
