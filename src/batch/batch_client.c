@@ -398,10 +398,12 @@ int batch_client_ask(struct batch_client *batch, const char *wish, const char *t
 
 	if (check_request(batch, wish, err) < 0)
 		return -1;
-	/* A killed supervisor is started again within moments. */
-	while ((batch->alive ? ask_supervisor(batch, wish, task, err)
-			     : record_request(batch, wish, task, err)) < 0) {
-		if (err->status == ERROR_REFUSED || err->status == ERROR_NOT_FOUND ||
+	/* A killed supervisor is started again within moments. One that begins or ends has no
+	 * socket, which is no answer. */
+	for (bool asked = batch->alive; (asked ? ask_supervisor(batch, wish, task, err)
+					       : record_request(batch, wish, task, err)) < 0;
+	     asked = batch->alive) {
+		if (err->status == ERROR_REFUSED || (!asked && err->status == ERROR_NOT_FOUND) ||
 		    (int64_t)clock_steady_ms() > until_ms)
 			return -1;
 		sleep_step();

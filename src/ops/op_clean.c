@@ -291,6 +291,13 @@ static enum op_status fail_to_find(const struct op_clean_request *request, struc
 static enum op_status clean(const struct op_clean_request *request, const struct candidates *all,
 			    struct op_clean_result *result, struct error *err)
 {
+	if (request->loop && is_needed(&all->batches, request->loop)) {
+		error_with(err, ERROR_REFUSED,
+			   "loop %s is needed by a batch that has not ended (see: ringfence work "
+			   "--show; to end it: ringfence work --abort)",
+			   request->loop);
+		return OP_REFUSED;
+	}
 	make_question(request, all, &result->question);
 	if (!result->question.count)
 		return OP_UNCHANGED;

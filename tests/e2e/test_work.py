@@ -9,7 +9,7 @@ from harness import cases, contains, each_identity, equal, expect, lacks, timeou
 from harness.batch import Batch, task
 from harness.edits import difference, listing
 from harness.gitrepo import Repository
-from harness.loop import until
+from harness.loop import kill, until
 
 ANY_IDENTITY = "A batch starts loops as their user does; who that is makes no difference to it."
 
@@ -164,6 +164,9 @@ def test_old_batches_are_removed_with_their_loops_but_not_while_a_task_waits(t):
     cleaned = batch.loop.ringfence("clean", "--older", "1s", "--yes")
     equal(cleaned.code, 0, "exit status of clean", cleaned)
     expect(os.path.exists(os.path.join(t.state, "loops", loop)), "the loop that waits is there")
+    refused = batch.loop.ringfence("clean", loop, "--yes")
+    equal(refused.code, 125, "exit status of clean with its id", refused)
+    contains(refused.err, "needed by a batch", "the reason")
     equal(batch.work("--abort").code, 0, "exit status of abort")
     ident = batch.show()["id"]
     removed = ""
@@ -403,6 +406,19 @@ def test_a_task_that_took_the_id_of_one_that_is_done_is_not_ticked(t):
     batch.write("TASKS.md", text)
     contains(batch.apply(code=1).err, "'T1' is another task now", "the reason")
     equal(batch.read("TASKS.md"), text.replace("- [ ] T2", "- [x] T2"), "the list")
+
+
+def test_a_request_waits_for_a_supervisor_that_has_no_socket_yet(t):
+    t.leftover_runs = True
+    batch, _, switch = hanging(t)
+    supervisor = batch.events("started")[-1][1]["pid"]
+    os.unlink(os.path.join(batch.folder, "control"))
+    asked = t.start([t.ringfence, "work", "--pause"], cwd=batch.project, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    kill(supervisor)
+    equal(asked.wait(), 0, "exit status of pause")
+    with open(switch, "w", encoding="utf-8"):
+        pass
+    batch.ended("paused")
 
 
 # ---- crashes ----
