@@ -198,7 +198,7 @@ static int refuse_if_open(const struct batch_client *batch, const char *project,
 			  batch->id, batch_client_status(batch));
 }
 
-/* Refuses if a batch of the project has not ended, other than the one with this id (may be NULL). */
+/* Refuses if a batch of the project has not ended. id: of one that may go on, or NULL. */
 static int refuse_others(const char *batches, const char *project, const char *id,
 			 struct error *err)
 {
@@ -234,8 +234,8 @@ static int lock_batches(const char *batches, struct error *err)
 }
 
 /*
- * Makes sure that no other batch of the project has not ended: each of them would do the same tasks,
- * and pay for them. Returns a lock, under which the caller records that this one begins or goes on,
+ * Makes sure that all other batches of the project have ended: two would do the same tasks, and pay
+ * for them twice. Returns a lock, under which the caller records that this one begins or goes on,
  * or -1 with err set.
  */
 static int claim_project(const char *batches, const char *project, const char *id,
@@ -398,8 +398,8 @@ int batch_client_ask(struct batch_client *batch, const char *wish, const char *t
 
 	if (check_request(batch, wish, err) < 0)
 		return -1;
-	/* A killed supervisor is started again within moments. One that begins or ends has no
-	 * socket, which is no answer. */
+	/* A killed supervisor is started again within moments, and one that begins or ends has no
+	 * socket: try again. */
 	for (bool asked = batch->alive; (asked ? ask_supervisor(batch, wish, task, err)
 					       : record_request(batch, wish, task, err)) < 0;
 	     asked = batch->alive) {

@@ -12,7 +12,7 @@
 
 /* ---- money ---- */
 
-/* What is left of the limit of a task, which holds from when it was last tried again. */
+/* Returns the rest of a task's limit, which holds for each try. */
 static int64_t own_nusd(const struct batch_task *task)
 {
 	return task->most_nusd - (task->spent_nusd - task->retried_nusd);

@@ -579,6 +579,7 @@ else echo '<blocked>say the word</blocked>'; fi"""
     equal(len(json.loads(batch.loop.ringfence("history", loop, "--json").out)["iterations"]), 1, "times that the agent was asked")
     answered = batch.loop.ringfence("answer", loop, "The word is hello")
     equal(answered.code, 0, "exit status of answer", answered)
+    contains(answered.err, "ringfence work --resume", "how the batch goes on")
     again = batch.work("--resume")
     equal(again.code, 0, "exit status of resume", again)
     batch.apply()

@@ -3,6 +3,7 @@
 #include "cli/loops.h"
 #include "cli/message.h"
 #include "cli/view/follow.h"
+#include "cli/view/notice.h"
 #include "fence/fence.h"
 #include "fence/fence_spec.h"
 #include "ops/op_resume.h"
@@ -252,11 +253,29 @@ static int follow_running(struct loops_options *opts)
 	return follow_loop(loop, loop->state.last_seq, opts->json);
 }
 
+/* Says how a batch goes on that has paused because of this loop. */
+static void notice_batch(const struct loops_options *opts, const struct client_loop *loop)
+{
+	struct batch_client batch;
+	struct error none;
+
+	if (batch_client_find(opts->place.state, NULL, loop->state.options.project, &batch, &none) <
+	    0)
+		return;
+	for (size_t i = 0; batch.state.paused && i < batch.state.count; i++)
+		if (batch.state.tasks[i].loop && strcmp(batch.state.tasks[i].loop, loop->id) == 0)
+			notice_format("its batch is paused (to continue that: ringfence work "
+				      "--resume %s)",
+				      batch.id);
+	batch_client_release(&batch);
+}
+
 static int report(const struct loops_options *opts, struct op_resume_result *result)
 {
 	AUTO_FREE char *text = mem_format("loop %s continues (to follow it: ringfence logs -f %s)",
 					  result->loop.id, result->loop.id);
 
+	notice_batch(opts, &result->loop);
 	return opts->follow ? follow_loop(&result->loop, result->seen, opts->json)
 			    : loops_report(opts, &result->loop, text);
 }
