@@ -30,7 +30,7 @@ def measure(kit, place, size):
     program = place.ringfence
     times = {"a task of ringfence work": [], "ringfence run": []}
     for number in range(rounds):
-        batch = lambda: timed(project, kit, [program, "work", "TASKS.md", "--jobs", "1", "--agent-command", AGENT, *SAME]) / count
+        batch = lambda: timed(project, kit, [program, "work", "TASKS.md", "--again", "--jobs", "1", "--agent-command", AGENT, *SAME]) / count
         loops = lambda: sum(timed(project, kit, [program, "run", "a task", "--agent-command", AGENT, *SAME]) for _ in range(count)) / count
         for name, contender in list(zip(times, (batch, loops)))[:: 1 if number % 2 == 0 else -1]:
             times[name].append(contender())

@@ -74,12 +74,13 @@ static int append(struct drive *drive, enum batch_event kind, json_t *data, stru
 		       : batch_fold(&drive->state, &event, err);
 }
 
+/* The reason may have a path that is not valid UTF-8. */
 static int append_task(struct drive *drive, enum batch_event kind, size_t task, const char *reason,
 		       struct error *err)
 {
 	return append(drive, kind,
-		      json_pack("{s:s, s:s*}", "task", drive->state.tasks[task].id, "reason",
-				reason),
+		      json_pack("{s:s, s:o*}", "task", drive->state.tasks[task].id, "reason",
+				reason ? client_text(reason) : NULL),
 		      err);
 }
 
@@ -175,11 +176,12 @@ static void pass_on(struct drive *drive, size_t task, struct client_loop *loop)
 
 	if ((drive->state.wish == BATCH_WISH_NONE && !abort) || at->asked)
 		return;
-	at->asked = true;
-	if (client_ask(loop, abort ? CONTROL_REQUEST_abort : CONTROL_REQUEST_pause, false, &err) <
-	    0)
+	/* If that fails, the next look tries again. */
+	at->asked = client_ask(loop, abort ? CONTROL_REQUEST_abort : CONTROL_REQUEST_pause, false,
+			       &err) == 0;
+	at->changed = at->asked;
+	if (!at->asked)
 		fprintf(stderr, "%s\n", err.text);
-	at->changed = true;
 }
 
 static int look_at(struct drive *drive, size_t task, struct client_loop *loop, struct error *err)
@@ -310,11 +312,14 @@ static int start_loop(struct drive *drive, size_t task, bool resume, struct erro
 		if (why.status != ERROR_BUSY && why.status != ERROR_EXISTS)
 			break;
 	}
+	drive->deciding[task] = false;
 	if (append_task(drive, BATCH_EVENT_held, task, why.text, err) < 0)
 		return -1;
 	return drive->state.wish == BATCH_WISH_NONE
 		       ? append(drive, BATCH_EVENT_asked,
-				json_pack("{s:s, s:s}", "wish", "pause", "why", why.text), err)
+				json_pack("{s:s, s:o}", "wish", "pause", "why",
+					  client_text(why.text)),
+				err)
 		       : 0;
 }
 
