@@ -16,7 +16,8 @@ static const char *const events[] = {
 };
 
 /* Stores the next step plus one, so that an empty cell is illegal. */
-#define ON(event, target) [BATCH_EVENT_##event] = BATCH_STEP_##target + 1
+#define TO(name)          (BATCH_STEP_##name + 1)
+#define ON(event, target) [BATCH_EVENT_##event] = TO(target)
 
 static const unsigned char table[BATCH_STEP_COUNT][BATCH_EVENT_COUNT] = {
 	[BATCH_STEP_waiting] = { ON(begun, running), ON(refused, failed), ON(lost, lost) },

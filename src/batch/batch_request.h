@@ -6,10 +6,11 @@
 #include "util/error.h"
 
 /*
- * Reads a request: "retry" a task that has failed, or "pick" a candidate. Returns 1 with the event
- * that records it, 0 if the request is not about a task, or -1 with err set if it is refused.
+ * Reads a request about the task with this id: "retry" it if it has failed, or "pick" it among
+ * candidates. Returns 1 with the event that records it, 0 if the request is not about a task, or -1
+ * with err set if it is refused.
  */
-int batch_request_read(const struct batch_state *state, const char *wish, const char *task,
+int batch_request_read(const struct batch_state *state, const char *wish, const char *id,
 		       enum batch_event *ret_event, struct error *err);
 
 #endif

@@ -24,9 +24,9 @@ struct batch_watch {
 int batch_watch_init(struct batch_watch *watch, const char *state, size_t count, struct error *err);
 void batch_watch_release(struct batch_watch *watch);
 
-/* Watches this loop for a task, in place of another one. Returns 0, or -1 with err set: there is no
- * such loop. */
-int batch_watch_add(struct batch_watch *watch, size_t task, const char *loop, struct error *err);
+/* Watches the loop with this id for a task, in place of another one. Returns 0, or -1 with err set:
+ * there is no such loop. */
+int batch_watch_add(struct batch_watch *watch, size_t task, const char *id, struct error *err);
 void batch_watch_drop(struct batch_watch *watch, size_t task);
 
 /* Notes which loops have changed; `all`: each one, as if it had. */

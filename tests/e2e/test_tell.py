@@ -282,7 +282,8 @@ def test_only_a_blocked_agent_gets_an_answer(t):
 
 
 def test_an_answer_that_cannot_continue_the_loop_is_not_recorded(t):
-    loop = Loop(t, scripts={"all": "event cost '\"nusd\": 30000000'; event final '\"text\": \"<blocked>pay</blocked>\"'"})
+    # In one line: an agent that has reported this cost may be stopped before the next one.
+    loop = Loop(t, scripts={"all": "event final '\"text\": \"<blocked>pay</blocked>\", \"nusd\": 30000000'"})
     equal(loop.run("--agent-format", "events", "--max-cost", "0.03").code, 3, "exit status")
     result = loop.ringfence("answer", "paid")
     equal(result.code, 125, "exit status of answer", result)

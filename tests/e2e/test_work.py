@@ -232,11 +232,20 @@ def test_a_task_may_have_an_agent_and_checks_of_its_own(t):
 
 # ---- landing ----
 
+def meeting(t, count=2):
+    """A folder, and code with which an agent waits for the others: their loops begin with the same tip."""
+    place = os.path.join(t.outside, "meeting")
+    os.mkdir(place)
+    os.chmod(place, 0o777)
+    return place, f"echo >{place}/$$-$(cat /proc/sys/kernel/random/uuid); while test $(ls {place} | wc -l) -lt {count}; do sleep 0.05; done"
+
+
 def test_results_that_conflict_go_back_to_their_agent(t):
     """Both tasks change the same line; the second one gets the conflict as data, and keeps both changes."""
-    change = "if grep -q '<<<<<<<' f; then grep -q 'These conf[l]icts are left' $P && grep '^[ab]' f | sort >g && mv g f; else echo %s >f; fi"
+    place, meet = meeting(t)
+    change = f"if grep -q '<<<<<<<' f; then grep -q 'These conf[l]icts are left' $P && grep '^[ab]' f | sort >g && mv g f; else {meet}; echo %s >f; fi"
     batch = begin(t, task("T1", change % "a") + task("T2", change % "b"), f="0\n")
-    batch.run("--jobs", "2")
+    batch.run("--jobs", "2", "--write", place)
     begun = [data for _, data in batch.events("begun")]
     equal(len(begun), 3, "loops", begun)
     equal(begun[2]["merges"], begun[0 if begun[2]["task"] == begun[0]["task"] else 1]["loop"], "the loop that is merged")
@@ -247,8 +256,9 @@ def test_results_that_conflict_go_back_to_their_agent(t):
 def test_two_tasks_that_break_each_others_work_never_leave_the_tip_red(t):
     """Each one alone passes the check; together they do not, until the second agent repairs it."""
     check = "test ! -e a -o ! -e b -o -e both"
-    batch = begin(t, task("T1", "echo a >a; test ! -e b || touch both") + task("T2", "echo b >b; test ! -e a || touch both"))
-    batch.run("--jobs", "2", check=check)
+    place, meet = meeting(t)
+    batch = begin(t, task("T1", f"{meet}; echo a >a; test ! -e b || touch both") + task("T2", f"{meet}; echo b >b; test ! -e a || touch both"))
+    batch.run("--jobs", "2", "--write", place, check=check)
     landed = [data["task"] for _, data in batch.events("landed")]
     equal(sorted(landed), ["T1", "T2"], "each task landed once")
     loops = {data["task"]: data["loop"] for _, data in batch.events("begun")}
@@ -267,8 +277,9 @@ def test_what_is_done_stays_checked_while_later_tasks_run(t):
 
 
 def test_a_result_that_is_merged_again_and_again_fails_at_the_most_rounds(t):
-    batch = begin(t, task("T1", "echo 1 >f; sleep 0.2") + task("T2", "echo 2 >f; sleep 0.2"), f="0\n")
-    batch.run("--jobs", "2", "--rounds", "1", code=1)
+    place, meet = meeting(t)
+    batch = begin(t, task("T1", f"{meet}; echo 1 >f") + task("T2", f"{meet}; echo 2 >f"), f="0\n")
+    batch.run("--jobs", "2", "--rounds", "1", "--write", place, code=1)
     failed = [name for name, step in batch.steps().items() if step == "failed"]
     equal(len(failed), 1, "failed tasks")
     contains(batch.tasks()[failed[0]]["reason"], "other results landed first", "the reason")
@@ -282,7 +293,10 @@ echo '{"type":"final","text":"<promise>COMPLETE</promise>"}'"""
 
 def test_all_tasks_together_never_get_more_than_the_limit(t):
     batch = begin(t, "".join(task(f"T{i}", f"echo {i} >f{i}") for i in range(4)))
-    result = batch.run("--jobs", "1", "--max-cost", "4", "--task-cost", "4", "--agent-format", "events", agent=PAID, code=3)
+    # An agent that has reported too high a cost is stopped at some moment: here, while it sleeps.
+    sleep = """if grep -q '^T2:' $P && test ! -e slept; then touch slept; echo '{"type":"cost","usd":1.5}'; exec sleep 1000; fi"""
+    agent = PAID.replace("; echo '{", f"; {sleep}; echo '{{", 1)
+    result = batch.run("--jobs", "1", "--max-cost", "4", "--task-cost", "4", "--agent-format", "events", agent=agent, code=3)
     contains(result.out, "the limit of cost is reached", "the reason")
     shown = batch.show()
     equal(batch.steps(), {"T0": "landed", "T1": "landed", "T2": "held", "T3": "waiting"}, "steps")
