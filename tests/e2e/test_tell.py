@@ -94,11 +94,14 @@ def test_a_message_during_the_first_checks_needs_an_agent_although_all_pass(t):
 
 @cases((), ("--now",))
 def test_a_message_outlives_its_supervisor(t, *words):
-    """Killed after the message was recorded, before the agent ends: this one ignores TERM."""
+    """Killed after the message was recorded, before the agent ends: its runner cannot stop it meanwhile."""
     t.leftover_runs = True
-    loop = begin(t, {"1": "[ -e here ] && edit done yes || { trap '' TERM; edit here x; hang; }"})
+    loop = begin(t, {"1": "[ -e here ] && edit done yes || { edit here x; hang; }"})
+    runner = loop.runner()
+    os.kill(runner, signal.SIGSTOP)
     tell(loop, *words, "hurry")
     kill(loop.supervisor())
+    os.kill(runner, signal.SIGCONT)
     loop.ended("completed")
     equal(verdicts(loop), [(1, 1, "interrupted"), (1, 2, "done")], "the iterations")
     lacks(prompt(loop, 1), PART, "the prompt of the first attempt")
