@@ -114,7 +114,7 @@ static bool is_optional(const char *text, size_t size)
 	return false;
 }
 
-/* Where the reader of boxes is. */
+/* The position of the reader of boxes. */
 struct place {
 	struct worklist_build *build;
 	bool open;       /* an item is being read: the last one */
@@ -367,7 +367,7 @@ static void copy_checks(struct worklist_build *build, const struct list *checks)
 			list_add(&build->list->items[i].checks, checks->items[k]);
 }
 
-/* Where the reader of a plan is. */
+/* The position of the reader of a plan. */
 struct plan {
 	struct place place;
 	struct list checks;
