@@ -1,10 +1,10 @@
 /* Agent output as lines for people: see agent_text.h. */
 #include "cli/view/agent_text.h"
 
-#include "cli/view/activity.h"
 #include "cli/view/page.h"
 #include "util/file/fd.h"
 #include "util/mem.h"
+#include "view/activity.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -2,12 +2,12 @@
 #include "cli/view/follow.h"
 
 #include "cli/loops.h"
-#include "cli/view/activity.h"
 #include "cli/view/estimate_text.h"
 #include "cli/view/event_text.h"
 #include "cli/view/interrupt.h"
 #include "util/file/fd.h"
 #include "util/mem.h"
+#include "view/activity.h"
 
 #include <poll.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* The agent's current activity, as far as its output shows it. */
-#ifndef CLI_VIEW_ACTIVITY_H
-#define CLI_VIEW_ACTIVITY_H
+#ifndef VIEW_ACTIVITY_H
+#define VIEW_ACTIVITY_H
 
 #include "loop/client.h"
 

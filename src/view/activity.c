@@ -1,35 +1,14 @@
 /* The agent's current activity: see activity.h. */
-#include "cli/view/activity.h"
+#include "view/activity.h"
 
 #include "agent/agent.h"
-#include "util/file/fd.h"
 #include "util/mem.h"
-#include "util/text/text.h"
+#include "view/view_tail.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-/* Bytes read from the end of the log, and the longest line returned. */
-enum { END_BYTES = 65536, LINE_BYTES = 400 };
-
-/* The last line that is not empty, or NULL; the caller frees. */
-static char *last_line(const char *text, size_t size)
-{
-	size_t from;
-
-	while (size && (text[size - 1] == '\n' || text[size - 1] == ' ' || text[size - 1] == '\r'))
-		size--;
-	for (from = size; from && text[from - 1] != '\n';)
-		from--;
-	from += text_last(text + from, size - from, LINE_BYTES);
-	/* The text may start in the middle of a UTF-8 character. */
-	while (from < size && ((unsigned char)text[from] & 0xc0) == 0x80)
-		from++;
-	return from < size ? strndup(text + from, size - from) : NULL;
-}
+enum { END_BYTES = 65536 }; /* read from the end of the log */
 
 static void note_event(void *context, const struct agent_event *event)
 {
@@ -44,7 +23,7 @@ static void note_event(void *context, const struct agent_event *event)
 	else if (event->kind == AGENT_EVENT_retry)
 		line = mem_format("retrying in %lld s", (long long)event->delay_ms / 1000);
 	else if (event->text && event->kind != AGENT_EVENT_tool_result)
-		line = last_line(event->text, strlen(event->text));
+		line = view_tail_line(event->text, strlen(event->text));
 	if (!line)
 		return;
 	free(*doing);
@@ -86,18 +65,12 @@ char *activity_now(const struct client_loop *loop)
 	AUTO_FREE char *path = state->step == LOOP_STEP_review
 				       ? review_log(loop)
 				       : activity_log(loop, state->iteration, state->attempt);
-	AUTO_FD fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	AUTO_FREE char *bytes = mem_alloc(END_BYTES);
-	struct stat status;
-	ssize_t n;
+	size_t size = 0;
+	AUTO_FREE char *bytes = view_tail_read(path, END_BYTES, &size);
 
-	if (fd < 0 || fstat(fd, &status) < 0)
-		return NULL;
-	n = pread(fd, bytes, END_BYTES,
-		  status.st_size > END_BYTES ? status.st_size - END_BYTES : 0);
-	if (n <= 0)
+	if (!bytes)
 		return NULL;
 	if (strcmp(loop_state_part(state)->format->name, "plain") == 0)
-		return last_line(bytes, (size_t)n);
-	return read_events(loop_state_part(state)->format, bytes, (size_t)n);
+		return view_tail_line(bytes, size);
+	return read_events(loop_state_part(state)->format, bytes, size);
 }
