@@ -21,6 +21,8 @@ bool intended_has_setting(const struct setting *setting)
 const struct cli_alias intended_aliases[] = {
 	{ "-p", "--prompt-file" },
 	{ "-m", "--max-iterations" },
+	{ "-q", "--quiet" },
+	{ "-v", "--verbose" },
 	{ "--completion", "--promise" },
 	{ "--completion-promise", "--promise" },
 	{ "--worktree", "--workspace=worktree" },

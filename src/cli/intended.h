@@ -16,8 +16,10 @@
 struct intended {
 	struct effective effective;
 	const char *prompt_file, *example;
-	bool apply, detach, dry, json, no_fence; /* the first three are ignored */
-	const char *objective;                   /* or NULL */
+	bool apply, detach, dry, quiet, verbose; /* ignored, like the next one */
+	const char *heartbeat;
+	bool json, no_fence;
+	const char *objective; /* or NULL */
 	struct buffer text;
 	struct loop_request request;
 	struct fence_plan plan;
@@ -27,15 +29,19 @@ struct intended {
 };
 
 /* Rows of an option table. */
-#define INTENDED_OPTIONS(type)                                                                   \
-	OPTION_TEXT("prompt-file", "FILE", "read the objective from this file (-p)", type,       \
-		    intended.prompt_file),                                                       \
-		OPTION_TEXT("example", "NAME", "as for run", type, intended.example),            \
-		OPTION_PROJECT(type, intended.effective.spec.project),                           \
-		OPTION_JSON(type, intended.json),                                                \
-		OPTION_FLAG("apply", "as for run, without effect here", type, intended.apply),   \
-		OPTION_FLAG("detach", "as for run, without effect here", type, intended.detach), \
-		OPTION_FLAG("dry-run", "as for run, without effect here", type, intended.dry),   \
+#define INTENDED_OPTIONS(type)                                                                     \
+	OPTION_TEXT("prompt-file", "FILE", "read the objective from this file (-p)", type,         \
+		    intended.prompt_file),                                                         \
+		OPTION_TEXT("example", "NAME", "as for run", type, intended.example),              \
+		OPTION_PROJECT(type, intended.effective.spec.project),                             \
+		OPTION_JSON(type, intended.json),                                                  \
+		OPTION_FLAG("apply", "as for run, without effect here", type, intended.apply),     \
+		OPTION_FLAG("detach", "as for run, without effect here", type, intended.detach),   \
+		OPTION_FLAG("dry-run", "as for run, without effect here", type, intended.dry),     \
+		OPTION_FLAG("quiet", "as for run, without effect here", type, intended.quiet),     \
+		OPTION_FLAG("verbose", "as for run, without effect here", type, intended.verbose), \
+		OPTION_TEXT("heartbeat", "DURATION", "as for run, without effect here", type,      \
+			    intended.heartbeat),                                                   \
 		OPTION_FLAG("i-accept-no-fence", "as for run", type, intended.no_fence)
 
 /* Fields of a command's entry. */

@@ -31,6 +31,8 @@ struct loops_options {
 	bool review;
 	bool raw;
 	bool sizes;
+	bool quiet, verbose;
+	const char *heartbeat;
 	const char *iteration;
 	const char *limit;
 	const char *loop_id; /* for commands whose arguments are not loops */

@@ -105,3 +105,8 @@ void view_limits_read(const struct client_loop *loop, int64_t now_ms,
 	view_limits_sum(&loop->state, loop->state.spent_nusd + unrecorded_nusd(loop), now_ms,
 			ret_limits);
 }
+
+void view_limits_tick(struct view_limits *limits, const struct loop_state *state, int64_t now_ms)
+{
+	view_limits_sum(state, limits->cost_nusd, now_ms, limits);
+}

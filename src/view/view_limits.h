@@ -46,6 +46,9 @@ const char *view_limits_name(enum view_limit_kind kind);
 void view_limits_read(const struct client_loop *loop, int64_t now_ms,
 		      struct view_limits *ret_limits);
 
+/* Moves the clock of limits that were read a moment ago; reads no file. */
+void view_limits_tick(struct view_limits *limits, const struct loop_state *state, int64_t now_ms);
+
 /* The same, with a cost that is already known: reads no file. */
 void view_limits_sum(const struct loop_state *state, int64_t cost_nusd, int64_t now_ms,
 		     struct view_limits *ret_limits);

@@ -91,6 +91,7 @@ void view_now_read(const struct client_loop *loop, struct view_now *ret_now)
 	*ret_now = (struct view_now){
 		.step = state->step,
 		.status = client_status(loop),
+		.wish = state->wish,
 		.since_ms = state->step_ms,
 		.iteration = state->iteration,
 		.attempt = state->attempt ? state->attempt : 1,

@@ -13,11 +13,12 @@
 /* The texts come from agents and checks: they are untrusted, and not escaped. */
 struct view_now {
 	enum loop_step step;
-	const char *status; /* client_status() */
-	int64_t since_ms;   /* when this step began */
-	uint32_t iteration; /* 0 before the first one */
-	uint32_t attempt;   /* from 1 */
-	const char *agent;  /* that works in this step: its name; or NULL */
+	const char *status;  /* client_status() */
+	enum loop_wish wish; /* a pause or an abort was requested */
+	int64_t since_ms;    /* when this step began */
+	uint32_t iteration;  /* 0 before the first one */
+	uint32_t attempt;    /* from 1 */
+	const char *agent;   /* that works in this step: its name; or NULL */
 	char *doing; /* its last tool call or message, or the last line of its output; or NULL */
 	const char *check;      /* the command of the check that runs, or NULL */
 	const char *check_file; /* its logs: iterations/N/FILE-NUMBER.stdout.log */

@@ -48,5 +48,37 @@ char *view_tail_line(const char *bytes, size_t size)
 	/* The text may start in the middle of a UTF-8 character. */
 	while (from < size && ((unsigned char)bytes[from] & 0xc0) == 0x80)
 		from++;
-	return from < size ? strndup(bytes + from, size - from) : NULL;
+	if (from == size)
+		return NULL;
+
+	char *line = strndup(bytes + from, size - from);
+
+	view_tail_plain(line);
+	return line;
+}
+
+/* Returns the length of an escape sequence with parameters (CSI) at text, or 0. */
+static size_t sequence_at(const char *text)
+{
+	size_t size = 2;
+
+	if (text[0] != '\033' || text[1] != '[')
+		return 0;
+	while (text[size] >= 0x20 && text[size] < 0x40)
+		size++;
+	return text[size] >= 0x40 && text[size] < 0x7f ? size + 1 : 0;
+}
+
+void view_tail_plain(char *text)
+{
+	char *to = text;
+
+	while (*text) {
+		size_t skip = sequence_at(text);
+
+		if (!skip)
+			*to++ = *text == '\t' ? ' ' : *text;
+		text += skip ? skip : 1;
+	}
+	*to = '\0';
 }

@@ -14,4 +14,8 @@ char *view_tail_read(const char *path, size_t most, size_t *ret_size);
  * that was overwritten (a progress bar), what is on the screen. The caller frees it. */
 char *view_tail_line(const char *bytes, size_t size);
 
+/* Removes colours and other escape sequences with parameters, and makes tabs spaces, in place. The
+ * rest is still not safe for a terminal. */
+void view_tail_plain(char *text);
+
 #endif

@@ -75,6 +75,11 @@ static const struct cli_option options[] = {
 	OPTION_FLAG("follow",
 		    "stay in the foreground, as run does; also attaches to a running loop (-f)",
 		    struct loops_options, follow),
+	OPTION_FLAG("quiet", "with --follow, print only how the loop ends (-q)",
+		    struct loops_options, quiet),
+	OPTION_FLAG("verbose", "with --follow, name everything that the fence denies (-v)",
+		    struct loops_options, verbose),
+	FOLLOW_HEARTBEAT(struct loops_options, heartbeat),
 	LOOPS_JSON,
 	LOOPS_PROJECT,
 	{ 0 },
@@ -83,12 +88,22 @@ static const struct cli_option options[] = {
 static const struct cli_option answer_options[] = {
 	OPTION_FLAG("follow", "stay in the foreground, as run does (-f)", struct loops_options,
 		    follow),
+	OPTION_FLAG("quiet", "with --follow, print only how the loop ends (-q)",
+		    struct loops_options, quiet),
+	OPTION_FLAG("verbose", "with --follow, name everything that the fence denies (-v)",
+		    struct loops_options, verbose),
+	FOLLOW_HEARTBEAT(struct loops_options, heartbeat),
 	LOOPS_JSON,
 	LOOPS_PROJECT,
 	{ 0 },
 };
 
-static const struct cli_alias answer_aliases[] = { { "-f", "--follow" }, { 0 } };
+static const struct cli_alias answer_aliases[] = {
+	{ "-f", "--follow" },
+	{ "-q", "--quiet" },
+	{ "-v", "--verbose" },
+	{ 0 },
+};
 
 static const struct cli_section answer_sections[] = {
 	{ "EXAMPLES", "  ringfence answer \"The token is in ci/token now\"\n" },
@@ -98,6 +113,8 @@ static const struct cli_section answer_sections[] = {
 static const struct cli_alias aliases[] = {
 	{ "-m", "--max-iterations" },
 	{ "-f", "--follow" },
+	{ "-q", "--quiet" },
+	{ "-v", "--verbose" },
 	{ "--no-pause-on-warning", "--pause-on-warning=false" },
 	{ 0 },
 };
@@ -243,14 +260,27 @@ static bool only_follows(const struct loops_options *opts)
 	       !json_object_size(opts->changes);
 }
 
+/* Follows a loop from the event after number `after`. */
+static int follow(const struct loops_options *opts, struct client_loop *loop, int64_t after)
+{
+	struct follow_options how = {
+		.after = after, .json = opts->json, .quiet = opts->quiet, .verbose = opts->verbose
+	};
+	struct error err;
+
+	if (follow_read_heartbeat(opts->heartbeat, &how.heartbeat_ms, &err) < 0)
+		return cli_fail(&err);
+	return follow_loop(loop, &how);
+}
+
 static int follow_running(struct loops_options *opts)
 {
 	struct client_loop *loop = &opts->loop;
 
-	if (!opts->json)
+	if (!opts->json && !opts->quiet)
 		printf("loop %s is running: iteration %u\n", loop->id, loop->state.iteration);
 	fflush(stdout);
-	return follow_loop(loop, loop->state.last_seq, opts->json);
+	return follow(opts, loop, loop->state.last_seq);
 }
 
 /* Says how a batch goes on that has paused because of this loop. */
@@ -276,7 +306,7 @@ static int report(const struct loops_options *opts, struct op_resume_result *res
 					  result->loop.id, result->loop.id);
 
 	notice_batch(opts, &result->loop);
-	return opts->follow ? follow_loop(&result->loop, result->seen, opts->json)
+	return opts->follow ? follow(opts, &result->loop, result->seen)
 			    : loops_report(opts, &result->loop, text);
 }
 

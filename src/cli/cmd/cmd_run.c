@@ -39,6 +39,10 @@ struct run_options {
 	bool dry;
 	bool json;
 	bool no_fence;
+	bool quiet;
+	bool verbose;
+	const char *heartbeat;
+	struct follow_options follow;
 	struct buffer text;
 	struct loop_request request;
 	struct op_start_result start;
@@ -71,6 +75,10 @@ static const struct cli_option options[] = {
 		    dry),
 	OPTION_FLAG("json", "print one JSON object per line, the result last", struct run_options,
 		    json),
+	OPTION_FLAG("quiet", "print only how the loop ends (-q)", struct run_options, quiet),
+	OPTION_FLAG("verbose", "name everything that the fence denies (-v)", struct run_options,
+		    verbose),
+	FOLLOW_HEARTBEAT(struct run_options, heartbeat),
 	OPTION_FLAG("i-accept-no-fence", "run WITHOUT any fence", struct run_options, no_fence),
 	{ 0 },
 };
@@ -240,7 +248,7 @@ static void notice_names(const char *before, const struct list *names, size_t co
 static int start(struct run_options *opts, struct error *err)
 {
 	/* With --detach, a script that reads stdout gets only the loop's id. */
-	bool person = !opts->json && (!opts->detach || isatty(1));
+	bool person = !opts->json && !opts->quiet && (!opts->detach || isatty(1));
 	struct client_loop *loop = &opts->start.loop;
 	struct drafts_progress progress;
 	int code;
@@ -268,9 +276,9 @@ static int start(struct run_options *opts, struct error *err)
 		printf("%s\n", loop->id);
 		return cli_flush();
 	}
-	code = follow_loop(loop, 0, opts->json);
+	code = follow_loop(loop, &opts->follow);
 	client_refresh(loop);
-	if (loop->state.options.work_tree && !loop->alive && !opts->json) {
+	if (loop->state.options.work_tree && !loop->alive && !opts->json && !opts->quiet) {
 		AUTO_FREE char *result = mem_format(
 			"the result is the branch ringfence/%s (to merge it: ringfence apply %s)",
 			loop->id, loop->id);
@@ -278,6 +286,18 @@ static int start(struct run_options *opts, struct error *err)
 		page_print(result, 0);
 	}
 	return opts->apply && code == LOOPS_COMPLETED ? apply(loop, opts, err) : code;
+}
+
+/* Reads how the loop is followed. */
+static int read_follow(struct run_options *opts, struct error *err)
+{
+	opts->follow = (struct follow_options){ .json = opts->json,
+						.quiet = opts->quiet,
+						.verbose = opts->verbose };
+	if (opts->quiet && (opts->json || opts->verbose))
+		return error_set(err, "--quiet and --%s cannot be used together",
+				 opts->json ? "json" : "verbose");
+	return follow_read_heartbeat(opts->heartbeat, &opts->follow.heartbeat_ms, err);
 }
 
 /* Checks disk space, finishes an interrupted apply, and creates the work tree. */
@@ -345,8 +365,9 @@ static int run_run(const struct cli_command *command, char **argv)
 	effective_init(&opts.effective);
 	rest = cli_parse(command, argv, &opts, &code);
 	if (rest)
-		code = read_objective(&opts, rest, &err) < 0 ? cli_fail(&err)
-							     : load_and_run(&opts, &err);
+		code = read_objective(&opts, rest, &err) < 0 || read_follow(&opts, &err) < 0
+			       ? cli_fail(&err)
+			       : load_and_run(&opts, &err);
 	op_start_release(&opts.request.start, &opts.start);
 	loop_request_release(&opts.request);
 	buffer_release(&opts.text);

@@ -95,6 +95,8 @@ static void wait_for_events(const struct view *view)
 	if (!interrupt_is_pending() && poll(&changed, 1, POLL_MS) > 0)
 		while (read(view->inotify, events, sizeof events) > 0)
 			;
+	if (interrupt_is_stop_pending())
+		interrupt_stop();
 }
 
 /* Asks the user and carries out the answer. Returns true to detach. */

@@ -45,6 +45,14 @@ static void print_raw(struct event_text *view, const struct journal_event *event
 	event_text_object(view, line);
 }
 
+static void print_line(struct event_text *view, enum color colour, const char *line, int indent)
+{
+	if (view->live)
+		live_hide(view->live);
+	page_print_line(colour, line, indent);
+	view->at = time(NULL);
+}
+
 void event_text_paint(struct event_text *view, enum color colour, const char *format, ...)
 {
 	char text[4096];
@@ -55,8 +63,7 @@ void event_text_paint(struct event_text *view, enum color colour, const char *fo
 	va_start(arguments, format);
 	vsnprintf(text, sizeof text, format, arguments);
 	va_end(arguments);
-	page_print_line(colour, text, (int)strspn(text, " ") + 2);
-	view->at = time(NULL);
+	print_line(view, colour, text, (int)strspn(text, " ") + 2);
 }
 
 static void print_begun(struct event_text *view, const json_t *data, int64_t at_ms)
@@ -89,11 +96,21 @@ static void print_begun(struct event_text *view, const json_t *data, int64_t at_
 							: "the agent");
 	agent_text_begin(&view->agent, view->loop, (int)jsonget_number(data, "iteration"),
 			 (int)jsonget_number(data, "attempt"));
+	if (!view->agent.path)
+		agent_lines_begin(&view->lines, view->loop,
+				  (unsigned int)jsonget_number(data, "iteration"),
+				  (unsigned int)jsonget_number(data, "attempt"));
+}
+
+static void end_agent(struct event_text *view)
+{
+	agent_text_end(&view->agent);
+	agent_lines_end(&view->lines);
 }
 
 static void print_interrupted(struct event_text *view, const json_t *data)
 {
-	agent_text_end(&view->agent);
+	end_agent(view);
 	event_text_print(view, "  iteration %d was interrupted%s; it does not count",
 			 (int)jsonget_number(data, "iteration"),
 			 jsonget_flag(data, "told") ? " by your message" : "");
@@ -227,7 +244,7 @@ static void print_ended(struct event_text *view, const json_t *data)
 	const char *limit = jsonget_text(data, "limit");
 	const char *refused = jsonget_text(data, "refused_why");
 
-	agent_text_end(&view->agent);
+	end_agent(view);
 	print_cost(view, data);
 	if (*error && strcmp(error, "none") != 0 && *jsonget_text(data, "message") &&
 	    !*jsonget_text(data, "unreached") && /* reported with the decision */
@@ -616,22 +633,23 @@ void event_text_event(struct event_text *view, const struct journal_event *event
 {
 	json_t *data = json_loads(event->data, 0, NULL);
 
+	int kind = loop_event_find(event->kind);
+
 	if (view->json) {
 		print_raw(view, event, data);
-	} else {
-		print_data(view, loop_event_find(event->kind), data, event->at_ms);
-		json_decref(data);
+		return;
 	}
+	if (!view->quiet || kind == LOOP_EVENT_paused || kind == LOOP_EVENT_finished)
+		print_data(view, kind, data, event->at_ms);
+	json_decref(data);
 }
 
 static void print_agent_line(void *context, enum color colour, const char *line, int indent)
 {
 	struct event_text *view = context;
 
-	if (view->json)
-		return;
-	page_print_line(colour, line, indent);
-	view->at = time(NULL);
+	if (!view->json)
+		print_line(view, colour, line, indent);
 }
 
 void event_text_begin(struct event_text *view, struct client_loop *loop, bool json)
@@ -640,10 +658,22 @@ void event_text_begin(struct event_text *view, struct client_loop *loop, bool js
 				     .json = json,
 				     .at = time(NULL),
 				     .stops = loop->state.wish != LOOP_WISH_NONE,
-				     .agent = { .print = print_agent_line, .context = view } };
+				     .agent = { .print = print_agent_line, .context = view },
+				     .lines = { .print = print_agent_line, .context = view } };
+}
+
+void event_text_poll(struct event_text *view)
+{
+	agent_text_poll(&view->agent);
+	agent_lines_poll(&view->lines);
+}
+
+bool event_text_has_agent(const struct event_text *view)
+{
+	return view->agent.path || view->lines.open;
 }
 
 void event_text_end(struct event_text *view)
 {
-	agent_text_end(&view->agent);
+	end_agent(view);
 }

@@ -5,8 +5,10 @@
 #ifndef CLI_VIEW_EVENT_TEXT_H
 #define CLI_VIEW_EVENT_TEXT_H
 
+#include "cli/view/agent_lines.h"
 #include "cli/view/agent_text.h"
 #include "cli/view/color.h"
+#include "cli/view/live.h"
 #include "loop/client.h"
 
 #include <jansson.h>
@@ -16,16 +18,26 @@
 struct event_text {
 	struct client_loop *loop;
 	bool json;
+	bool quiet;                      /* only how the loop ends is printed */
+	bool verbose;                    /* every denial is named */
+	struct live *live;               /* is hidden before a line is printed; or NULL */
 	time_t at;                       /* of the last line printed */
 	bool stops;                      /* a pause or an abort was requested */
 	bool closes;                     /* the loop is over: leftovers are committed */
 	bool hinted_checks, hinted_logs; /* the command that shows the full output was printed */
 	struct agent_text agent;
+	struct agent_lines lines; /* of an agent that prints plain text */
 };
 
 /* The struct must not move between begin and end: the agent's output is printed through it. */
 void event_text_begin(struct event_text *view, struct client_loop *loop, bool json);
 void event_text_end(struct event_text *view);
+
+/* Prints new output of the agent. */
+void event_text_poll(struct event_text *view);
+
+/* Is there an agent whose output is being printed? */
+bool event_text_has_agent(const struct event_text *view);
 
 /* Prints an event of the journal. */
 void event_text_event(struct event_text *view, const struct journal_event *event);

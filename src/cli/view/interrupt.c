@@ -10,10 +10,17 @@
 static volatile sig_atomic_t interrupts; /* number of Ctrl-C */
 static volatile sig_atomic_t hung_up;    /* SIGTERM or SIGHUP: detach without a question */
 
+static volatile sig_atomic_t stops; /* Ctrl-Z */
+static volatile sig_atomic_t continued;
+
 static void note_signal(int number)
 {
 	if (number == SIGINT)
 		interrupts++;
+	else if (number == SIGTSTP)
+		stops = 1;
+	else if (number == SIGCONT)
+		continued = 1;
 	else
 		hung_up = 1;
 }
@@ -25,6 +32,27 @@ void interrupt_catch(void)
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGHUP, &action, NULL);
+	sigaction(SIGTSTP, &action, NULL);
+	sigaction(SIGCONT, &action, NULL);
+}
+
+bool interrupt_is_stop_pending(void)
+{
+	return stops;
+}
+
+void interrupt_stop(void)
+{
+	stops = 0;
+	raise(SIGSTOP);
+}
+
+bool interrupt_was_continued(void)
+{
+	bool was = continued;
+
+	continued = 0;
+	return was;
 }
 
 bool interrupt_is_pending(void)

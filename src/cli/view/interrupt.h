@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/* Catches SIGINT, SIGTERM and SIGHUP from now on. */
+/* Catches SIGINT, SIGTERM and SIGHUP from now on, and Ctrl-Z. */
 void interrupt_catch(void);
 
 /* Has one of them arrived? */
@@ -15,5 +15,12 @@ bool interrupt_is_pending(void);
  * terminal, or after SIGTERM or SIGHUP, the answer is 'd'. what: "the loop".
  */
 char interrupt_ask(const char *what, bool quiet);
+
+/* Was Ctrl-Z pressed? The caller cleans the terminal, and then stops this process. */
+bool interrupt_is_stop_pending(void);
+void interrupt_stop(void);
+
+/* Was this process stopped and continued since the last call? */
+bool interrupt_was_continued(void);
 
 #endif
