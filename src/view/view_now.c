@@ -55,6 +55,14 @@ static char *check_line(const struct client_loop *loop, const struct view_now *n
 	return NULL;
 }
 
+/* A command of the user's has no name of its own. */
+static const char *agent_name(const struct loop_part *part)
+{
+	const char *name = loop_part_name(part);
+
+	return name && strcmp(name, "command") != 0 ? name : NULL;
+}
+
 static void read_step(const struct client_loop *loop, struct view_now *now)
 {
 	const struct loop_state *state = &loop->state;
@@ -62,7 +70,7 @@ static void read_step(const struct client_loop *loop, struct view_now *now)
 	switch (state->step) {
 	case LOOP_STEP_agent:
 	case LOOP_STEP_review:
-		now->agent = loop_part_name(loop_state_part(state));
+		now->agent = agent_name(loop_state_part(state));
 		now->doing = activity_now(loop);
 		break;
 	case LOOP_STEP_baseline:

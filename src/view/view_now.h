@@ -18,7 +18,7 @@ struct view_now {
 	int64_t since_ms;    /* when this step began */
 	uint32_t iteration;  /* 0 before the first one */
 	uint32_t attempt;    /* from 1 */
-	const char *agent;   /* that works in this step: its name; or NULL */
+	const char *agent;   /* that works in this step: its name; NULL: none, or a command */
 	char *doing; /* its last tool call or message, or the last line of its output; or NULL */
 	const char *check;      /* the command of the check that runs, or NULL */
 	const char *check_file; /* its logs: iterations/N/FILE-NUMBER.stdout.log */

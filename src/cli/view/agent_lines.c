@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Of a longer line, the beginning is printed; of more lines at once, the first ones. */
@@ -86,6 +87,15 @@ void agent_lines_begin(struct agent_lines *lines, const struct client_loop *loop
 		lines->logs[i] = (struct agent_lines_log){ .path = paths[i],
 							   .line = BUFFER_INIT(LINE_BYTES + 1) };
 	lines->open = true;
+}
+
+void agent_lines_skip(struct agent_lines *lines)
+{
+	struct stat status;
+
+	for (int i = 0; i < 2; i++)
+		if (stat(lines->logs[i].path, &status) == 0)
+			lines->logs[i].at = status.st_size;
 }
 
 void agent_lines_poll(struct agent_lines *lines)

@@ -255,13 +255,25 @@ void agent_text_begin(struct agent_text *view, const struct client_loop *loop, i
 	agent_text_open(view, format);
 }
 
+static void open_log(struct agent_text *view)
+{
+	if (view->path && view->fd < 0)
+		view->fd = open(view->path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+void agent_text_skip(struct agent_text *view)
+{
+	open_log(view);
+	if (view->path && view->fd >= 0)
+		lseek(view->fd, 0, SEEK_END);
+}
+
 void agent_text_poll(struct agent_text *view)
 {
 	char bytes[65536];
 	ssize_t n;
 
-	if (view->path && view->fd < 0)
-		view->fd = open(view->path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	open_log(view);
 	while (view->path && view->fd >= 0 && (n = read(view->fd, bytes, sizeof bytes)) > 0)
 		agent_text_feed(view, bytes, (size_t)n);
 }

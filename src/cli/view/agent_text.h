@@ -42,10 +42,11 @@ void agent_text_close(struct agent_text *view);
 /* Whether output of this format consists of events. Plain output is already for people. */
 bool agent_text_supports(const struct agent_format *format);
 
-/* The same for the log of an iteration: starts to follow it, prints new output, prints the rest and
- * stops. */
+/* The same for the log of an iteration: starts to follow it, passes over what is there already,
+ * prints new output, prints the rest and stops. */
 void agent_text_begin(struct agent_text *view, const struct client_loop *loop, int iteration,
 		      int attempt);
+void agent_text_skip(struct agent_text *view);
 void agent_text_poll(struct agent_text *view);
 void agent_text_end(struct agent_text *view);
 

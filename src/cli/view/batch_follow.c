@@ -102,7 +102,7 @@ static void wait_for_events(const struct view *view)
 /* Asks the user and carries out the answer. Returns true to detach. */
 static bool handle_interrupt(const struct view *view)
 {
-	char answer = interrupt_ask("the batch", view->json);
+	char answer = interrupt_ask("the batch", view->json, false);
 	struct error err;
 
 	if (answer == 'p' || answer == 'a') {

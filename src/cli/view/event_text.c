@@ -50,6 +50,7 @@ static void print_line(struct event_text *view, enum color colour, const char *l
 	if (view->live)
 		live_hide(view->live);
 	page_print_line(colour, line, indent);
+	view->printed++;
 	view->at = time(NULL);
 }
 
@@ -64,6 +65,25 @@ void event_text_paint(struct event_text *view, enum color colour, const char *fo
 	vsnprintf(text, sizeof text, format, arguments);
 	va_end(arguments);
 	print_line(view, colour, text, (int)strspn(text, " ") + 2);
+}
+
+static void begin_agent(struct event_text *view, unsigned int iteration, unsigned int attempt)
+{
+	agent_text_begin(&view->agent, view->loop, (int)iteration, (int)attempt);
+	if (!view->agent.path)
+		agent_lines_begin(&view->lines, view->loop, iteration, attempt);
+}
+
+void event_text_join(struct event_text *view)
+{
+	const struct loop_state *state = &view->loop->state;
+
+	if (view->json || view->quiet || state->step != LOOP_STEP_agent)
+		return;
+	begin_agent(view, state->iteration, state->attempt);
+	agent_text_skip(&view->agent);
+	if (view->lines.open)
+		agent_lines_skip(&view->lines);
 }
 
 static void print_begun(struct event_text *view, const json_t *data, int64_t at_ms)
@@ -94,12 +114,8 @@ static void print_begun(struct event_text *view, const json_t *data, int64_t at_
 			 jsonget_text(data, "phase"),
 			 json_object_get(data, "agent") ? jsonget_text(data, "agent")
 							: "the agent");
-	agent_text_begin(&view->agent, view->loop, (int)jsonget_number(data, "iteration"),
-			 (int)jsonget_number(data, "attempt"));
-	if (!view->agent.path)
-		agent_lines_begin(&view->lines, view->loop,
-				  (unsigned int)jsonget_number(data, "iteration"),
-				  (unsigned int)jsonget_number(data, "attempt"));
+	begin_agent(view, (unsigned int)jsonget_number(data, "iteration"),
+		    (unsigned int)jsonget_number(data, "attempt"));
 }
 
 static void end_agent(struct event_text *view)
@@ -662,10 +678,13 @@ void event_text_begin(struct event_text *view, struct client_loop *loop, bool js
 				     .lines = { .print = print_agent_line, .context = view } };
 }
 
-void event_text_poll(struct event_text *view)
+bool event_text_poll(struct event_text *view)
 {
+	uint64_t before = view->printed;
+
 	agent_text_poll(&view->agent);
 	agent_lines_poll(&view->lines);
+	return view->printed != before;
 }
 
 bool event_text_has_agent(const struct event_text *view)

@@ -21,6 +21,7 @@ struct event_text {
 	bool quiet;                      /* only how the loop ends is printed */
 	bool verbose;                    /* every denial is named */
 	struct live *live;               /* is hidden before a line is printed; or NULL */
+	uint64_t printed;                /* lines */
 	time_t at;                       /* of the last line printed */
 	bool stops;                      /* a pause or an abort was requested */
 	bool closes;                     /* the loop is over: leftovers are committed */
@@ -33,8 +34,11 @@ struct event_text {
 void event_text_begin(struct event_text *view, struct client_loop *loop, bool json);
 void event_text_end(struct event_text *view);
 
-/* Prints new output of the agent. */
-void event_text_poll(struct event_text *view);
+/* Begins in the middle of an iteration: prints the agent's output from now on. */
+void event_text_join(struct event_text *view);
+
+/* Prints new output of the agent. Returns whether there was any. */
+bool event_text_poll(struct event_text *view);
 
 /* Is there an agent whose output is being printed? */
 bool event_text_has_agent(const struct event_text *view);

@@ -159,7 +159,8 @@ static bool tick(struct follow *follow, int left_ms)
 	    read(follow->inotify, events, sizeof events) >= 0)
 		return true;
 	handle_stop(follow);
-	event_text_poll(&follow->view);
+	if (event_text_poll(&follow->view) && follow->live.on)
+		look(follow);
 	draw(follow);
 	return !ticks;
 }
@@ -183,7 +184,7 @@ static bool handle_interrupt(struct follow *follow)
 
 	live_drop_keys(&follow->live);
 	live_hide(&follow->live);
-	answer = interrupt_ask("the loop", follow->view.json);
+	answer = interrupt_ask("the loop", follow->view.json, follow->live.on);
 
 	if (answer == 'p' || answer == 'a') {
 		if (client_ask(follow->view.loop,
@@ -276,6 +277,8 @@ static void begin(struct follow *follow, struct client_loop *loop,
 	follow->inotify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 	if (follow->inotify >= 0)
 		inotify_add_watch(follow->inotify, loop->folder, IN_MOVED_TO | IN_DELETE);
+	if (options->after)
+		event_text_join(&follow->view);
 	interrupt_catch();
 }
 

@@ -79,13 +79,13 @@ static bool await_key(void)
 	return ready > 0;
 }
 
-static char read_answer(const char *what)
+static char read_answer(const char *what, bool fresh)
 {
 	char answer[16] = "";
 	ssize_t n;
 
-	printf("\nDetach (%s continues in the background), pause or abort? [D/p/a, Ctrl-C: abort] ",
-	       what);
+	printf("%sDetach (%s continues in the background), pause or abort? [D/p/a] ",
+	       fresh ? "" : "\n", what);
 	fflush(stdout);
 	n = await_key() ? read(0, answer, sizeof answer - 1) : 0;
 	if (n <= 0)
@@ -95,9 +95,9 @@ static char read_answer(const char *what)
 	return n <= 0 || answer[0] == '\n' ? 'd' : answer[0];
 }
 
-char interrupt_ask(const char *what, bool quiet)
+char interrupt_ask(const char *what, bool quiet, bool fresh)
 {
-	char answer = hung_up || quiet || !isatty(0) || !isatty(1) ? 'd' : read_answer(what);
+	char answer = hung_up || quiet || !isatty(0) || !isatty(1) ? 'd' : read_answer(what, fresh);
 
 	interrupts = 0;
 	return answer;

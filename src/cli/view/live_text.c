@@ -251,7 +251,7 @@ static void add_bar(const struct live_text *text, struct buffer *out, uint32_t p
 
 	if (permille && full < columns)
 		full++;
-	buffer_add_text(out, paint(text, permille >= WARN_PERMILLE ? "\033[31m" : "\033[32m"));
+	buffer_add_text(out, paint(text, permille >= WARN_PERMILLE ? "\033[33m" : "\033[32m"));
 	for (int i = 0; i < full; i++)
 		buffer_add_text(out, used);
 	buffer_printf(out, "%s%s", paint(text, "\033[m"), paint(text, "\033[2m"));
