@@ -45,6 +45,8 @@ static void add_denial(struct json *json, const struct fence_denial *denial, uin
 	json_number(json, "pid", (uint64_t)denial->pid);
 	json_list(json, "argv", &denial->argv);
 	json_number(json, "count", denial->count);
+	if (denial->harmless)
+		json_text(json, "harmless", denial->harmless);
 	json_number(json, "last_ms", denial->last_ms - began_ms);
 	json_close(json);
 }
@@ -214,7 +216,7 @@ void fence_report_keep(const struct fence_plan *plan, const struct fence_result 
 	AUTO_FREE char *folder = path_join(plan->state, "denials");
 	AUTO_FD fd = -1;
 
-	if (!result->denials.count) {
+	if (!fence_denials_count(&result->denials)) {
 		unlink(path);
 		return;
 	}

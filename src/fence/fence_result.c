@@ -11,6 +11,15 @@ void fence_denial_release(struct fence_denial *denial)
 	list_release(&denial->argv);
 }
 
+size_t fence_denials_count(const struct fence_denials *denials)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < denials->count; i++)
+		count += !denials->items[i].harmless;
+	return count;
+}
+
 static void release_denials(struct fence_denials *denials)
 {
 	for (size_t i = 0; i < denials->count; i++)

@@ -47,6 +47,7 @@ struct fence_denial {
 	uint64_t count;
 	uint64_t last_ms; /* of the last attempt, on the steady clock */
 	uint64_t hash;
+	const char *harmless; /* why nobody needs to hear of it, or NULL (watch/harmless.h) */
 };
 
 struct fence_denials {
@@ -90,6 +91,9 @@ struct fence_result {
 };
 
 void fence_denial_release(struct fence_denial *denial);
+
+/* Returns how many denials are not harmless. */
+size_t fence_denials_count(const struct fence_denials *denials);
 
 const char *fence_exit_name(enum fence_exit kind);
 void fence_result_release(struct fence_result *result);

@@ -373,6 +373,6 @@ void fenced_release(struct fenced *run)
 void fenced_report(const struct fenced *run, bool forget, struct buffer *out)
 {
 	fence_report_write(run->planned ? &run->plan : NULL, &run->result, out);
-	if (run->planned && (forget || run->result.denials.count))
+	if (run->planned && (forget || fence_denials_count(&run->result.denials)))
 		fence_report_keep(&run->plan, &run->result, out);
 }

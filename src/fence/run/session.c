@@ -600,7 +600,8 @@ void fence_run(const struct fence_plan *plan, fence_notice_fn *notice,
 		classify_end(&session);
 	}
 	finish(&session);
-	if (ret_result->kind == FENCE_COMMAND && !ret_result->why[0] && ret_result->denials.count)
+	if (ret_result->kind == FENCE_COMMAND && !ret_result->why[0] &&
+	    fence_denials_count(&ret_result->denials))
 		ret_result->kind = FENCE_DENIED;
 	ret_result->duration_ms = clock_steady_ms() - ret_result->began_ms;
 }

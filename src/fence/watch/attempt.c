@@ -159,7 +159,15 @@ static void look_at_host(const char *path, struct verdict_sight *sight)
 	sight->folder_on_host = is_on_host(above);
 }
 
-/* Judges one path. Returns true, with *ret_attempt filled in, if the fence refuses the act. */
+static bool creates_private(const struct verdict *verdict, enum verdict_act act,
+			    const struct verdict_sight *sight)
+{
+	return verdict->wall == VERDICT_PRIVATE && !sight->inside && sight->folder &&
+	       (act == VERDICT_CREATE || act == VERDICT_WRITE);
+}
+
+/* Judges one path. Returns true, with *ret_attempt filled in, if the fence refuses the act, or if
+ * it creates a file in a private place. */
 static bool judge(struct attempt_context *context, enum verdict_act act, bool follow,
 		  char path[PATH_MAX], struct attempt *ret_attempt)
 {
@@ -175,7 +183,8 @@ static bool judge(struct attempt_context *context, enum verdict_act act, bool fo
 	if (verdict.wall == VERDICT_OPEN || verdict_harmless(&verdict, path))
 		return false;
 	look_at_host(path, &sight);
-	if (!verdict_refuses(verdict.wall, act, &sight))
+	ret_attempt->allowed = !verdict_refuses(verdict.wall, act, &sight);
+	if (ret_attempt->allowed && !creates_private(&verdict, act, &sight))
 		return false;
 	ret_attempt->kind = verdict_kind(act, sight.inside || sight.on_host);
 	ret_attempt->by = verdict;
@@ -265,6 +274,7 @@ static bool look_at_local(struct attempt_context *context, pid_t pid, bool binds
 		if (binds || context->plan->spec->net == FENCE_NET_OPEN || !name[1] ||
 		    !is_host_abstract(name + 1))
 			return false;
+		ret_attempt->allowed = false;
 		ret_attempt->kind = "connect";
 		ret_attempt->by = no_network(context);
 		snprintf(ret_attempt->target, sizeof ret_attempt->target, "@%s", name + 1);
@@ -336,6 +346,7 @@ static bool look_at_network(struct attempt_context *context, pid_t pid,
 	inet_ntop(address->any.sa_family,
 		  v4 ? (const void *)&address->v4.sin_addr : &address->v6.sin6_addr, host,
 		  sizeof host);
+	ret_attempt->allowed = false;
 	ret_attempt->kind = "connect";
 	ret_attempt->by = no_network(context);
 	snprintf(ret_attempt->target, sizeof ret_attempt->target, v4 ? "%s:%u" : "[%s]:%u", host,

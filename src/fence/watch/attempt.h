@@ -17,8 +17,9 @@
 
 enum { ATTEMPT_MOST = 2 }; /* rename has two paths */
 
-/* One act that the fence refuses. */
+/* One act that the fence refuses, or a file that is created in a private place. */
 struct attempt {
+	bool allowed; /* the latter */
 	const char *kind;
 	char target[PATH_MAX + 64];
 	struct verdict by;
@@ -31,7 +32,8 @@ struct attempt_context {
 	uint8_t reached[65536 / 8]; /* bit N: connecting to port N on loopback was not a denial */
 };
 
-/* Fills in the acts in this call that the fence will refuse. Returns their number; 0 also if that
+/* Fills in the acts in this call that the fence will refuse or that create a file in a private
+ * place. Returns their number; 0 also if that
  * cannot be determined. */
 size_t attempt_look(struct attempt_context *context, const struct seccomp_notif *call,
 		    struct attempt ret_attempts[ATTEMPT_MOST]);

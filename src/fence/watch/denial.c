@@ -1,6 +1,7 @@
 /* Denials: see denial.h. */
 #include "fence/watch/denial.h"
 
+#include "fence/watch/harmless.h"
 #include "util/clock.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
@@ -113,6 +114,7 @@ static void add(struct fence_denials *list, struct fence_denial *denial)
 {
 	denial->count = 1;
 	denial->last_ms = clock_steady_ms();
+	denial->harmless = harmless_why(denial);
 	denial->hash =
 		mix(mix(mix(mix(0xcbf29ce484222325, denial->kind), denial->target), denial->rule),
 		    denial->program);
@@ -148,6 +150,24 @@ static void record(struct denial_log *denials, const struct seccomp_notif *asked
 		add(denials->list, &denial);
 }
 
+/* A file is created in a private place after all: that it was not possible before, because its
+ * folder was missing, is no longer worth telling. */
+static void forget(struct denial_log *denials, const char *target)
+{
+	struct fence_denials *list = denials->list;
+
+	for (size_t i = list->count; i-- > 0;) {
+		struct fence_denial *denial = &list->items[i];
+
+		if (strcmp(denial->kind, "create") != 0 || strcmp(denial->target, target) != 0)
+			continue;
+		fence_denial_release(denial);
+		memmove(denial, denial + 1, (list->count - i - 1) * sizeof *denial);
+		list->count--;
+		denials->announced -= i < denials->announced;
+	}
+}
+
 static const char *family_name(unsigned int family, char number[16])
 {
 	static const struct {
@@ -180,6 +200,7 @@ static void describe_refused(const struct seccomp_notif *call, const char *name,
 	char number[16];
 
 	snprintf(rule, 64, "syscall %s", name);
+	ret_attempt->allowed = false;
 	ret_attempt->by = (struct verdict){ .wall = VERDICT_OUTSIDE, .name = rule };
 	ret_attempt->kind = "syscall";
 	if (call->data.nr == SYS_socket) {
@@ -203,8 +224,12 @@ static void examine(struct denial_log *denials, const struct seccomp_notif *aske
 		describe_refused(asked, call->name, rule, attempts);
 	else
 		count = attempt_look(&denials->context, asked, attempts);
-	for (size_t i = 0; i < count; i++)
-		record(denials, asked, &attempts[i]);
+	for (size_t i = 0; i < count; i++) {
+		if (attempts[i].allowed)
+			forget(denials, attempts[i].target);
+		else
+			record(denials, asked, &attempts[i]);
+	}
 }
 
 /* Receives and answers one question. Returns false when there will be no more. */
@@ -260,6 +285,8 @@ static void announce_one(const struct denial_log *denials, const struct fence_de
 			 bool over)
 {
 	enum { MOST_TARGET = 600, MOST_NAME = 100 };
+	if (denial->harmless)
+		return;
 	AUTO_FREE char *times = over && denial->count > 1
 					? mem_format(", %lu times", (unsigned long)denial->count)
 					: mem_dup("");

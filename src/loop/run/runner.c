@@ -26,7 +26,8 @@ static uint32_t count_late(const struct fenced *run)
 	uint32_t late = 0;
 
 	for (size_t i = 0; i < result->denials.count; i++)
-		late += failure_denial_explains(result->denials.items[i].last_ms,
+		late += !result->denials.items[i].harmless &&
+			failure_denial_explains(result->denials.items[i].last_ms,
 						run->metered ? run->news.asked_ms : 0,
 						result->ended_ms);
 	return late;
@@ -44,7 +45,7 @@ static void fill(const struct fenced *run, struct runner_result *ret)
 		.weaker_limits = from->weaker_limits,
 		.canaries_held = from->canaries_held,
 		.canaries_total = from->canaries_total,
-		.denials = (uint32_t)from->denials.count,
+		.denials = (uint32_t)fence_denials_count(&from->denials),
 		.denials_late = count_late(run),
 		.quarantined = (uint32_t)from->found.count,
 		.use = from->use,
