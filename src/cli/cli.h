@@ -130,6 +130,9 @@ char **cli_parse(const struct cli_command *command, char **argv, void *options, 
 int cli_print_help(const struct cli_command *command);
 int cli_print_man(const struct cli_command *command);
 
+/* Prints the everyday commands by task. Returns the exit status of printing. */
+int cli_print_short_help(void);
+
 /* Reports an unexpected argument, and returns the exit status. */
 int cli_fail_argument(const struct cli_command *command, const char *argument);
 
