@@ -229,7 +229,10 @@ static void print_loop(const char *place, const struct client_loop *loop, bool w
 				     cost_text_mark(state->spent_nusd, state->estimated_nusd))
 			: mem_dup("");
 
-	printf("%s  %-11s", loop->id, client_status(loop));
+	printf("%s  ", loop->id);
+	if (state->options.name)
+		printf("%s  ", state->options.name);
+	printf("%-11s", client_status(loop));
 	if (!loop->damaged)
 		printf("  iteration %u%s%s  %s", state->iteration, most, spent, age);
 	printf("\n");
