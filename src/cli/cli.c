@@ -22,8 +22,8 @@ const struct cli_command *const cli_commands[] = {
 	&cmd_demo,        &cmd_doctor,  &cmd_completions, &cmd_help,     NULL,
 };
 
-/* Only ringfence itself starts these, so they are not listed. */
-static const struct cli_command *const internal[] = { &cmd_adopt, &cmd_keep, NULL };
+/* Only ringfence itself and completions start these, so they are not listed. */
+static const struct cli_command *const internal[] = { &cmd_adopt, &cmd_complete, &cmd_keep, NULL };
 
 static const char description[] =
 	"Runs commands in a fence they cannot leave: the project is writable, the rest of the system is "

@@ -76,6 +76,7 @@ extern const struct cli_command cmd_apply;
 extern const struct cli_command cmd_checkpoints;
 extern const struct cli_command cmd_circuit;
 extern const struct cli_command cmd_clean;
+extern const struct cli_command cmd_complete;
 extern const struct cli_command cmd_completions;
 extern const struct cli_command cmd_config;
 extern const struct cli_command cmd_cost;

@@ -9,7 +9,7 @@
 
 /*
  * Returns the id that a word stands for, which stays valid as long as the list, or the word itself
- * if it stands for none: whoever looks for it reports that. Returns NULL with err set, which lists
+ * if it stands for none; the search for it then fails. Returns NULL with err set, which lists
  * the candidates, if it stands for several.
  */
 const char *short_id_resolve(const struct fence_place *place, const char *word, struct list *kept,

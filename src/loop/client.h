@@ -82,6 +82,11 @@ void client_loop_release(struct client_loop *loop);
 int client_match(const char *state, const char *project, const char *word, struct list *ids,
 		 struct error *err);
 
+/* Adds the names and ids of at most so many loops of the project, the newest first. Returns 0, or
+ * -1 with err set. */
+int client_words(const char *state, const char *project, size_t most, struct list *words,
+		 struct error *err);
+
 /* Reads the loop again. */
 void client_refresh(struct client_loop *loop);
 

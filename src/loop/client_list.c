@@ -341,19 +341,25 @@ int client_each(const char *state, const char *index_name, client_each_fn *act, 
 	return result;
 }
 
-static bool is_named(const struct entry *entry, const char *name)
+/* Returns the name of an entry, which the caller frees, or NULL. */
+static char *name_of(const struct entry *entry)
 {
 	const char *own = entry->loop ? entry->loop->state.options.name : NULL;
 	const char *line = entry->line;
+	char *name = own ? mem_dup(own) : NULL;
 
 	for (int i = 0; line && i <= 3; i++) {
-		size_t size;
-		const char *word = word_take(&line, &size);
-
-		if (word && i == 3 && size == strlen(name) && memcmp(word, name, size) == 0)
-			return true;
+		free(name);
+		name = word_take_text(&line);
 	}
-	return own && strcmp(own, name) == 0;
+	return name;
+}
+
+static bool is_named(const struct entry *entry, const char *wanted)
+{
+	AUTO_FREE char *name = name_of(entry);
+
+	return name && strcmp(name, wanted) == 0;
 }
 
 /* The newest entry of the project with this name, or NULL. */
@@ -398,6 +404,29 @@ int client_match(const char *state, const char *project, const char *word, struc
 		add_matches(&roll, &own, word, ids);
 	if (ids->count == before)
 		add_matches(&roll, &all, word, ids);
+	roll_release(&roll);
+	return 0;
+}
+
+int client_words(const char *state, const char *project, size_t most, struct list *words,
+		 struct error *err)
+{
+	const struct client_query own = { .project = project };
+	AUTO_FREE char *word = word_from(project);
+	struct roll roll;
+
+	if (call_roll(state, true, &roll, err) < 0)
+		return -1;
+	for (size_t i = roll.count; i-- > 0 && most > 0;) {
+		AUTO_FREE char *name = name_of(&roll.items[i]);
+
+		if (!is_wanted(&roll.items[i], &own, word))
+			continue;
+		if (name && id_is_name(name) && !list_has(words, name))
+			list_add(words, name);
+		list_add(words, roll.items[i].id);
+		most--;
+	}
 	roll_release(&roll);
 	return 0;
 }

@@ -88,3 +88,36 @@ def test_a_name_that_could_be_misread_is_refused(t, name):
     result = loop.run(f"--name={name}")
     equal(result.code, 125, "exit status", result)
     contains(result.err, "cannot be a name: it needs a letter", "the refusal")
+
+
+def test_completions_offer_loops_drafts_checkpoints_and_agents(t):
+    loop, (first, second) = named(t, "login", "login")
+    loop.ringfence("exec", "--draft", "--", "true")
+    draft = json.loads(loop.ringfence("drafts", "--json").out)["drafts"][-1]["id"]
+    script = loop.path("c.bash")
+    loop.write("c.bash", loop.ringfence("completions", "bash").out)
+
+    def complete(*words):
+        line = f". {script}; ringfence() {{ {t.ringfence} \"$@\"; }}; COMP_WORDS=({' '.join(map(repr, words))}); " \
+               f"COMP_CWORD={len(words) - 1}; compopt() {{ :; }}; _ringfence; echo \"${{COMPREPLY[@]}}\""
+        result = t.run(["bash", "-c", line], cwd=loop.project)
+        equal(result.err, "", "stderr of bash")
+        return result.out.split()
+
+    equal(complete("ringfence", "logs", ""), ["login", second, first], "loops, the newest first")
+    equal(complete("ringfence", "logs", "lo"), ["login"], "the beginning of a name")
+    equal(complete("ringfence", "diff", "--loop", second[:-1]), [second], "the value of an option")
+    equal(complete("ringfence", "discard", draft[:-1]), [draft], "a draft")
+    equal(complete("ringfence", "rollback", ""), ["1", "0"], "checkpoints")
+    equal(complete("ringfence", "run", "--agent", "cl"), ["claude"], "an agent")
+    equal(complete("ringfence", "logs", "--fol"), ["--follow"], "an option, as before")
+
+
+@cases([], ["nonsense"], ["status", "--nonsense"], ["status"])
+def test_completions_say_nothing_when_there_is_nothing(t, *words):
+    loop = Loop(t)
+    result = loop.ringfence("complete", *words)
+    equal((result.code, result.out, result.err), (0, "", ""), "status, stdout and stderr", result)
+    t.write(f"{t.state}/loops/.index", "no index")
+    result = loop.ringfence("complete", "status")
+    equal((result.code, result.out, result.err), (0, "", ""), "with a damaged state folder", result)
