@@ -48,10 +48,9 @@ int main(int argc, char **argv)
 	/* The parent may have set SIGCHLD to be ignored; then no child could be waited for. */
 	signal(SIGCHLD, SIG_DFL);
 	if (argc < 2) {
-		error_set(
-			&err,
-			"missing command; for example: ringfence exec -- make test (see: ringfence --help)");
-		exit(cli_fail(&err));
+		int code = cli_print_short_help();
+
+		exit(code ? code : EXIT_FAILURE); /* as git does */
 	}
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
 		exit(cli_print_help(NULL));

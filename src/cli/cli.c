@@ -22,8 +22,8 @@ const struct cli_command *const cli_commands[] = {
 	&cmd_demo,        &cmd_doctor,  &cmd_completions, &cmd_help,     NULL,
 };
 
-/* Only ringfence itself starts these, so they are not listed. */
-static const struct cli_command *const internal[] = { &cmd_adopt, &cmd_keep, NULL };
+/* Only ringfence itself and completions start these, so they are not listed. */
+static const struct cli_command *const internal[] = { &cmd_adopt, &cmd_complete, &cmd_keep, NULL };
 
 static const char description[] =
 	"Runs commands in a fence they cannot leave: the project is writable, the rest of the system is "
@@ -297,6 +297,32 @@ static void print_settings(const struct cli_command *command)
 		printf("\nand settings of the fence (ringfence exec --help):\n  ");
 		cli_print_wrapped(buffer_text(&others), 2);
 	}
+}
+
+/* The everyday commands, by task. */
+static const struct {
+	const char *task;
+	const struct cli_command *commands[8]; /* ends with NULL */
+} everyday[] = {
+	{ "try it", { &cmd_demo, &cmd_doctor, &cmd_agents } },
+	{ "prepare a project", { &cmd_init, &cmd_preflight, &cmd_policy } },
+	{ "let an agent work", { &cmd_run, &cmd_work } },
+	{ "watch and steer it",
+	  { &cmd_status, &cmd_logs, &cmd_tell, &cmd_answer, &cmd_pause, &cmd_resume, &cmd_abort } },
+	{ "take over its result", { &cmd_diff, &cmd_apply, &cmd_rollback, &cmd_discard } },
+	{ "run one command in the fence", { &cmd_exec, &cmd_suggest } },
+};
+
+int cli_print_short_help(void)
+{
+	printf("usage: ringfence COMMAND [options]\n");
+	for (size_t i = 0; i < sizeof everyday / sizeof *everyday; i++) {
+		printf("\n%s\n", everyday[i].task);
+		for (const struct cli_command *const *at = everyday[i].commands; *at; at++)
+			print_row((*at)->name, (*at)->summary);
+	}
+	printf("\nringfence --help lists all commands; ringfence COMMAND --help explains one.\n");
+	return cli_flush();
 }
 
 int cli_print_help(const struct cli_command *command)

@@ -76,6 +76,7 @@ extern const struct cli_command cmd_apply;
 extern const struct cli_command cmd_checkpoints;
 extern const struct cli_command cmd_circuit;
 extern const struct cli_command cmd_clean;
+extern const struct cli_command cmd_complete;
 extern const struct cli_command cmd_completions;
 extern const struct cli_command cmd_config;
 extern const struct cli_command cmd_cost;
@@ -129,6 +130,9 @@ char **cli_parse(const struct cli_command *command, char **argv, void *options, 
  * exit status. */
 int cli_print_help(const struct cli_command *command);
 int cli_print_man(const struct cli_command *command);
+
+/* Prints the everyday commands by task. Returns the exit status of printing. */
+int cli_print_short_help(void);
 
 /* Reports an unexpected argument, and returns the exit status. */
 int cli_fail_argument(const struct cli_command *command, const char *argument);

@@ -1,6 +1,7 @@
 /* Shared by all commands for loops: see loops.h. */
 #include "cli/loops.h"
 
+#include "cli/short_id.h"
 #include "cli/view/notice.h"
 #include "cli/view/page.h"
 #include "failure/failure.h"
@@ -22,6 +23,41 @@ const char loops_exit_table[] = "  0    completed: every rule holds (with --deta
 				"  5    interrupted, or continuing in the background\n"
 				"  125  refused, or the fence failed; the reason is printed\n";
 
+int loops_resolve(struct loops_options *opts, const char **word, struct error *err)
+{
+	const char *id = *word ? short_id_resolve(&opts->place, *word, &opts->words, err) : NULL;
+
+	if (*word && !id)
+		return -1;
+	*word = id;
+	return 0;
+}
+
+int loops_resolve_argument(struct loops_options *opts, size_t index, struct error *err)
+{
+	const char *word = opts->rest[index];
+
+	if (loops_resolve(opts, &word, err) < 0)
+		return -1;
+	opts->rest[index] = (char *)word;
+	return 0;
+}
+
+/* Resolves the loops and drafts that options name. */
+static int resolve_options(const struct cli_command *command, struct loops_options *opts,
+			   struct error *err)
+{
+	for (const struct cli_option *at = command->options; at->name; at++) {
+		void *member = (char *)opts + at->offset;
+
+		if (at->value &&
+		    (strcmp(at->value, "LOOP") == 0 || strcmp(at->value, "DRAFT") == 0) &&
+		    loops_resolve(opts, member, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 int loops_run(const struct cli_command *command, char **argv, loops_fn *act)
 {
 	struct loops_options opts = { .changes = json_object() };
@@ -30,21 +66,26 @@ int loops_run(const struct cli_command *command, char **argv, loops_fn *act)
 
 	opts.rest = cli_parse(command, argv, &opts, &code);
 	if (opts.rest)
-		code = effective_find(opts.project, &opts.place, &err) < 0 ? cli_fail(&err)
-									   : act(&opts, &err);
+		code = effective_find(opts.project, &opts.place, &err) < 0 ||
+				       resolve_options(command, &opts, &err) < 0
+			       ? cli_fail(&err)
+			       : act(&opts, &err);
 	client_loop_release(&opts.loop);
 	fence_place_release(&opts.place);
 	json_decref(opts.changes);
+	list_release(&opts.words);
 	return code;
 }
 
-int loops_target(const struct loops_options *opts, struct op_target *ret_target, struct error *err)
+int loops_target(struct loops_options *opts, struct op_target *ret_target, struct error *err)
 {
 	const char *id = opts->rest[0];
 
 	if (id && opts->rest[1])
 		return error_set(err, "unexpected argument '%s': name only one loop",
 				 opts->rest[1]);
+	if (loops_resolve(opts, &id, err) < 0)
+		return -1;
 	*ret_target = (struct op_target){ .state = opts->place.state,
 					  .project = opts->place.project,
 					  .loop = id };

@@ -44,7 +44,8 @@ struct loops_options {
 	json_t *changes;
 	struct fence_place place;
 	struct client_loop loop;
-	char **rest; /* the remaining arguments; ends with NULL */
+	char **rest;       /* the remaining arguments; ends with NULL */
+	struct list words; /* ids that short words stood for */
 };
 
 #define LOOPS_PROJECT OPTION_PROJECT(struct loops_options, project)
@@ -61,6 +62,13 @@ int loops_find(struct loops_options *opts, struct error *err);
 /* The same, but a loop with a damaged journal is an error. */
 int loops_find_readable(struct loops_options *opts, struct error *err);
 
+/* Replaces a word for a loop or draft, if it is not NULL, by its id (short_id.h). Returns 0, or -1
+ * with err set. */
+int loops_resolve(struct loops_options *opts, const char **word, struct error *err);
+
+/* The same for an argument. */
+int loops_resolve_argument(struct loops_options *opts, size_t index, struct error *err);
+
 /* Prints a notice if the journal of a loop can only be read. */
 void loops_notice(const struct client_loop *loop);
 
@@ -73,7 +81,7 @@ void loops_print_line(json_t *object);
 void loops_add_outcome(json_t *object, const struct client_loop *loop);
 
 /* Sets the target of an operation from the arguments. Returns 0, or -1 with err set. */
-int loops_target(const struct loops_options *opts, struct op_target *ret_target, struct error *err);
+int loops_target(struct loops_options *opts, struct op_target *ret_target, struct error *err);
 
 /* Prints the sentence, or the loop with --json. Returns the exit status. */
 int loops_report(const struct loops_options *opts, struct client_loop *loop, const char *sentence);

@@ -9,11 +9,12 @@
 enum { STDIN_BYTES = 1 << 20 };
 
 /* Is the only argument a loop, whose message was forgotten? */
-static bool is_loop(const struct loops_options *opts, const char *word)
+static bool is_loop(struct loops_options *opts, const char *word)
 {
 	struct client_loop loop;
 	struct error ignored;
-	bool found = client_find(opts->place.state, word, NULL, &loop, &ignored) == 0;
+	bool found = loops_resolve(opts, &word, &ignored) == 0 &&
+		     client_find(opts->place.state, word, NULL, &loop, &ignored) == 0;
 
 	if (found)
 		client_loop_release(&loop);
@@ -31,12 +32,14 @@ static char *read_stdin(struct error *err)
 	return told_clean(buffer_text(&text), text.used, err);
 }
 
-char *message_read(const struct loops_options *opts, const char *command,
-		   struct op_target *ret_target, struct error *err)
+char *message_read(struct loops_options *opts, const char *command, struct op_target *ret_target,
+		   struct error *err)
 {
 	const char *first = opts->rest[0];
 	const char *text = first && opts->rest[1] ? opts->rest[1] : first;
 
+	if (text != first && loops_resolve(opts, &first, err) < 0)
+		return NULL;
 	*ret_target = (struct op_target){ .state = opts->place.state,
 					  .project = opts->place.project,
 					  .loop = text == first ? NULL : first };

@@ -9,7 +9,7 @@
  * and returns the text, cleaned (decision/told.h), which the caller frees. Returns NULL with err
  * set if there is none.
  */
-char *message_read(const struct loops_options *opts, const char *command,
-		   struct op_target *ret_target, struct error *err);
+char *message_read(struct loops_options *opts, const char *command, struct op_target *ret_target,
+		   struct error *err);
 
 #endif

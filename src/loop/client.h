@@ -74,6 +74,19 @@ int client_find(const char *state, const char *id, const char *project,
 		struct client_loop *ret_loop, struct error *err);
 void client_loop_release(struct client_loop *loop);
 
+/*
+ * Adds the ids of the loops that a person may mean by a word: the newest loop of the project with
+ * this name, or else the loops whose id it abbreviates (util/id.h), of the project if there are
+ * any, else of all. Returns 0, or -1 with err set.
+ */
+int client_match(const char *state, const char *project, const char *word, struct list *ids,
+		 struct error *err);
+
+/* Adds the names and ids of at most so many loops of the project, the newest first. Returns 0, or
+ * -1 with err set. */
+int client_words(const char *state, const char *project, size_t most, struct list *words,
+		 struct error *err);
+
 /* Reads the loop again. */
 void client_refresh(struct client_loop *loop);
 

@@ -4,6 +4,7 @@
 #include "loop/state/loop_folder.h"
 #include "loop/state/loop_index.h"
 #include "util/file/path.h"
+#include "util/id.h"
 #include "util/mem.h"
 #include "util/text/word.h"
 
@@ -12,8 +13,8 @@
 #include <unistd.h>
 
 /*
- * The line of a loop in this index: "CREATED_MS PROJECT ORIGIN". These never change; that the line
- * exists says that the loop has ended.
+ * The line of a loop in this index: "CREATED_MS PROJECT ORIGIN", and its NAME if it has one. These
+ * never change; that the line exists says that the loop has ended.
  */
 #define INDEX ".index"
 
@@ -97,7 +98,8 @@ static char *line_of(const struct client_loop *loop)
 	AUTO_FREE char *project = word_from(options->project ? options->project : "");
 	AUTO_FREE char *origin = word_from(options->origin ? options->origin : "");
 
-	return mem_format("%lld %s %s", (long long)loop->state.created_ms, project, origin);
+	return mem_format("%lld %s %s%s%s", (long long)loop->state.created_ms, project, origin,
+			  options->name ? " " : "", options->name ? options->name : "");
 }
 
 static bool is_in(const struct client_loop *loop, const char *project)
@@ -337,6 +339,96 @@ int client_each(const char *state, const char *index_name, client_each_fn *act, 
 		loop_index_save(index);
 	loop_index_free(index);
 	return result;
+}
+
+/* Returns the name of an entry, which the caller frees, or NULL. */
+static char *name_of(const struct entry *entry)
+{
+	const char *own = entry->loop ? entry->loop->state.options.name : NULL;
+	const char *line = entry->line;
+	char *name = own ? mem_dup(own) : NULL;
+
+	for (int i = 0; line && i <= 3; i++) {
+		free(name);
+		name = word_take_text(&line);
+	}
+	return name;
+}
+
+static bool is_named(const struct entry *entry, const char *wanted)
+{
+	AUTO_FREE char *name = name_of(entry);
+
+	return name && strcmp(name, wanted) == 0;
+}
+
+/* The newest entry of the project with this name, or NULL. */
+static const struct entry *find_name(const struct roll *roll, const struct client_query *query,
+				     const char *name)
+{
+	AUTO_FREE char *word = word_from(query->project);
+
+	for (size_t i = roll->count; i-- > 0;)
+		if (is_named(&roll->items[i], name) && is_wanted(&roll->items[i], query, word))
+			return &roll->items[i];
+	return NULL;
+}
+
+static void add_matches(const struct roll *roll, const struct client_query *query, const char *word,
+			struct list *ids)
+{
+	AUTO_FREE char *project = word_from(query->project ? query->project : "");
+
+	for (size_t i = 0; i < roll->count; i++)
+		if (id_matches(roll->items[i].id, word) &&
+		    is_wanted(&roll->items[i], query, project))
+			list_add(ids, roll->items[i].id);
+}
+
+int client_match(const char *state, const char *project, const char *word, struct list *ids,
+		 struct error *err)
+{
+	const struct client_query own = { .project = project };
+	const struct client_query all = { 0 };
+	const struct entry *named = NULL;
+	size_t before = ids->count;
+	struct roll roll;
+
+	if (call_roll(state, true, &roll, err) < 0)
+		return -1;
+	if (id_is_name(word))
+		named = find_name(&roll, &own, word);
+	if (named)
+		list_add(ids, named->id);
+	else
+		add_matches(&roll, &own, word, ids);
+	if (ids->count == before)
+		add_matches(&roll, &all, word, ids);
+	roll_release(&roll);
+	return 0;
+}
+
+int client_words(const char *state, const char *project, size_t most, struct list *words,
+		 struct error *err)
+{
+	const struct client_query own = { .project = project };
+	AUTO_FREE char *word = word_from(project);
+	struct roll roll;
+
+	if (call_roll(state, true, &roll, err) < 0)
+		return -1;
+	for (size_t i = roll.count; i-- > 0 && most > 0;) {
+		AUTO_FREE char *name = name_of(&roll.items[i]);
+
+		if (!is_wanted(&roll.items[i], &own, word))
+			continue;
+		if (name && id_is_name(name) && !list_has(words, name))
+			list_add(words, name);
+		list_add(words, roll.items[i].id);
+		most--;
+	}
+	roll_release(&roll);
+	return 0;
 }
 
 /* Finds a loop by its id without reading the others. */

@@ -187,6 +187,7 @@ static int make_config(const struct op_start_request *request, struct op_start_r
 	json_object_set(config, "check_cache", goal->check_cache);
 	json_object_set(config, "pin", goal->pin);
 	json_object_set(config, "unpin", goal->unpin);
+	set_text(config, "loop_name", request->name);
 	if (goal->found)
 		json_object_set_new(config, "check_found", json_true());
 	if (goal->prove_check)

@@ -69,6 +69,7 @@ struct op_start_request {
 	int64_t min_free_bytes;
 	struct draft_request draft; /* its kind, size and progress; the rest is set here */
 	const char *loop_id;        /* the id that the loop gets, or NULL for a new one */
+	const char *name;           /* by which the user calls it, or NULL */
 	const char *from, *with;    /* loops that it begins with (op_start_from.h), or NULL */
 
 	/* Used from op_start_plan() on. */

@@ -27,6 +27,26 @@ char *id_new(void)
 			  letters[random[3] % (sizeof letters - 1)]);
 }
 
+bool id_matches(const char *id, const char *word)
+{
+	enum { LEAST = 4, LETTERS = 4 };
+	size_t size = strlen(id);
+
+	if (strlen(word) < LEAST)
+		return false;
+	return strncmp(id, word, strlen(word)) == 0 ||
+	       (size > LETTERS && strcmp(id + size - LETTERS, word) == 0);
+}
+
+bool id_is_name(const char *text)
+{
+	enum { MOST = 40 };
+	size_t size = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				   "0123456789._-");
+
+	return size && size <= MOST && !text[size] && !strchr("0123456789._-", *text);
+}
+
 bool id_is_valid(const char *text)
 {
 	static const char form[] = "########-######-****";

@@ -104,12 +104,21 @@ def test_a_bad_argument_is_refused(t, *_):
     equal(len(result.err.splitlines()), 1, "lines of the reason", result)
 
 
-@cases([], ["frobnicate"], ["exec"], ["exec", "--"], ["exce", "--", "true"], ["--frob"])
+@cases(["frobnicate"], ["exec"], ["exec", "--"], ["exce", "--", "true"], ["--frob"])
 def test_a_command_line_that_is_wrong_says_what_is_right(t, *words):
     result = t.run([t.ringfence, *words])
     equal(result.code, 125, "exit status", result)
     expect("ringfence" in result.err, "stderr says what to do", result)
     equal(result.out, "", "stdout")
+
+
+def test_without_a_command_the_everyday_ones_are_listed_by_task(t):
+    result = t.run([t.ringfence])
+    equal((result.code, result.err), (1, ""), "status and stderr, as of git", result)
+    contains(result.out, "\nlet an agent work\n  run      ", "a task with its first command")
+    contains(result.out, "\nringfence --help lists all commands", "where the others are")
+    lacks(result.out, "untrust", "the list")
+    expect(len(result.out.splitlines()) <= 50, "lines", len(result.out.splitlines()))
 
 
 COMMANDS = ("exec", "init", "policy", "suggest", "config", "trust", "untrust", "doctor", "completions", "help")

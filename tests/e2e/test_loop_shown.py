@@ -13,7 +13,9 @@ def test_status_tells_the_objective_and_what_it_does(t):
     loop = Loop(t, scripts={"1": "edit here-1 x; meet go", "2": "edit done yes"})
     ident = loop.detach()
     loop.there("here-1")
-    contains(loop.ringfence("status").out, "just now\n    make it\n    the agent is working\n", "while it works")
+    out = loop.ringfence("status").out
+    contains(out, "just now\n    make it\n    the agent is working\n", "while it works")
+    expect(re.search(r"  iteration 1 of 20  (\d+m)?\d+s  just now\n", out), "the time that it has worked", out)
     loop.ringfence("pause")
     contains(loop.ringfence("status", ident).out, "    will pause after this iteration\n", "when a pause was asked for")
     equal(loop.status()["asked"], "pause", "as JSON")

@@ -8,6 +8,7 @@
 #include "util/file/ownership.h"
 #include "util/file/path.h"
 #include "util/file/symlinks.h"
+#include "util/id.h"
 #include "util/mem.h"
 #include "util/process.h"
 #include "util/text/base64.h"
@@ -515,8 +516,32 @@ static void groups(void)
 	      waitpid(leader, &status, 0) == leader && WIFSIGNALED(status));
 }
 
+static void ids(void)
+{
+	static const char id[] = "20260102-030405-abcd";
+	AUTO_FREE char *new = id_new();
+
+	CHECK("a new id is valid", id_is_valid(new));
+	CHECK("an id stands for itself", id_matches(id, id));
+	CHECK("four characters of the beginning stand for an id", id_matches(id, "2026"));
+	CHECK("three are too few", !id_matches(id, "202"));
+	CHECK("the letters at the end stand for an id", id_matches(id, "abcd"));
+	CHECK("a part of them does not, nor more than them",
+	      !id_matches(id, "bcd") && !id_matches(id, "-abcd"));
+	CHECK("another beginning does not", !id_matches(id, "2027"));
+	CHECK("a name has letters, digits and some signs", id_is_name("fix.the_Login-2"));
+	CHECK("a name cannot be taken for an id, an option or a hidden file",
+	      !id_is_name("2026") && !id_is_name("-a") && !id_is_name(".a"));
+	CHECK("a name is not empty, and has no other bytes",
+	      !id_is_name("") && !id_is_name("a b") && !id_is_name("a/b") && !id_is_name("a\x1b"));
+	CHECK("a name has at most 40 bytes",
+	      id_is_name("abcdefghijabcdefghijabcdefghijabcdefghij") &&
+		      !id_is_name("abcdefghijabcdefghijabcdefghijabcdefghijk"));
+}
+
 int main(void)
 {
+	ids();
 	environment();
 	children();
 	groups();

@@ -439,6 +439,8 @@ static int apply(struct loops_options *opts, struct error *err)
 		error_set(err, "use only one of --files, --merge, --squash and --patch");
 		return cli_fail(err);
 	}
+	if (opts->rest[0] && loops_resolve_argument(opts, 0, err) < 0)
+		return cli_fail(err);
 	if (opts->rest[0] && drafts_exists(opts, opts->rest[0]))
 		return drafts_apply(opts, err);
 	if (wants_files_of_loop(opts)) {

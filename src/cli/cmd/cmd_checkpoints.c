@@ -55,6 +55,8 @@ static int show(struct loops_options *opts, struct error *err)
 	json_t *entry;
 	int result;
 
+	if (opts->rest[0] && loops_resolve_argument(opts, 0, err) < 0)
+		return cli_fail(err);
 	opts->loop_id = opts->rest[0];
 	result = checkpoints_begin(opts, "list", &work, err);
 	if (result == 0)

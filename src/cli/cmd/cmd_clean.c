@@ -115,7 +115,6 @@ static int ask(const struct loops_options *opts, struct op_clean_request *reques
 static int clean(struct loops_options *opts, struct error *err)
 {
 	struct op_clean_request request = { .state = opts->place.state,
-					    .loop = opts->rest[0],
 					    .project = opts->all ? NULL : opts->place.project,
 					    .now_ms = (int64_t)time(NULL) * 1000,
 					    .branches = opts->force,
@@ -125,6 +124,9 @@ static int clean(struct loops_options *opts, struct error *err)
 	uint64_t older_ms = 0;
 	int code;
 
+	if (opts->rest[0] && loops_resolve_argument(opts, 0, err) < 0)
+		return cli_fail(err);
+	request.loop = opts->rest[0];
 	if (opts->rest[0] && opts->from) {
 		error_set(err, "clean needs a loop or --older TIME, not both");
 		return cli_fail(err);

@@ -1,5 +1,6 @@
 /* ringfence completions: scripts for bash, zsh and fish, made from the command and setting tables.
  * */
+#include "cli/candidates.h"
 #include "cli/cli.h"
 
 #include <stdio.h>
@@ -51,7 +52,11 @@ static void bash_value(const struct cli_command *command, const char *name, cons
 	if (!value)
 		return;
 	printf("\t%s,--%s)\n", command->name, name);
-	if (choices) {
+	if (candidates_kinds(command, name)) {
+		printf("\t\tCOMPREPLY=($(compgen -W \"$(ringfence complete %s --%s 2>/dev/null)\" "
+		       "-- \"$word\"))\n",
+		       command->name, name);
+	} else if (choices) {
 		printf("\t\tCOMPREPLY=($(compgen -W '");
 		print_words(choices);
 		printf("' -- \"$word\"))\n");
@@ -59,6 +64,17 @@ static void bash_value(const struct cli_command *command, const char *name, cons
 		printf("\t\tcompopt -o filenames\n\t\tCOMPREPLY=($(compgen -f -- \"$word\"))\n");
 	}
 	printf("\t\treturn ;;\n");
+}
+
+/* Completes the arguments of a command that takes loops and the like; `work` also takes files. */
+static void bash_argument(const struct cli_command *command)
+{
+	if (candidates_kinds(command, NULL))
+		printf("\t%s,*)\n"
+		       "\t\tCOMPREPLY=($(compgen -W \"$(ringfence complete %s 2>/dev/null)\" "
+		       "%s-- \"$word\"))\n"
+		       "\t\treturn ;;\n",
+		       command->name, command->name, command == &cmd_work ? "-f " : "");
 }
 
 static void print_bash(void)
@@ -91,7 +107,10 @@ static void print_bash(void)
 	printf("' -- \"$word\"))\n\t\treturn ;;\n"
 	       "\tcompletions,completions)\n"
 	       "\t\tCOMPREPLY=($(compgen -W 'bash zsh fish' -- \"$word\"))\n\t\treturn ;;\n"
-	       "\tesac\n\tcase ${COMP_WORDS[1]} in\n");
+	       "\tesac\n\tcase ${COMP_WORDS[1]},$word in\n\t*,-*) ;;\n");
+	for (const struct cli_command *const *at = cli_commands; *at; at++)
+		bash_argument(*at);
+	printf("\tesac\n\tcase ${COMP_WORDS[1]} in\n");
 	for (const struct cli_command *const *at = cli_commands; *at; at++) {
 		printf("\t%s) COMPREPLY=($(compgen -W '", (*at)->name);
 		each_option(*at, bash_name);
@@ -127,7 +146,6 @@ static void print_zsh(const char *text)
 static void zsh_option(const struct cli_command *command, const char *name, const char *value,
 		       const char *const *choices, const char *help)
 {
-	(void)command;
 	printf(" \\\n\t\t\t'*--%s[", name);
 	print_zsh(help);
 	printf("]");
@@ -136,7 +154,9 @@ static void zsh_option(const struct cli_command *command, const char *name, cons
 		print_zsh(value);
 		printf(":");
 	}
-	if (choices) {
+	if (candidates_kinds(command, name)) {
+		printf("{_ringfence_words %s --%s}", command->name, name);
+	} else if (choices) {
 		printf("(");
 		print_words(choices);
 		printf(")");
@@ -150,6 +170,9 @@ static void print_zsh_all(void)
 {
 	printf("#compdef ringfence\n"
 	       "# zsh completion for ringfence, printed by: ringfence completions zsh\n"
+	       "_ringfence_words() {\n"
+	       "\tcompadd -- ${(f)\"$(ringfence complete \"$@\" 2>/dev/null)\"}\n"
+	       "}\n"
 	       "_ringfence() {\n"
 	       "\tlocal -a commands=(\n");
 	for (const struct cli_command *const *at = cli_commands; *at; at++) {
@@ -169,7 +192,11 @@ static void print_zsh_all(void)
 	for (const struct cli_command *const *at = cli_commands; *at; at++) {
 		printf("\t%s)\n\t\t_arguments -S", (*at)->name);
 		each_option(*at, zsh_option);
-		if ((*at)->set)
+		if (*at == &cmd_work)
+			printf(" \\\n\t\t\t'*:list of tasks:_files'");
+		else if (candidates_kinds(*at, NULL))
+			printf(" \\\n\t\t\t'*:argument:{_ringfence_words %s}'", (*at)->name);
+		else if ((*at)->set)
 			printf(" \\\n\t\t\t'*::command:_normal'");
 		printf(" ;;\n");
 	}
@@ -183,7 +210,9 @@ static void fish_option(const struct cli_command *command, const char *name, con
 	       name);
 	if (value)
 		printf(is_path(value) ? " -rF" : " -x");
-	if (choices) {
+	if (candidates_kinds(command, name)) {
+		printf(" -a '(ringfence complete %s --%s 2>/dev/null)'", command->name, name);
+	} else if (choices) {
 		printf(" -a '");
 		print_words(choices);
 		printf("'");
@@ -202,8 +231,13 @@ static void print_fish(void)
 		print_quoted((*at)->summary);
 		printf("'\n");
 	}
-	for (const struct cli_command *const *at = cli_commands; *at; at++)
+	for (const struct cli_command *const *at = cli_commands; *at; at++) {
+		if (candidates_kinds(*at, NULL))
+			printf("complete -c ringfence -n '__fish_seen_subcommand_from %s' %s-a "
+			       "'(ringfence complete %s 2>/dev/null)'\n",
+			       (*at)->name, *at == &cmd_work ? "" : "-f ", (*at)->name);
 		each_option(*at, fish_option);
+	}
 }
 
 static const struct {

@@ -1,5 +1,6 @@
 /* ringfence cost: show what models have cost, from the ledgers. */
 #include "cli/cli.h"
+#include "cli/short_id.h"
 #include "cli/view/notice.h"
 #include "cli/view/page.h"
 #include "fence/fence_place.h"
@@ -428,6 +429,7 @@ static int show(const struct cost_options *opts, const char *id)
 {
 	static const char *const words[] = { "model", "iteration", "day", "agent", "loop" };
 	struct sums sums = { .by = opts->by ? opts->by : "model" };
+	struct list kept = { 0 };
 	struct fence_place place;
 	struct error err;
 	bool known = false;
@@ -442,7 +444,11 @@ static int show(const struct cost_options *opts, const char *id)
 	}
 	if (effective_find(opts->project, &place, &err) < 0)
 		return cli_fail(&err);
-	result = read_all(&sums, place.state, id, &err);
+	if (id && !(id = short_id_resolve(&place, id, &kept, &err)))
+		result = -1;
+	else
+		result = read_all(&sums, place.state, id, &err);
+	list_release(&kept);
 	fence_place_release(&place);
 	if (result < 0)
 		return cli_fail(&err);

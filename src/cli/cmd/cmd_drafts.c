@@ -212,6 +212,9 @@ static int discard(struct loops_options *opts, struct error *err)
 		error_set(err, "discard needs a draft (see: ringfence drafts)");
 		return cli_fail(err);
 	}
+	for (size_t i = 0; opts->rest[i]; i++)
+		if (loops_resolve_argument(opts, i, err) < 0)
+			return cli_fail(err);
 	while (opts->rest[count]) {
 		status = op_draft_discard(opts->place.state, opts->rest[count], &bytes, err);
 		if (op_failed(status))

@@ -1,6 +1,7 @@
 /* ringfence exec and ringfence shell: run one command in the fence. */
 #include "cli/cli.h"
 #include "cli/drafts.h"
+#include "cli/short_id.h"
 #include "cli/view/cost_text.h"
 #include "cli/view/notice.h"
 #include "cli/view/report_file.h"
@@ -181,9 +182,16 @@ static int finish(const struct report_file *report, const struct fenced *run, st
 static int open_draft(const struct exec_options *opts, struct effective *effective,
 		      struct draft_record *record, struct error *err)
 {
+	struct list kept = { 0 };
+	const char *id;
+	int result;
+
 	if (!opts->in)
 		return 0;
-	if (drafts_open(opts->in, effective, record, err) < 0 ||
+	id = short_id_resolve(&effective->place, opts->in, &kept, err);
+	result = id ? drafts_open(id, effective, record, err) : -1;
+	list_release(&kept);
+	if (result < 0 ||
 	    op_draft_show_git(effective->place.state, record, &effective->spec, err) < 0)
 		return -1;
 	if (record->lock < 0)

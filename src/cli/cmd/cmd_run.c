@@ -4,6 +4,7 @@
 #include "cli/intended.h"
 #include "cli/loops.h"
 #include "cli/objective.h"
+#include "cli/short_id.h"
 #include "cli/view/announce.h"
 #include "cli/view/follow.h"
 #include "cli/view/notice.h"
@@ -18,6 +19,7 @@
 #include "settings/effective.h"
 #include "settings/loop_request.h"
 #include "settings/outlook.h"
+#include "util/id.h"
 #include "util/mem.h"
 
 #include <fcntl.h>
@@ -34,6 +36,8 @@ struct run_options {
 	const char *from;
 	const char *with;
 	const char *loop_id;
+	const char *name;
+	struct list words; /* ids that short words stood for */
 	bool apply;
 	bool detach;
 	bool dry;
@@ -63,6 +67,9 @@ static const struct cli_option options[] = {
 	OPTION_TEXT("with", "LOOP",
 		    "merge the changes of this loop into that; the agent resolves conflicts",
 		    struct run_options, with),
+	OPTION_TEXT("name", "NAME",
+		    "call the loop by this name; other commands take it in place of the id",
+		    struct run_options, name),
 	OPTION_TEXT("loop-id", "ID", "give the loop this id, of the usual form; for scripts",
 		    struct run_options, loop_id),
 	OPTION_FLAG("apply",
@@ -329,6 +336,28 @@ static void examine(const struct run_options *opts)
 	preflight_items_release(&items);
 }
 
+/* Checks the name of the loop, and finds the loops that it begins with. */
+static int read_words(struct run_options *opts, struct error *err)
+{
+	const char **const words[] = { &opts->from, &opts->with };
+
+	if (opts->name && !id_is_name(opts->name))
+		return error_with(
+			err, ERROR_INVALID,
+			"--name '%.60s' cannot be a name: it needs a letter, then up to 39 "
+			"letters, digits and . _ -",
+			opts->name);
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (*words[i] && !(*words[i] = short_id_resolve(&opts->effective.place, *words[i],
+								&opts->words, err)))
+			return -1;
+	opts->request.start.from = opts->from;
+	opts->request.start.with = opts->with;
+	opts->request.start.loop_id = opts->loop_id;
+	opts->request.start.name = opts->name;
+	return 0;
+}
+
 static int load_and_run(struct run_options *opts, struct error *err)
 {
 	if (opts->no_fence)
@@ -340,11 +369,8 @@ static int load_and_run(struct run_options *opts, struct error *err)
 	notice_config(&opts->effective.config, NULL);
 	notice_part(&opts->effective);
 	loop_request_begin(&opts->request, &opts->effective);
-	opts->request.start.from = opts->from;
-	opts->request.start.with = opts->with;
-	opts->request.start.loop_id = opts->loop_id;
-	if (check_apply(opts, err) < 0 || (!opts->dry && prepare(opts, err) < 0) ||
-	    choose(opts, err) < 0 ||
+	if (read_words(opts, err) < 0 || check_apply(opts, err) < 0 ||
+	    (!opts->dry && prepare(opts, err) < 0) || choose(opts, err) < 0 ||
 	    (!opts->dry && loop_request_find_models(&opts->request, err) < 0) ||
 	    plan(opts, err) < 0)
 		return cli_fail(err);
@@ -370,6 +396,7 @@ static int run_run(const struct cli_command *command, char **argv)
 			       : load_and_run(&opts, &err);
 	op_start_release(&opts.request.start, &opts.start);
 	loop_request_release(&opts.request);
+	list_release(&opts.words);
 	buffer_release(&opts.text);
 	effective_release(&opts.effective);
 	return code;

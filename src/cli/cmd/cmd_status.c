@@ -4,6 +4,7 @@
 #include "cli/view/batch_text.h"
 #include "cli/view/cost_text.h"
 #include "cli/view/edited_text.h"
+#include "cli/view/estimate_text.h"
 #include "cli/view/page.h"
 #include "cli/view/trial_text.h"
 #include "util/mem.h"
@@ -211,12 +212,29 @@ static void print_told(const struct loop_state *state)
 	}
 }
 
+/* Returns how long a loop has worked, with two spaces after it, or nothing if its supervisor is gone:
+ * then nobody knows when it stopped. Seconds matter only in the first hour. The caller frees it. */
+static char *elapsed(const struct client_loop *loop)
+{
+	enum { SECOND = 1000, MINUTE = 60 * SECOND, HOUR = 60 * MINUTE };
+	enum loop_step step = loop->state.step;
+	uint64_t ms = (uint64_t)estimate_text_worked_ms(loop);
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(64);
+
+	if (!loop->alive && step != LOOP_STEP_finished && step != LOOP_STEP_paused)
+		return mem_dup("");
+	text_add_duration(&text,
+			  ms < HOUR ? (ms + SECOND) / SECOND * SECOND : ms / MINUTE * MINUTE);
+	return mem_format("%s  ", buffer_text(&text));
+}
+
 static void print_loop(const char *place, const struct client_loop *loop, bool with_project)
 {
 	const struct loop_state *state = &loop->state;
 	AUTO_FREE char *reason = client_reason(loop);
 	AUTO_FREE char *objective = shorten(state->options.objective ? state->options.objective
 								     : "");
+	AUTO_FREE char *worked = elapsed(loop);
 	AUTO_FREE char *age = text_age((int64_t)time(NULL) * 1000 - state->created_ms);
 	AUTO_FREE char *draft = loops_draft_text(place, loop);
 	AUTO_FREE char *edited = edited_text_sentence(state->edited);
@@ -229,9 +247,12 @@ static void print_loop(const char *place, const struct client_loop *loop, bool w
 				     cost_text_mark(state->spent_nusd, state->estimated_nusd))
 			: mem_dup("");
 
-	printf("%s  %-11s", loop->id, client_status(loop));
+	printf("%s  ", loop->id);
+	if (state->options.name)
+		printf("%s  ", state->options.name);
+	printf("%-11s", client_status(loop));
 	if (!loop->damaged)
-		printf("  iteration %u%s%s  %s", state->iteration, most, spent, age);
+		printf("  iteration %u%s%s  %s%s", state->iteration, most, spent, worked, age);
 	printf("\n");
 	if (with_project)
 		line("in %s", state->options.origin    ? state->options.origin
@@ -382,7 +403,7 @@ const struct cli_command cmd_status = {
 	.summary = "show loop status",
 	.description =
 		"Shows the last loops of a project, or all loops of every project, newest first: state, "
-		"iteration, age, objective, and what the loop is doing or why it stopped. JSON output "
+		"iteration, time worked, age, objective, and what the loop is doing or why it stopped. JSON output "
 		"contains all loops of the project, oldest first, unless --limit is given.",
 	.options = options,
 	.sections = sections,

@@ -152,17 +152,16 @@ static json_t *told_json(const struct loop_state *state)
 json_t *loop_report_loop(const char *id, const struct loop_state *state, bool alive,
 			 int64_t heartbeat_ms)
 {
-	json_t *value =
-		json_pack("{s:s, s:s?, s:s, s:s, s:i, s:i, s:I, s:o, s:i, s:i, s:s?, s:o, s:s?}",
-			  "id", id, "project",
-			  state->options.origin ? state->options.origin : state->options.project,
-			  "status", loop_state_status(state, alive), "step",
-			  loop_event_step_name(state->step), "iteration", (int)state->iteration,
-			  "used", (int)state->used, "spent_nusd", (json_int_t)state->spent_nusd,
-			  "limits", limits_json(&state->options), "completion",
-			  (int)state->completion, "confidence", (int)state->confidence, "mechanism",
-			  *state->mechanism ? state->mechanism : NULL, "weaker", weaker_json(state),
-			  "reason", state->reason);
+	json_t *value = json_pack(
+		"{s:s, s:s?, s:s?, s:s, s:s, s:i, s:i, s:I, s:o, s:i, s:i, s:s?, s:o, s:s?}", "id",
+		id, "name", state->options.name, "project",
+		state->options.origin ? state->options.origin : state->options.project, "status",
+		loop_state_status(state, alive), "step", loop_event_step_name(state->step),
+		"iteration", (int)state->iteration, "used", (int)state->used, "spent_nusd",
+		(json_int_t)state->spent_nusd, "limits", limits_json(&state->options), "completion",
+		(int)state->completion, "confidence", (int)state->confidence, "mechanism",
+		*state->mechanism ? state->mechanism : NULL, "weaker", weaker_json(state), "reason",
+		state->reason);
 	json_object_set_new(value, "estimated_nusd",
 			    json_integer((json_int_t)state->estimated_nusd));
 	json_object_set_new(value, "checkpoint",

@@ -1,6 +1,7 @@
 /* The configuration of a loop in its first event: see loop_state.h. */
 #include "loop/state/loop_state.h"
 
+#include "util/id.h"
 #include "util/mem.h"
 #include "util/text/jsonget.h"
 
@@ -166,6 +167,7 @@ int loop_options_read(json_t *config, struct loop_state *state, struct error *er
 {
 	struct loop_options *options = &state->options;
 	const char *session = jsonget_string(config, "session");
+	const char *name = jsonget_string(config, "loop_name");
 	size_t index;
 	json_t *check;
 
@@ -189,6 +191,7 @@ int loop_options_read(json_t *config, struct loop_state *state, struct error *er
 	options->from_commit = jsonget_string(config, "from_commit");
 	options->with = jsonget_string(config, "with");
 	options->conflicts = json_object_get(config, "conflicts");
+	options->name = name && id_is_name(name) ? name : NULL;
 	options->objective = jsonget_string(config, "objective");
 	options->record = jsonget_string(config, "record");
 	options->replay = jsonget_string(config, "replay");
