@@ -4,6 +4,7 @@
 #include "batch/batch_begin.h"
 #include "batch/batch_loop.h"
 #include "batch/batch_race.h"
+#include "batch/batch_reason.h"
 #include "batch/batch_schedule.h"
 #include "util/mem.h"
 
@@ -31,17 +32,12 @@ static int note_held(struct batch_run *run, size_t task, const char *reason, str
 		       : batch_run_append_task(run, BATCH_EVENT_held, task, reason, err);
 }
 
-/* A person answers a blocked agent by the id of its loop: there are others. */
 static int note_waiting(struct batch_run *run, size_t task, const struct client_loop *loop,
 			struct error *err)
 {
-	AUTO_FREE char *blocked =
-		loop->state.blocked
-			? mem_format("blocked: \"%s\" (to answer: ringfence answer %s TEXT)",
-				     loop->state.blocked, loop->id)
-			: NULL;
+	AUTO_FREE char *reason = batch_reason_of_pause(loop);
 
-	return note_held(run, task, blocked ? blocked : loop->state.reason, err);
+	return note_held(run, task, reason, err);
 }
 
 /* Has a loop reached a limit of cost that was low only because that of the batch is near? With more
@@ -55,11 +51,10 @@ static bool needs_money(const struct batch_task *task, const struct client_loop 
 static int note_ended(struct batch_run *run, size_t task, const struct client_loop *loop,
 		      struct error *err)
 {
-	AUTO_FREE char *reason = client_reason(loop);
+	AUTO_FREE char *reason = batch_reason_of_end(loop);
 	json_t *data = json_pack("{s:s, s:s, s:o, s:I, s:i}", "task", run->state.tasks[task].id,
-				 "status", client_status(loop), "reason",
-				 client_text(reason ? reason : ""), "spent_nusd",
-				 (json_int_t)loop->state.spent_nusd, "iterations",
+				 "status", client_status(loop), "reason", client_text(reason),
+				 "spent_nusd", (json_int_t)loop->state.spent_nusd, "iterations",
 				 (int)loop->state.iteration);
 	bool broken = loop->state.fence_failed;
 

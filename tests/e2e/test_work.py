@@ -224,8 +224,11 @@ def test_a_task_may_have_an_agent_and_checks_of_its_own(t):
     result = batch.run(agent="echo one >one; echo '<promise>COMPLETE</promise>'", env=env, code=125)
     contains(result.err, "Codex cannot log in", "the agent that cannot work")
     batch.write("list.yml", "- id: a\n  prompt: one\n  checks: test -f one\n- id: b\n  prompt: two\n  checks: test -f two\n  depends: a\n")
-    batch.run("--max-iterations", "1", agent="echo one >one; echo '<promise>COMPLETE</promise>'", code=1)
+    result = batch.run("--max-iterations", "1", agent="echo one >one; echo '<promise>COMPLETE</promise>'", code=1)
     equal(batch.steps(), {"a": "landed", "b": "failed"}, "steps")
+    failed = batch.tasks()["b"]
+    contains(failed["reason"], "(change the limit with --max-iterations); 'test -f two' fails", "why it failed")
+    equal([result.out.count(text) for text in (failed["reason"], f"see: ringfence logs {failed['loop']}")], [2, 2], "times that it is said: event and table")
     checks = json.loads(batch.loop.ringfence("history", batch.tasks()["b"]["loop"], "--json").out)["iterations"][-1]["checks"]
     equal([check["command"] for check in checks], ["true", "test -f two", "test -f one"], "the checks of the second task")
 
