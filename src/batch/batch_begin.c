@@ -1,7 +1,6 @@
 /* Beginning and continuing the loops of a batch: see batch_begin.h. */
 #include "batch/batch_begin.h"
 
-#include "batch/batch_loop.h"
 #include "batch/batch_race.h"
 #include "util/mem.h"
 
@@ -38,7 +37,7 @@ static int start_loop(struct batch_run *run, size_t task, bool resume, struct er
 	struct error why;
 
 	for (int i = 0; i < START_TRIES; i++) {
-		if (batch_loop_start(&run->state, run->home, task, resume, &why) == 0)
+		if (batch_loop_start(&run->state, &run->place, task, resume, &why) == 0)
 			return batch_watch_add(&run->watch, task, run->state.tasks[task].loop, err);
 		if (why.status == ERROR_EXISTS && begin_again(run, task, err) < 0)
 			return -1;

@@ -190,6 +190,7 @@ int batch_drive_run(const char *folder, int farewell)
 	int result;
 
 	prctl(PR_SET_NAME, "ringfence-work", 0, 0, 0);
+	run.place = (struct batch_loop_place){ .state = run.home, .batch = path_name(folder) };
 	batch_state_init(&run.state);
 	result = open_all(&run, &err) < 0 || work(&run, &err) < 0 ? -1 : 0;
 	if (result < 0) {

@@ -2,6 +2,7 @@
 #ifndef BATCH_BATCH_RUN_H
 #define BATCH_BATCH_RUN_H
 
+#include "batch/batch_loop.h"
 #include "batch/batch_state.h"
 #include "batch/batch_watch.h"
 #include "journal/journal.h"
@@ -10,7 +11,8 @@
 
 struct batch_run {
 	const char *folder;
-	char *home; /* Ringfence's state folder */
+	char *home;                    /* Ringfence's state folder */
+	struct batch_loop_place place; /* for its loops */
 	struct journal *store;
 	struct batch_state state;
 	struct batch_watch watch;

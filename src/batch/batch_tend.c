@@ -2,7 +2,6 @@
 #include "batch/batch_tend.h"
 
 #include "batch/batch_begin.h"
-#include "batch/batch_loop.h"
 #include "batch/batch_race.h"
 #include "batch/batch_reason.h"
 #include "batch/batch_schedule.h"
@@ -79,7 +78,7 @@ static int revive(struct batch_run *run, size_t task, struct error *err)
 	struct error why;
 
 	if (at->continued++ < CONTINUE_MAX &&
-	    batch_loop_start(&run->state, run->home, task, false, &why) == 0) {
+	    batch_loop_start(&run->state, &run->place, task, false, &why) == 0) {
 		at->changed = true;
 		return 0;
 	}

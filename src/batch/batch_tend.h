@@ -1,5 +1,4 @@
-/* Looks after the loops of a batch: what has become of each is recorded, and requests are passed on.
- */
+/* Looks after the loops of a batch: records what has become of each, and passes requests on. */
 #ifndef BATCH_BATCH_TEND_H
 #define BATCH_BATCH_TEND_H
 

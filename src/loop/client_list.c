@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 /*
- * The line of a loop in this index: "CREATED_MS PROJECT ORIGIN". These never change; that the line
- * exists says that the loop has ended.
+ * The line of a loop in this index: "CREATED_MS PROJECT ORIGIN BATCH". These never change; that the
+ * line exists says that the loop has ended.
  */
 #define INDEX ".index"
 
@@ -96,8 +96,10 @@ static char *line_of(const struct client_loop *loop)
 	const struct loop_options *options = &loop->state.options;
 	AUTO_FREE char *project = word_from(options->project ? options->project : "");
 	AUTO_FREE char *origin = word_from(options->origin ? options->origin : "");
+	AUTO_FREE char *batch = word_from(options->batch ? options->batch : "");
 
-	return mem_format("%lld %s %s", (long long)loop->state.created_ms, project, origin);
+	return mem_format("%lld %s %s %s", (long long)loop->state.created_ms, project, origin,
+			  batch);
 }
 
 static bool is_in(const struct client_loop *loop, const char *project)
@@ -206,10 +208,31 @@ static int call_roll(const char *state, bool trust_index, struct roll *ret_roll,
 	return 0;
 }
 
+/* Returns the batch that a loop belongs to, or NULL. The caller frees it. */
+static char *batch_of(const struct entry *entry)
+{
+	const char *at = entry->line;
+	size_t size;
+
+	if (!at)
+		return entry->loop->state.options.batch ? mem_dup(entry->loop->state.options.batch)
+							: NULL;
+	for (int i = 0; i < 3; i++)
+		word_take(&at, &size);
+	return word_take_text(&at);
+}
+
+static bool is_folded(const struct entry *entry, const struct client_query *query)
+{
+	AUTO_FREE char *batch = query->folds ? batch_of(entry) : NULL;
+
+	return batch && *batch && query->folds(query->context, batch);
+}
+
 /* `word`: the query's project as a word. */
 static bool is_wanted(const struct entry *entry, const struct client_query *query, const char *word)
 {
-	if (query->until_ms && entry->created_ms > query->until_ms)
+	if ((query->until_ms && entry->created_ms > query->until_ms) || is_folded(entry, query))
 		return false;
 	if (!query->project)
 		return true;

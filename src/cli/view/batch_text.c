@@ -209,15 +209,42 @@ void batch_text_print(const struct batch_client *batch, bool applied)
 	print_next(batch, applied);
 }
 
-void batch_text_print_line(const struct batch_client *batch)
+static void print_next_short(const struct batch_client *batch, bool applied)
 {
-	const char *reason = batch->state.reason ? batch->state.reason : "";
+	const char *status = batch_client_status(batch);
+
+	if (strcmp(status, "paused") == 0 || strcmp(status, "interrupted") == 0)
+		line(COLOR_PLAIN, INDENT, "    to continue: ringfence work --resume %s", batch->id);
+	if (batch->state.finished && applied)
+		line(COLOR_PLAIN, INDENT, "    the result is applied");
+	else if (batch->state.finished && batch->state.tip)
+		line(COLOR_PLAIN, INDENT,
+		     "    your project is unchanged until ringfence work --apply %s", batch->id);
+}
+
+void batch_text_print_short(const struct batch_client *batch, bool applied, bool with_project)
+{
+	const struct batch_state *state = &batch->state;
+	const char *reason = state->reason ? state->reason : "";
+	AUTO_FREE char *age = text_age(clock_wall_ms() - state->created_ms);
 	struct batch_sums sums;
 
-	batch_sums_count(&batch->state, &sums);
+	if (batch->damaged) {
+		line(COLOR_RED, INDENT, "batch %s cannot be read: %s", batch->id, batch->trouble);
+		return;
+	}
+	batch_sums_count(state, &sums);
 	line(COLOR_PLAIN, INDENT,
-	     "batch %s: %s%s%s, %zu of %zu tasks done (see: ringfence work --show)", batch->id,
-	     batch_client_status(batch), *reason ? ": " : "", reason, sums.landed, sums.tasks);
+	     "batch %s: %s%s%s, %zu of %zu tasks done, US$ %.2f, %s (see: ringfence work --show %s)",
+	     batch->id, batch_client_status(batch), *reason ? ": " : "", reason, sums.landed,
+	     sums.tasks, (double)sums.spent_nusd / 1e9, age, batch->id);
+	if (with_project)
+		line(COLOR_PLAIN, INDENT, "    in %s", state->project);
+	for (size_t i = 0; i < state->count; i++)
+		if (state->tasks[i].step == BATCH_STEP_running ||
+		    state->tasks[i].step == BATCH_STEP_held)
+			print_task(&state->tasks[i], false);
+	print_next_short(batch, applied);
 }
 
 /* ---- events ---- */

@@ -46,6 +46,7 @@ struct loop_options {
 	const char *from_commit; /* the last commit of that result, or NULL */
 	const char *with;        /* the loop whose changes were merged into that, or NULL */
 	const json_t *conflicts; /* of this merge, a sentence each; or NULL */
+	const char *batch, *task; /* the work list, and its task, that the loop runs for; or NULL */
 	const char *objective;
 	const char *promise; /* or NULL */
 	const char *tasks;   /* a file with boxes, or NULL */
