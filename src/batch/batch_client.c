@@ -52,10 +52,8 @@ static int read_state(struct batch_client *batch, struct error *err)
 	struct journal *store = NULL;
 	int result;
 
-	if (batch->damaged) {
-		batch_state_release(&batch->state);
+	if (batch->damaged)
 		batch->read = (struct journal_mark){ 0 };
-	}
 	if (journal_open(path, JOURNAL_READ, &store, err) < 0)
 		return -1;
 	result = batch_fold_follow(store, &batch->read, &batch->state, err);
@@ -71,6 +69,8 @@ void batch_client_refresh(struct batch_client *batch)
 	/* Locks first, then journal: a batch that ends in between must not look interrupted. */
 	batch->alive = loop_folder_is_locked(batch->folder) || loop_folder_is_kept(batch->folder);
 	batch->damaged = read_state(batch, &err) < 0;
+	if (batch->damaged)
+		batch_state_release(&batch->state);
 	batch->trouble = batch->damaged ? mem_dup(err.text)
 					: loop_report_read_trouble(batch->folder);
 }

@@ -60,7 +60,7 @@ static json_t *checks_of(const struct batch_state *state, const struct batch_tas
 
 /* Returns the configuration of a task's next loop: its template, with what the task says, and with
  * the checks of all tasks that have landed, so that no task breaks what is done. */
-static json_t *make_config(const struct batch_state *state, size_t index, int64_t grant_nusd)
+static json_t *make_config(const struct batch_state *state, const char *batch, size_t index)
 {
 	const struct batch_task *task = &state->tasks[index];
 	size_t template = (size_t)jsonget_number(task->item, "template");
@@ -72,7 +72,9 @@ static json_t *make_config(const struct batch_state *state, size_t index, int64_
 	json_object_set_new(config, "pin", pins);
 	json_object_set(config, "objective", json_object_get(task->item, "prompt"));
 	json_object_set_new(config, "checks", checks_of(state, task, config));
-	json_object_set_new(config, "max_cost_nusd", json_integer(grant_nusd));
+	json_object_set_new(config, "max_cost_nusd", json_integer((json_int_t)task->grant_nusd));
+	json_object_set_new(config, "batch", json_string(batch));
+	json_object_set_new(config, "task", json_string(task->id));
 	return config;
 }
 
@@ -169,9 +171,10 @@ static int find_and_continue(const char *folder, struct client_loop *loop, int64
 					  : 0;
 }
 
-int batch_loop_start(const struct batch_state *state, const char *folder, size_t index, bool resume,
-		     struct error *err)
+int batch_loop_start(const struct batch_state *state, const struct batch_loop_place *place,
+		     size_t index, bool resume, struct error *err)
 {
+	const char *folder = place->state;
 	const struct batch_task *task = &state->tasks[index];
 	struct client_loop loop = { 0 };
 	json_t *config;
@@ -184,7 +187,7 @@ int batch_loop_start(const struct batch_state *state, const char *folder, size_t
 	}
 	if (await_end(folder, task->base, err) < 0 || await_end(folder, task->merged, err) < 0)
 		return -1;
-	config = make_config(state, index, task->grant_nusd);
+	config = make_config(state, place->batch, index);
 	result = start_new(state, task, config, err);
 	json_decref(config);
 	return result;

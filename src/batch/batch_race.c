@@ -51,6 +51,11 @@ bool batch_race_is_lost(const struct batch_state *state, size_t task)
 	return false;
 }
 
+bool batch_race_is_unwanted(const struct batch_state *state, size_t task)
+{
+	return state->wish == BATCH_WISH_ABORT || batch_race_is_lost(state, task);
+}
+
 bool batch_race_waits(const struct batch_state *state, size_t task)
 {
 	return state->tasks[task].step == BATCH_STEP_verified &&

@@ -17,6 +17,9 @@ bool batch_race_has_failed(const struct batch_state *state, size_t first);
 /* Has another candidate won? */
 bool batch_race_is_lost(const struct batch_state *state, size_t task);
 
+/* Is the loop of this task to be aborted, because it has lost, or the whole batch is? */
+bool batch_race_is_unwanted(const struct batch_state *state, size_t task);
+
 /* Is this candidate verified, and does its race wait for a person to pick one? */
 bool batch_race_waits(const struct batch_state *state, size_t task);
 

@@ -26,23 +26,45 @@ static json_t *task_json(const struct batch_task *task, bool cut_off)
 		(json_int_t)jsonget_number(task->item, "line"));
 }
 
-json_t *batch_report_json(const char *id, const char *status, const struct batch_state *state)
+/* The names of its lists, as the user gave them. */
+static json_t *lists_json(const struct batch_state *state)
 {
-	AUTO_FREE bool *cut_off = batch_sums_cut_off(state);
-	json_t *tasks = json_array();
+	json_t *names = json_array();
+	size_t index;
+	const json_t *list;
+
+	json_array_foreach(json_object_get(state->config, "lists"), index, list)
+	{
+		json_array_append(names, json_object_get(list, "name"));
+	}
+	return names;
+}
+
+json_t *batch_report_summary(const char *id, const char *status, const struct batch_state *state)
+{
 	struct batch_sums sums;
 
 	batch_sums_count(state, &sums);
-	for (size_t i = 0; i < state->count; i++)
-		json_array_append_new(tasks, task_json(&state->tasks[i], cut_off[i]));
-	return json_pack("{s:s, s:s, s:s, s:s?, s:s?, s:I, s:i, s:I, s:I, s:i, s:i, s:i, s:o}",
+	return json_pack("{s:s, s:s?, s:s, s:s?, s:s?, s:I, s:i, s:I, s:I, s:i, s:i, s:i, s:o}",
 			 "id", id, "project", state->project, "status", status, "reason",
 			 state->reason, "tip", state->tip, "created_at",
 			 (json_int_t)(state->created_ms / 1000), "jobs", (int)state->jobs,
 			 "spent_nusd", (json_int_t)sums.spent_nusd, "max_cost_nusd",
 			 (json_int_t)state->most_nusd, "landed", (int)sums.landed, "failed",
 			 (int)sums.failed, "open", (int)(sums.tasks - sums.landed - sums.failed),
-			 "tasks", tasks);
+			 "lists", lists_json(state));
+}
+
+json_t *batch_report_json(const char *id, const char *status, const struct batch_state *state)
+{
+	AUTO_FREE bool *cut_off = batch_sums_cut_off(state);
+	json_t *json = batch_report_summary(id, status, state);
+	json_t *tasks = json_array();
+
+	for (size_t i = 0; i < state->count; i++)
+		json_array_append_new(tasks, task_json(&state->tasks[i], cut_off[i]));
+	json_object_set_new(json, "tasks", tasks);
+	return json;
 }
 
 int batch_report_write(const char *folder, const struct batch_state *state, struct error *err)

@@ -7,7 +7,10 @@
 
 #include <jansson.h>
 
-/* Returns the batch with this id; status: in one word. The caller owns it. */
+/* Returns the batch with this id, without its tasks; status: in one word. The caller owns it. */
+json_t *batch_report_summary(const char *id, const char *status, const struct batch_state *state);
+
+/* The same, with its tasks. */
 json_t *batch_report_json(const char *id, const char *status, const struct batch_state *state);
 
 /* Writes state.json. Returns 0, or -1 with err set. */

@@ -1,6 +1,7 @@
 /* Shared by all commands for loops: see loops.h. */
 #include "cli/loops.h"
 
+#include "cli/batch_id.h"
 #include "cli/short_id.h"
 #include "cli/view/notice.h"
 #include "cli/view/page.h"
@@ -58,6 +59,15 @@ static int resolve_options(const struct cli_command *command, struct loops_optio
 	return 0;
 }
 
+/* Does an argument name a batch, where a loop is meant? Then err says what to do. */
+static bool is_refused(const char *command, const struct loops_options *opts, struct error *err)
+{
+	const char *state = opts->place.state;
+
+	return batch_id_refuse(state, command, opts->rest[0], err) ||
+	       batch_id_refuse(state, command, opts->loop_id, err);
+}
+
 int loops_run(const struct cli_command *command, char **argv, loops_fn *act)
 {
 	struct loops_options opts = { .changes = json_object() };
@@ -67,6 +77,7 @@ int loops_run(const struct cli_command *command, char **argv, loops_fn *act)
 	opts.rest = cli_parse(command, argv, &opts, &code);
 	if (opts.rest)
 		code = effective_find(opts.project, &opts.place, &err) < 0 ||
+				       is_refused(command->name, &opts, &err) ||
 				       resolve_options(command, &opts, &err) < 0
 			       ? cli_fail(&err)
 			       : act(&opts, &err);
@@ -219,5 +230,10 @@ char *loops_draft_text(const char *state, const struct client_loop *loop)
 	case OP_DRAFT_APPLIED_NOT:
 		break;
 	}
-	return mem_format("draft: your project is unchanged until ringfence apply %s", loop->id);
+	return loop->state.options.batch
+		       ? mem_format("draft: for task %s of a batch; your project is unchanged "
+				    "until ringfence work --apply %s",
+				    loop->state.options.task, loop->state.options.batch)
+		       : mem_format("draft: your project is unchanged until ringfence apply %s",
+				    loop->id);
 }

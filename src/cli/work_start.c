@@ -3,12 +3,12 @@
 
 #include "batch/batch_client.h"
 #include "batch/batch_report.h"
+#include "cli/batches.h"
 #include "cli/loops.h"
 #include "cli/view/announce.h"
 #include "cli/view/batch_follow.h"
 #include "cli/view/notice.h"
 #include "cli/view/preflight_text.h"
-#include "ops/op_draft_applied.h"
 #include "preflight/preflight_loop.h"
 #include "util/mem.h"
 
@@ -227,18 +227,6 @@ static bool is_finished(const struct worklist *list)
 	return list->count;
 }
 
-bool work_start_is_applied(const char *state, const struct batch_client *batch)
-{
-	struct client_loop loop = { 0 };
-	struct error none;
-	bool applied = batch->state.tip &&
-		       client_find(state, batch->state.tip, NULL, &loop, &none) == 0 &&
-		       op_draft_applied_loop(state, &loop) != OP_DRAFT_APPLIED_NOT;
-
-	client_loop_release(&loop);
-	return applied;
-}
-
 /* Counts the open tasks that a batch has done. */
 static size_t count_done(const struct worklist *list, const struct batch_state *state)
 {
@@ -269,7 +257,7 @@ static int refuse_done(const struct maker *maker, const struct work_options *opt
 	count = batch.damaged || !batch.state.finished
 			? 0
 			: count_done(maker->work->list, &batch.state);
-	if (count && work_start_is_applied(place->state, &batch))
+	if (count && batches_is_applied(place->state, &batch))
 		count = 0;
 	if (count)
 		error_with(err, ERROR_REFUSED,

@@ -17,9 +17,6 @@ struct work_start {
 /* Returns a copy of the arguments, which cli_parse() may rearrange. The caller frees the array. */
 char **work_start_copy(char *const *argv);
 
-/* Is the result of a batch in the project? */
-bool work_start_is_applied(const char *state, const struct batch_client *batch);
-
 /* Plans the batch with this template, whose options are parsed, starts it, and follows it to its
  * end or lets it go on in the background. Returns the exit status (loops.h). */
 int work_start(const struct work_start *work, struct work_template *template);

@@ -43,6 +43,9 @@ struct client_query {
 	int64_t until_ms; /* only loops that were created by then; 0: all */
 	/* Loops that have ended are read only if they are among this many of the newest. */
 	size_t newest;
+	/* Leaves out the loops of batches for which this returns true; or NULL. */
+	bool (*folds)(void *context, const char *batch);
+	void *context;
 };
 
 #define CLIENT_ALL SIZE_MAX

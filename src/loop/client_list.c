@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 /*
- * The line of a loop in this index: "CREATED_MS PROJECT ORIGIN", and its NAME if it has one. These
- * never change; that the line exists says that the loop has ended.
+ * The line of a loop in this index: "CREATED_MS PROJECT ORIGIN BATCH NAME". These never change; that
+ * the line exists says that the loop has ended.
  */
 #define INDEX ".index"
 
@@ -97,9 +97,11 @@ static char *line_of(const struct client_loop *loop)
 	const struct loop_options *options = &loop->state.options;
 	AUTO_FREE char *project = word_from(options->project ? options->project : "");
 	AUTO_FREE char *origin = word_from(options->origin ? options->origin : "");
+	AUTO_FREE char *batch = word_from(options->batch ? options->batch : "");
+	AUTO_FREE char *name = word_from(options->name ? options->name : "");
 
-	return mem_format("%lld %s %s%s%s", (long long)loop->state.created_ms, project, origin,
-			  options->name ? " " : "", options->name ? options->name : "");
+	return mem_format("%lld %s %s %s %s", (long long)loop->state.created_ms, project, origin,
+			  batch, name);
 }
 
 static bool is_in(const struct client_loop *loop, const char *project)
@@ -208,10 +210,31 @@ static int call_roll(const char *state, bool trust_index, struct roll *ret_roll,
 	return 0;
 }
 
+/* Returns the batch that a loop belongs to, or NULL. The caller frees it. */
+static char *batch_of(const struct entry *entry)
+{
+	const char *at = entry->line;
+	size_t size;
+
+	if (!at)
+		return entry->loop->state.options.batch ? mem_dup(entry->loop->state.options.batch)
+							: NULL;
+	for (int i = 0; i < 3; i++)
+		word_take(&at, &size);
+	return word_take_text(&at);
+}
+
+static bool is_folded(const struct entry *entry, const struct client_query *query)
+{
+	AUTO_FREE char *batch = query->folds ? batch_of(entry) : NULL;
+
+	return batch && *batch && query->folds(query->context, batch);
+}
+
 /* `word`: the query's project as a word. */
 static bool is_wanted(const struct entry *entry, const struct client_query *query, const char *word)
 {
-	if (query->until_ms && entry->created_ms > query->until_ms)
+	if ((query->until_ms && entry->created_ms > query->until_ms) || is_folded(entry, query))
 		return false;
 	if (!query->project)
 		return true;
@@ -348,7 +371,7 @@ static char *name_of(const struct entry *entry)
 	const char *line = entry->line;
 	char *name = own ? mem_dup(own) : NULL;
 
-	for (int i = 0; line && i <= 3; i++) {
+	for (int i = 0; line && i <= 4; i++) {
 		free(name);
 		name = word_take_text(&line);
 	}

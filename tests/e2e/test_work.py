@@ -224,8 +224,11 @@ def test_a_task_may_have_an_agent_and_checks_of_its_own(t):
     result = batch.run(agent="echo one >one; echo '<promise>COMPLETE</promise>'", env=env, code=125)
     contains(result.err, "Codex cannot log in", "the agent that cannot work")
     batch.write("list.yml", "- id: a\n  prompt: one\n  checks: test -f one\n- id: b\n  prompt: two\n  checks: test -f two\n  depends: a\n")
-    batch.run("--max-iterations", "1", agent="echo one >one; echo '<promise>COMPLETE</promise>'", code=1)
+    result = batch.run("--max-iterations", "1", agent="echo one >one; echo '<promise>COMPLETE</promise>'", code=1)
     equal(batch.steps(), {"a": "landed", "b": "failed"}, "steps")
+    failed = batch.tasks()["b"]
+    contains(failed["reason"], "(change the limit with --max-iterations); 'test -f two' fails", "why it failed")
+    equal([result.out.count(text) for text in (failed["reason"], f"see: ringfence logs {failed['loop']}")], [2, 2], "times that it is said: event and table")
     checks = json.loads(batch.loop.ringfence("history", batch.tasks()["b"]["loop"], "--json").out)["iterations"][-1]["checks"]
     equal([check["command"] for check in checks], ["true", "test -f two", "test -f one"], "the checks of the second task")
 
@@ -575,7 +578,37 @@ def test_status_names_a_batch_that_has_not_ended_and_resume_all_continues_it(t):
         pass
     contains(batch.loop.ringfence("resume", "--all").out, f"batch {ident} continues", "resume --all")
     batch.ended("completed")
-    lacks(batch.loop.ringfence("status").out, f"batch {ident}", "status of a project without an open batch")
+    contains(batch.loop.ringfence("status").out, f"batch {ident}: completed", "status when it has ended")
+
+
+def test_a_batch_stands_for_its_loops_and_commands_for_loops_say_what_to_do_with_it(t):
+    batch = begin(t, task("T1", "echo one >one") + task("T2", "exit 1"))
+    batch.run("--max-iterations", "1", code=1)
+    ident, loops = batch.show()["id"], {name: at["loop"] for name, at in batch.tasks().items()}
+    ringfence = batch.loop.ringfence
+    status = ringfence("status").out
+    contains(status, f"batch {ident}: failed: 1 task failed, 1 of 2 tasks done", "status")
+    contains(status, f"your project is unchanged until ringfence work --apply {ident}", "status")
+    lacks(status, loops["T2"], "status")
+    seen = json.loads(ringfence("status", "--json").out)
+    equal(sorted((loop["batch"], loop["task"]) for loop in seen["loops"]), [(ident, "T1"), (ident, "T2")], "what the loops belong to")
+    equal(json.loads(batch.work("--batches", "--json").out)["batches"], seen["batches"], "the batches")
+    equal([(one["id"], one["landed"], one["lists"], one["applied"]) for one in seen["batches"]], [(ident, 1, ["TASKS.md"], False)], "the batches")
+    contains(ringfence("status", loops["T2"]).out, f"for task T2 of a batch; your project is unchanged until ringfence work --apply {ident}", "status of a loop")
+    for words, advice in ((["logs"], f"ringfence work --show {ident}"), (["history"], f"ringfence work --show {ident}"),
+                          (["diff", "--loop"], f"ringfence diff 0 --loop {loops['T1']}"), (["diff"], f"ringfence diff 0 --loop {loops['T1']}"),
+                          (["checkpoints"], f"ringfence checkpoints {loops['T1']}"), (["apply"], f"ringfence work --apply {ident}"),
+                          (["resume"], f"ringfence work --resume {ident}"), (["clean"], "ringfence clean --older")):
+        refused = ringfence(*words, ident)
+        equal(refused.code, 125, f"exit status of {words}", refused)
+        contains(refused.err, f"{ident} is a batch", f"the reason of {words}")
+        contains(refused.err, advice, f"the advice of {words}")
+    refused = ringfence("apply")
+    equal(refused.code, 125, "exit status of apply without a loop", refused)
+    contains(refused.err, f"ringfence work --apply {ident}", "the advice")
+    batch.apply()
+    contains(batch.work("--batches").out, "the result is applied", "the batches")
+    equal(batch.work("--batches", ident).code, 125, "exit status with an id")
 
 
 def test_a_blocked_agent_is_answered_and_its_task_goes_on(t):

@@ -428,6 +428,31 @@ static bool wants_files_of_loop(struct loops_options *opts)
 	return !opts->merge && !opts->squash && !opts->patch && opts->loop.state.options.draft;
 }
 
+/* Is no loop named, and the newest one a part of a batch? It has not what others have done. Then
+ * err says what to do. */
+static bool refuse_part(const struct loops_options *opts, struct error *err)
+{
+	struct client_loop loop = { 0 };
+	struct error ignored;
+	bool part = !opts->rest[0] &&
+		    client_find(opts->place.state, NULL, opts->place.project, &loop, &ignored) ==
+			    0 &&
+		    !loop.damaged && loop.state.options.batch;
+
+	if (part && opts->undo)
+		error_with(err, ERROR_INVALID,
+			   "name the loop to take back: the newest one is a part of a batch "
+			   "(ringfence work --show %s)",
+			   loop.state.options.batch);
+	else if (part)
+		error_with(err, ERROR_INVALID,
+			   "the newest loop is a part of a batch: use ringfence work --apply %s "
+			   "(to take over only this loop: ringfence apply %s)",
+			   loop.state.options.batch, loop.id);
+	client_loop_release(&loop);
+	return part;
+}
+
 static int apply(struct loops_options *opts, struct error *err)
 {
 	struct op_apply_request request = { .squash = opts->squash,
@@ -443,6 +468,8 @@ static int apply(struct loops_options *opts, struct error *err)
 		return cli_fail(err);
 	if (opts->rest[0] && drafts_exists(opts, opts->rest[0]))
 		return drafts_apply(opts, err);
+	if (refuse_part(opts, err))
+		return cli_fail(err);
 	if (wants_files_of_loop(opts)) {
 		char *newest[] = { opts->loop.id, NULL };
 

@@ -1,5 +1,5 @@
 /* ringfence status: show loop status. */
-#include "batch/batch_client.h"
+#include "cli/batches.h"
 #include "cli/loops.h"
 #include "cli/view/batch_text.h"
 #include "cli/view/cost_text.h"
@@ -288,11 +288,14 @@ static bool is_left_out(const struct client_loop *loop, size_t shown, size_t mos
 	return shown >= most && !loop->alive;
 }
 
-/* Prints the newest loops, oldest first. */
-static void print_json(const struct client_loops *all, size_t most)
+/* Prints the newest loops and batches, oldest first. */
+static void print_json(const struct loops_options *opts, const struct client_loops *all,
+		       const struct batch_clients *batches, size_t most)
 {
 	json_t *list = json_array();
-	json_t *whole = json_pack("{s:o}", "loops", list);
+	json_t *whole = json_pack("{s:o, s:o}", "loops", list, "batches",
+				  batches_json(batches, opts->place.state,
+					       opts->all ? NULL : opts->place.project, most));
 	size_t left = all->unread;
 
 	for (size_t i = all->count; i-- > 0;)
@@ -306,42 +309,71 @@ static void print_json(const struct client_loops *all, size_t most)
 	loops_print(whole);
 }
 
-/* Prints a line about the project's newest batch, unless it has ended. */
-static void print_batch(const struct loops_options *opts)
-{
-	struct batch_client batch;
-	struct error none;
+/* The loops and batches to print, the newest first; those before `loop` and `batch` are left. */
+struct listing {
+	const struct loops_options *opts;
+	const struct client_loops *loops;
+	const struct batch_clients *batches;
+	size_t loop, batch;
+	size_t most, shown, left;
+};
 
-	if (opts->all ||
-	    batch_client_find(opts->place.state, NULL, opts->place.project, &batch, &none) < 0)
+static void print_next_loop(struct listing *at)
+{
+	const struct client_loop *loop = &at->loops->items[--at->loop];
+
+	if (is_left_out(loop, at->shown, at->most)) {
+		at->left++;
 		return;
-	if (!batch.damaged && !batch.state.finished)
-		batch_text_print_line(&batch);
-	batch_client_release(&batch);
+	}
+	loops_notice(loop);
+	print_loop(at->opts->place.state, loop, at->opts->all || !loop->state.options.project);
+	at->shown++;
 }
 
-/* Prints the newest loops first. */
-static void print_text(const struct loops_options *opts, const struct client_loops *all,
-		       size_t most)
+static void print_next_batch(struct listing *at)
 {
-	size_t shown = 0;
-	size_t left = all->unread;
+	const struct batch_client *batch = &at->batches->items[--at->batch];
+	const struct loops_options *opts = at->opts;
 
-	print_batch(opts);
-	for (size_t i = all->count; i-- > 0;) {
-		const struct client_loop *loop = &all->items[i];
-
-		if (is_left_out(loop, shown, most)) {
-			left++;
-			continue;
-		}
-		loops_notice(loop);
-		print_loop(opts->place.state, loop, opts->all || !loop->state.options.project);
-		shown++;
+	if (!opts->all && batch->state.project &&
+	    strcmp(batch->state.project, opts->place.project) != 0)
+		return;
+	if (at->shown >= at->most && batch->state.finished) {
+		at->left++;
+		return;
 	}
-	if (left)
-		printf("%zu older not shown (--limit N, --all, or --json)\n", left);
-	if (!shown)
+	batch_text_print_short(batch, batches_is_applied(opts->place.state, batch), opts->all);
+	at->shown++;
+}
+
+static bool is_batch_next(const struct listing *at)
+{
+	if (!at->batch || !at->loop)
+		return at->batch;
+	return at->batches->items[at->batch - 1].state.created_ms >
+	       at->loops->items[at->loop - 1].state.created_ms;
+}
+
+static void print_text(const struct loops_options *opts, const struct client_loops *all,
+		       const struct batch_clients *batches, size_t most)
+{
+	struct listing at = { .opts = opts,
+			      .loops = all,
+			      .batches = batches,
+			      .loop = all->count,
+			      .batch = batches->count,
+			      .most = most,
+			      .left = all->unread };
+
+	while (at.loop || at.batch)
+		if (is_batch_next(&at))
+			print_next_batch(&at);
+		else
+			print_next_loop(&at);
+	if (at.left)
+		printf("%zu older not shown (--limit N, --all, or --json)\n", at.left);
+	if (!at.shown)
 		puts(opts->all ? "there are no loops"
 			       : "this project has no loops (see: ringfence status --all)");
 }
@@ -375,19 +407,28 @@ static int show_one(struct loops_options *opts, struct error *err)
 static int show(struct loops_options *opts, struct error *err)
 {
 	struct client_query query = { .project = opts->all ? NULL : opts->place.project };
-	struct client_loops all;
+	struct batch_clients batches = { 0 };
+	struct client_loops all = { 0 };
+	int code = 0;
 
 	if (opts->rest[0])
 		return show_one(opts, err);
+	/* Without batches, for instance on a disk that can only be read, there are still loops. */
+	if (batch_client_list(opts->place.state, &batches, err) < 0)
+		batches = (struct batch_clients){ 0 };
+	/* A batch stands for its loops. */
+	query.folds = opts->json ? NULL : batches_has;
+	query.context = &batches;
 	if (read_limit(opts, &query.newest, err) < 0 ||
 	    client_list(opts->place.state, &query, &all, err) < 0)
-		return cli_fail(err);
-	if (opts->json)
-		print_json(&all, query.newest);
+		code = cli_fail(err);
+	else if (opts->json)
+		print_json(opts, &all, &batches, query.newest);
 	else
-		print_text(opts, &all, query.newest);
+		print_text(opts, &all, &batches, query.newest);
 	client_loops_release(&all);
-	return cli_flush();
+	batch_clients_release(&batches);
+	return code ? code : cli_flush();
 }
 
 static int run_status(const struct cli_command *command, char **argv)

@@ -2,6 +2,7 @@
 #include "batch/batch_client.h"
 #include "batch/batch_report.h"
 #include "batch/batch_tick.h"
+#include "cli/batches.h"
 #include "cli/cli.h"
 #include "cli/drafts.h"
 #include "cli/intended.h"
@@ -44,6 +45,8 @@ static const struct cli_option options[] = {
 		    struct work_options, again),
 	OPTION_FLAG("detach", "continue in the background; the last line printed is the id",
 		    struct work_options, detach),
+	OPTION_FLAG("batches", "list the batches of the project, with what is left to do",
+		    struct work_options, batches),
 	OPTION_FLAG("show", "show a batch: its tasks, and what to do next", struct work_options,
 		    show),
 	OPTION_FLAG("pause", "pause a batch when the iterations under way end", struct work_options,
@@ -147,7 +150,7 @@ static int show(const struct work_options *opts, struct batch_client *batch)
 		loops_print(
 			batch_report_json(batch->id, batch_client_status(batch), &batch->state));
 	else
-		batch_text_print(batch, work_start_is_applied(opts->effective.place.state, batch));
+		batch_text_print(batch, batches_is_applied(opts->effective.place.state, batch));
 	return cli_flush();
 }
 
@@ -254,8 +257,12 @@ static int find_and_act(struct work_options *opts, char **rest)
 
 	if (effective_loop(effective, &err) < 0)
 		return cli_fail_config(&effective->config, &err);
-	if (rest[0] && rest[1]) {
-		error_set(&err, "unexpected argument '%s': name only one batch", rest[1]);
+	if (opts->batches && !rest[0])
+		return batches_print(effective->place.state, effective->place.project, opts->json);
+	if (rest[0] && (rest[1] || opts->batches)) {
+		error_set(&err, "unexpected argument '%s': %s", rest[opts->batches ? 0 : 1],
+			  opts->batches ? "--batches lists those of the project"
+					: "name only one batch");
 		return cli_fail(&err);
 	}
 	if (batch_client_find(effective->place.state, rest[0], effective->place.project, &batch,
@@ -266,19 +273,20 @@ static int find_and_act(struct work_options *opts, char **rest)
 	return code;
 }
 
-/* Counts the options that are about a batch which exists. */
+/* Counts the options that are about batches which exist. */
 static int count_wishes(const struct work_options *opts)
 {
-	return opts->show + opts->pause + opts->resume + opts->abort + opts->apply +
+	return opts->batches + opts->show + opts->pause + opts->resume + opts->abort + opts->apply +
 	       (opts->retry != NULL) + (opts->pick != NULL);
 }
 
 static int check_options(const struct work_options *opts, struct error *err)
 {
 	if (count_wishes(opts) + opts->list > 1)
-		return error_with(err, ERROR_INVALID,
-				  "use only one of --list, --show, --pause, --resume, --abort, "
-				  "--retry, --pick and --apply");
+		return error_with(
+			err, ERROR_INVALID,
+			"use only one of --list, --batches, --show, --pause, --resume, --abort, "
+			"--retry, --pick and --apply");
 	if ((opts->dry || opts->yes) && !opts->apply)
 		return error_with(err, ERROR_INVALID,
 				  "--%s is for --apply (to see how a list is read: ringfence work "

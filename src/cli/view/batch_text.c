@@ -127,6 +127,11 @@ static void add_facts(struct buffer *out, const struct batch_task *task)
 		buffer_printf(out, ", loop %s", task->loop);
 }
 
+static bool needs_person(const struct batch_task *task)
+{
+	return task->step == BATCH_STEP_failed || task->step == BATCH_STEP_held;
+}
+
 static void print_task(const struct batch_task *task, bool cut_off)
 {
 	AUTO_FREE char *title = short_title(task->id, jsonget_text(task->item, "title"));
@@ -136,9 +141,10 @@ static void print_task(const struct batch_task *task, bool cut_off)
 		add_facts(&facts, task);
 	line(step_color(task, cut_off), INDENT, "  %-9s %s: %s%s", step_text(task, cut_off),
 	     task->id, title, buffer_text(&facts));
-	if (task->reason && *task->reason &&
-	    (task->step == BATCH_STEP_failed || task->step == BATCH_STEP_held))
+	if (needs_person(task) && task->reason && *task->reason)
 		line(COLOR_PLAIN, 3 * INDENT, "            %s", task->reason);
+	if (needs_person(task) && task->loop)
+		line(COLOR_DIM, 3 * INDENT, "            see: ringfence logs %s", task->loop);
 }
 
 /* Prints what a person can do about a task. */
@@ -146,9 +152,6 @@ static void print_next_of(const struct batch_client *batch, size_t index)
 {
 	const struct batch_task *task = &batch->state.tasks[index];
 
-	if (task->step == BATCH_STEP_held || task->step == BATCH_STEP_failed)
-		line(COLOR_PLAIN, INDENT, "  '%s' %s (see: ringfence history %s, ringfence logs)",
-		     task->id, task->step == BATCH_STEP_held ? "needs you" : "failed", task->loop);
 	if (batch_race_waits(&batch->state, index))
 		line(COLOR_PLAIN, INDENT,
 		     "  candidate '%s': ringfence diff --stat --loop %s; to pick it: ringfence "
@@ -206,15 +209,42 @@ void batch_text_print(const struct batch_client *batch, bool applied)
 	print_next(batch, applied);
 }
 
-void batch_text_print_line(const struct batch_client *batch)
+static void print_next_short(const struct batch_client *batch, bool applied)
 {
-	const char *reason = batch->state.reason ? batch->state.reason : "";
+	const char *status = batch_client_status(batch);
+
+	if (strcmp(status, "paused") == 0 || strcmp(status, "interrupted") == 0)
+		line(COLOR_PLAIN, INDENT, "    to continue: ringfence work --resume %s", batch->id);
+	if (batch->state.finished && applied)
+		line(COLOR_PLAIN, INDENT, "    the result is applied");
+	else if (batch->state.finished && batch->state.tip)
+		line(COLOR_PLAIN, INDENT,
+		     "    your project is unchanged until ringfence work --apply %s", batch->id);
+}
+
+void batch_text_print_short(const struct batch_client *batch, bool applied, bool with_project)
+{
+	const struct batch_state *state = &batch->state;
+	const char *reason = state->reason ? state->reason : "";
+	AUTO_FREE char *age = text_age(clock_wall_ms() - state->created_ms);
 	struct batch_sums sums;
 
-	batch_sums_count(&batch->state, &sums);
+	if (batch->damaged) {
+		line(COLOR_RED, INDENT, "batch %s cannot be read: %s", batch->id, batch->trouble);
+		return;
+	}
+	batch_sums_count(state, &sums);
 	line(COLOR_PLAIN, INDENT,
-	     "batch %s: %s%s%s, %zu of %zu tasks done (see: ringfence work --show)", batch->id,
-	     batch_client_status(batch), *reason ? ": " : "", reason, sums.landed, sums.tasks);
+	     "batch %s: %s%s%s, %zu of %zu tasks done, US$ %.2f, %s (see: ringfence work --show %s)",
+	     batch->id, batch_client_status(batch), *reason ? ": " : "", reason, sums.landed,
+	     sums.tasks, (double)sums.spent_nusd / 1e9, age, batch->id);
+	if (with_project)
+		line(COLOR_PLAIN, INDENT, "    in %s", state->project);
+	for (size_t i = 0; i < state->count; i++)
+		if (state->tasks[i].step == BATCH_STEP_running ||
+		    state->tasks[i].step == BATCH_STEP_held)
+			print_task(&state->tasks[i], false);
+	print_next_short(batch, applied);
 }
 
 /* ---- events ---- */
@@ -230,16 +260,25 @@ static char *text_of_begun(const struct batch_task *task, const json_t *data)
 		       : mem_format("%s: begun: %s (loop %s)", task->id, title, loop);
 }
 
+/* A task that was tried again since has another loop, or none. */
+static char *text_of_failed(const struct batch_task *task, const char *reason)
+{
+	return task->step == BATCH_STEP_failed && task->loop
+		       ? mem_format("%s: failed: %s (see: ringfence logs %s)", task->id, reason,
+				    task->loop)
+		       : mem_format("%s: failed: %s", task->id, reason);
+}
+
 static char *text_of_ended(const struct batch_task *task, const json_t *data)
 {
 	const char *status = jsonget_text(data, "status");
 	json_int_t iterations = jsonget_number(data, "iterations");
 	double usd = (double)jsonget_number(data, "spent_nusd") / 1e9;
 
+	if (strcmp(status, "aborted") == 0)
+		return mem_format("%s: aborted: %s", task->id, jsonget_text(data, "reason"));
 	if (strcmp(status, "completed") != 0)
-		return mem_format("%s: %s: %s", task->id,
-				  strcmp(status, "aborted") == 0 ? "aborted" : "failed",
-				  jsonget_text(data, "reason"));
+		return text_of_failed(task, jsonget_text(data, "reason"));
 	return iterations ? mem_format("%s: verified after %lld iteration%s, US$ %.2f", task->id,
 				       (long long)iterations, iterations == 1 ? "" : "s", usd)
 			  : mem_format("%s: verified", task->id);
@@ -261,7 +300,7 @@ static char *text_of_task(enum batch_event kind, const struct batch_task *task, 
 	case BATCH_EVENT_landed:
 		return mem_format("%s: done", task->id);
 	case BATCH_EVENT_refused:
-		return mem_format("%s: failed: %s", task->id, reason);
+		return text_of_failed(task, reason);
 	case BATCH_EVENT_lost:
 		return mem_format("%s: another candidate has won", task->id);
 	case BATCH_EVENT_picked:

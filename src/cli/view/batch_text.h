@@ -11,8 +11,9 @@ void batch_text_print_list(const struct worklist *list);
 /* Prints the batch with its tasks, and what to do next. applied: its result is in the project. */
 void batch_text_print(const struct batch_client *batch, bool applied);
 
-/* Prints a line about a batch that has not ended. */
-void batch_text_print_line(const struct batch_client *batch);
+/* Prints a batch in a few lines, with the tasks that run or wait for a person, in place of their
+ * loops. */
+void batch_text_print_short(const struct batch_client *batch, bool applied, bool with_project);
 
 /* Returns a line about an event, which the state has, or NULL if it is not worth one. The caller
  * frees it. */

@@ -207,6 +207,10 @@ json_t *loop_report_loop(const char *id, const struct loop_state *state, bool al
 		json_object_set_new(value, "not_recorded", loop_report_text(state->not_recorded));
 	if (state->options.replay)
 		json_object_set_new(value, "replay", loop_report_text(state->options.replay));
+	if (state->options.batch)
+		json_object_update_new(value,
+				       json_pack("{s:s, s:s?}", "batch", state->options.batch,
+						 "task", state->options.task));
 	json_object_set_new(value, "objective",
 			    state->options.objective ? start_of(state->options.objective)
 						     : json_null());

@@ -47,6 +47,7 @@ struct loop_options {
 	const char *with;        /* the loop whose changes were merged into that, or NULL */
 	const json_t *conflicts; /* of this merge, a sentence each; or NULL */
 	const char *name;        /* by which the user calls it, or NULL (util/id.h) */
+	const char *batch, *task; /* the work list, and its task, that the loop runs for; or NULL */
 	const char *objective;
 	const char *promise; /* or NULL */
 	const char *tasks;   /* a file with boxes, or NULL */

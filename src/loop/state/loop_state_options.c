@@ -192,6 +192,8 @@ int loop_options_read(json_t *config, struct loop_state *state, struct error *er
 	options->with = jsonget_string(config, "with");
 	options->conflicts = json_object_get(config, "conflicts");
 	options->name = name && id_is_name(name) ? name : NULL;
+	options->batch = jsonget_string(config, "batch");
+	options->task = jsonget_string(config, "task");
 	options->objective = jsonget_string(config, "objective");
 	options->record = jsonget_string(config, "record");
 	options->replay = jsonget_string(config, "replay");

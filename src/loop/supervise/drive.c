@@ -115,11 +115,6 @@ static int run_steps(struct supervisor *sup, struct error *err)
 	return 0;
 }
 
-static int signals_fd(void *context)
-{
-	return ((const struct drive *)context)->signals;
-}
-
 static void read_signals(void *context, bool readable)
 {
 	struct drive *drive = context;
@@ -132,11 +127,6 @@ static void read_signals(void *context, bool readable)
 		if (drive->sup.run.working)
 			fd_close(&drive->sup.run.runner.lifeline);
 	}
-}
-
-static int farewell_fd(void *context)
-{
-	return ((const struct drive *)context)->farewell;
 }
 
 /* Starts a new keeper if the old one died. It adopts this process, and has no parent. */
@@ -173,9 +163,10 @@ static int open_all(struct drive *drive, struct error *err)
 	struct wait_set *set = &drive->sup.waits;
 
 	wait_set_add(set, &(struct wait_set_watch){
-				  .fd = signals_fd, .serve = read_signals, .context = drive });
-	wait_set_add(set, &(struct wait_set_watch){
-				  .fd = farewell_fd, .serve = replace_keeper, .context = drive });
+				  .at = &drive->signals, .serve = read_signals, .context = drive });
+	wait_set_add(set, &(struct wait_set_watch){ .at = &drive->farewell,
+						    .serve = replace_keeper,
+						    .context = drive });
 	if (open_signals(drive, err) < 0 || supervisor_open(&drive->sup, err) < 0 ||
 	    serve_open(&drive->serve, &drive->sup, err) < 0)
 		return -1;

@@ -73,11 +73,6 @@ static int carry_out(struct supervisor *sup, const json_t *object, struct error 
 	return 0;
 }
 
-static int control_fd(void *context)
-{
-	return ((const struct serve *)context)->control;
-}
-
 static void accept_client(void *context, bool readable)
 {
 	struct serve *serve = context;
@@ -90,11 +85,6 @@ static void accept_client(void *context, bool readable)
 		}
 	}
 	fd_close(&fd);
-}
-
-static int client_fd(void *context)
-{
-	return ((const struct serve_client *)context)->fd;
 }
 
 static void serve_client(void *context, bool readable)
@@ -132,12 +122,12 @@ int serve_open(struct serve *serve, struct supervisor *sup, struct error *err)
 	serve->control = control_listen(sup->folder, err);
 	if (serve->control < 0)
 		return -1;
-	wait_set_add(&sup->waits, &(struct wait_set_watch){ .fd = control_fd,
+	wait_set_add(&sup->waits, &(struct wait_set_watch){ .at = &serve->control,
 							    .serve = accept_client,
 							    .context = serve });
 	for (int i = 0; i < SERVE_CLIENTS; i++)
 		wait_set_add(&sup->waits,
-			     &(struct wait_set_watch){ .fd = client_fd,
+			     &(struct wait_set_watch){ .at = &serve->clients[i].fd,
 						       .serve = serve_client,
 						       .context = &serve->clients[i] });
 	return 0;

@@ -31,6 +31,13 @@ static int64_t first_due_ms(const struct wait_set *set, int64_t until_ms)
 	return until_ms;
 }
 
+static int fd_of(const struct wait_set_watch *watch)
+{
+	if (watch->at)
+		return *watch->at;
+	return watch->fd ? watch->fd(watch->context) : -1;
+}
+
 static int wait_ms(int64_t until_ms)
 {
 	int64_t now_ms = wait_set_steady_ms();
@@ -44,12 +51,8 @@ void wait_set_round(struct wait_set *set, int64_t until_ms)
 {
 	struct pollfd polled[WAIT_SET_WATCHES];
 
-	for (size_t i = 0; i < set->count; i++) {
-		const struct wait_set_watch *watch = &set->watches[i];
-
-		polled[i] = (struct pollfd){ .fd = watch->fd ? watch->fd(watch->context) : -1,
-					     .events = POLLIN };
-	}
+	for (size_t i = 0; i < set->count; i++)
+		polled[i] = (struct pollfd){ .fd = fd_of(&set->watches[i]), .events = POLLIN };
 	if (poll(polled, set->count, wait_ms(first_due_ms(set, until_ms))) < 0)
 		return;
 	for (size_t i = 0; i < set->count; i++)

@@ -12,7 +12,8 @@
 enum { WAIT_SET_WATCHES = 32 };
 
 struct wait_set_watch {
-	int (*fd)(void *context);         /* to poll in this round; -1 or NULL: none */
+	const int *at;                    /* a descriptor to poll; -1 or NULL: none */
+	int (*fd)(void *context);         /* the same, if it is polled in some rounds only */
 	int64_t (*due_ms)(void *context); /* by the steady clock; INT64_MAX or NULL: never */
 	void (*serve)(void *context, bool readable); /* in every round, readable or not */
 	void *context;
