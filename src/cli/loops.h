@@ -29,6 +29,7 @@ struct loops_options {
 	bool follow;
 	bool checks;
 	bool review;
+	bool denials;
 	bool raw;
 	bool sizes;
 	bool quiet, verbose;

@@ -97,7 +97,7 @@ static bool read_denial(json_t *denial, const char **ret_kind, const char **ret_
 {
 	*ret_kind = jsonget_string(denial, "kind");
 	*ret_target = jsonget_string(denial, "target");
-	return *ret_kind && *ret_target;
+	return !json_object_get(denial, "harmless") && *ret_kind && *ret_target;
 }
 
 /* Whether this is a network connection, not one to a Unix socket. */

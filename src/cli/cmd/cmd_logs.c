@@ -6,6 +6,7 @@
 #include "util/mem.h"
 #include "util/text/jsonget.h"
 #include "util/text/text.h"
+#include "view/view_denials.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -25,6 +26,8 @@ static const struct cli_option options[] = {
 	OPTION_FLAG("checks", "show what the checks printed; iteration 0: before the first agent",
 		    struct loops_options, checks),
 	OPTION_FLAG("review", "show what the reviewer did", struct loops_options, review),
+	OPTION_FLAG("denials", "show everything that the fence denied the agent and the checks",
+		    struct loops_options, denials),
 	OPTION_FLAG("raw", "print the bytes unchanged, even if the agent prints events",
 		    struct loops_options, raw),
 	OPTION_FLAG("json", "print each line as {\"iteration\", \"stream\", \"text\"}",
@@ -461,13 +464,65 @@ static void print_reviews(const struct loops_options *opts, struct shown *shown)
 	}
 }
 
+/* Prints the denials of one run, and returns how many there are. */
+static size_t print_run_denials(const struct loops_options *opts, const struct shown *shown,
+				const char *name, const char *what)
+{
+	json_t *denials = view_denials_read(&opts->loop, shown->iteration, shown->attempt, name);
+	size_t count = json_array_size(denials);
+	size_t index;
+	json_t *denial;
+
+	if (count && !opts->json)
+		printf("-- iteration %u, %s\n", shown->iteration, what);
+	json_array_foreach(denials, index, denial)
+	{
+		AUTO_FREE char *line = view_denials_line(denial);
+
+		if (opts->json) {
+			json_object_set_new(denial, "iteration",
+					    json_integer((json_int_t)shown->iteration));
+			json_object_set_new(denial, "run", json_string(what));
+			loops_print_line(json_incref(denial));
+		} else {
+			page_print_line(COLOR_PLAIN, line, 2);
+		}
+	}
+	json_decref(denials);
+	return count;
+}
+
+/* Prints the denials of the iteration, or, if none was named, of the last one that has any. */
+static void print_denials(const struct loops_options *opts, struct shown *shown)
+{
+	for (;; shown->iteration--) {
+		size_t count = 0;
+
+		shown->attempt = shown->iteration ? last_attempt(&opts->loop, shown->iteration) : 1;
+		if (shown->iteration)
+			count = print_run_denials(opts, shown, "", "agent");
+		for (size_t i = 0; i < opts->loop.state.options.checks.count; i++) {
+			AUTO_FREE char *name = mem_format("check-%zu.", i + 1);
+			AUTO_FREE char *what = mem_format("check %zu", i + 1);
+
+			count += print_run_denials(opts, shown, name, what);
+		}
+		if (count || opts->iteration || !shown->iteration)
+			return;
+	}
+}
+
 static int check_options(const struct loops_options *opts, struct error *err)
 {
-	if ((opts->checks || opts->review) && opts->follow)
+	if ((opts->checks || opts->review || opts->denials) && opts->follow)
 		return error_set(err, "--%s and --follow cannot be used together",
-				 opts->checks ? "checks" : "review");
-	if (opts->checks && opts->review)
-		return error_set(err, "--checks and --review cannot be used together");
+				 opts->checks   ? "checks"
+				 : opts->review ? "review"
+						: "denials");
+	if (opts->checks + opts->review + opts->denials > 1)
+		return error_set(err, "--%s and --%s cannot be used together",
+				 opts->checks ? "checks" : "review",
+				 opts->denials ? "denials" : "review");
 	if (opts->raw && opts->json)
 		return error_set(err, "--raw and --json cannot be used together");
 	return 0;
@@ -478,7 +533,8 @@ static int show(struct loops_options *opts, struct error *err)
 	struct shown shown;
 	uint64_t wanted = 0;
 
-	bool before = opts->checks && opts->iteration && strcmp(opts->iteration, "0") == 0;
+	bool before = (opts->checks || opts->denials) && opts->iteration &&
+		      strcmp(opts->iteration, "0") == 0;
 
 	if (check_options(opts, err) < 0)
 		return cli_fail(err);
@@ -506,6 +562,8 @@ static int show(struct loops_options *opts, struct error *err)
 		init_shown(&shown, opts, opts->loop.state.iteration, opts->loop.state.attempt);
 	if (opts->checks)
 		print_checks(opts, &shown);
+	else if (opts->denials)
+		print_denials(opts, &shown);
 	else if (opts->review)
 		print_reviews(opts, &shown);
 	else if (opts->follow && !wanted)
@@ -522,7 +580,7 @@ static int run_logs(const struct cli_command *command, char **argv)
 
 const struct cli_command cmd_logs = {
 	.name = "logs",
-	.args = "[-f | --checks | --review] [options] [LOOP]",
+	.args = "[-f | --checks | --review | --denials] [options] [LOOP]",
 	.max_args = 1,
 	.options_anywhere = true,
 	.summary = "show what the agent did, or what the checks printed",

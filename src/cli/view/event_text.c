@@ -12,6 +12,7 @@
 #include "util/mem.h"
 #include "util/text/jsonget.h"
 #include "util/text/text.h"
+#include "view/view_denials.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -69,6 +70,8 @@ void event_text_paint(struct event_text *view, enum color colour, const char *fo
 
 static void begin_agent(struct event_text *view, unsigned int iteration, unsigned int attempt)
 {
+	view->iteration = iteration;
+	view->attempt = attempt;
 	agent_text_begin(&view->agent, view->loop, (int)iteration, (int)attempt);
 	if (!view->agent.path)
 		agent_lines_begin(&view->lines, view->loop, iteration, attempt);
@@ -188,22 +191,89 @@ static void print_flagged(struct event_text *view, const json_t *data)
 	}
 }
 
-/* Prints what the fence denied, quarantined and flagged; the first of each by name. */
-static void print_found(struct event_text *view, const json_t *data)
+/* Appends how many denials there are of each sort: "3 writes outside the project, 1 connection".
+ * Protected files are named, and harmless denials are left out. */
+static void add_sorts(const json_t *sorts, struct buffer *out)
 {
-	const json_t *denied = json_object_get(data, "denied");
-	const json_t *aside = json_object_get(data, "put_aside");
-	int denials = (int)jsonget_number(data, "denials") ? (int)jsonget_number(data, "denials")
-							   : (int)json_array_size(denied);
+	static const struct {
+		const char *sort, *one, *more;
+	} words[] = {
+		{ "outside", "write outside the project", "writes outside the project" },
+		{ "inside", "write in the project", "writes in the project" },
+		{ "read", "read", "reads" },
+		{ "connect", "connection", "connections" },
+		{ "call", "system call", "system calls" },
+	};
+
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+		int count = (int)jsonget_number(sorts, words[i].sort);
+
+		if (count)
+			buffer_printf(out, "%s%d %s", out->used ? ", " : "", count,
+				      count == 1 ? words[i].one : words[i].more);
+	}
+}
+
+/* Names every denial of a run. */
+static void print_every_denial(struct event_text *view, const json_t *data, const char *name)
+{
+	enum { MOST = 50 };
+	json_t *denials = json_object_get(data, "denied_sorts")
+				  ? view_denials_read(view->loop, view->iteration, view->attempt,
+						      name)
+				  : NULL;
+	size_t index;
+	const json_t *denial;
+
+	json_array_foreach(denials, index, denial)
+	{
+		AUTO_FREE char *line = view_denials_line(denial);
+
+		if (index < MOST)
+			event_text_print(view, "    %s", line);
+	}
+	if (json_array_size(denials) > MOST)
+		event_text_print(view, "    and %zu more (ringfence logs --denials)",
+				 json_array_size(denials) - MOST);
+	json_decref(denials);
+}
+
+/* Prints what the fence denied: protected files by name, the rest as one line. `name` begins the
+ * name of the run's report. */
+static void print_denied(struct event_text *view, const json_t *data, const char *name)
+{
+	const json_t *sorts = json_object_get(data, "denied_sorts");
+	const json_t *guarded = json_object_get(data, "denied_protected");
+	int more = (int)jsonget_number(sorts, "protected") - (int)json_array_size(guarded);
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(1024);
 	size_t index;
 	const json_t *entry;
 
-	if (denials)
-		event_text_paint(view, COLOR_RED, "  denied by the fence: %d (ringfence suggest)",
-				 denials);
-	json_array_foreach(denied, index, entry)
-		event_text_paint(view, COLOR_RED, "    %s %.300s", jsonget_text(entry, "kind"),
-				 jsonget_text(entry, "target"));
+	json_array_foreach(guarded, index, entry)
+		event_text_paint(view, COLOR_RED, "  denied: %s %.300s (protected)",
+				 jsonget_text(entry, "kind"), jsonget_text(entry, "target"));
+	if (more > 0)
+		event_text_paint(view, COLOR_RED, "  denied: %d more protected files", more);
+	add_sorts(sorts, &text);
+	if (text.used)
+		event_text_print(view, "  blocked: %s%s", buffer_text(&text),
+				 view->hinted_denials || view->verbose
+					 ? ""
+					 : " (names: ringfence logs --denials; to allow them: "
+					   "ringfence suggest)");
+	view->hinted_denials |= text.used > 0;
+	if (view->verbose)
+		print_every_denial(view, data, name);
+}
+
+/* Prints what the fence denied, quarantined and flagged; the first of each by name. */
+static void print_found(struct event_text *view, const json_t *data, const char *name)
+{
+	const json_t *aside = json_object_get(data, "put_aside");
+	size_t index;
+	const json_t *entry;
+
+	print_denied(view, data, name);
 	if (json_array_size(aside))
 		event_text_print(view, "  quarantined because the host would execute it: %d",
 				 (int)jsonget_number(data, "quarantined"));
@@ -291,7 +361,7 @@ static void print_ended(struct event_text *view, const json_t *data)
 	if (*jsonget_text(data, "not_recorded"))
 		event_text_print(view, "  %s", jsonget_text(data, "not_recorded"));
 	print_refused(view, data);
-	print_found(view, data);
+	print_found(view, data, "");
 }
 
 static void print_edited(struct event_text *view, const json_t *paths, json_int_t count)
@@ -435,6 +505,7 @@ static void print_checked(struct event_text *view, const json_t *data)
 	const char *word = jsonget_flag(data, "vacuous")  ? "ran nothing, so it does not pass"
 			   : jsonget_flag(data, "passed") ? "passes"
 							  : "fails";
+	AUTO_FREE char *name = mem_format("check-%d.", (int)jsonget_number(data, "index") + 1);
 
 	if (*jsonget_text(data, "unproven"))
 		event_text_paint(view, COLOR_RED, "  check '%s' exits 0, but does not pass: %s",
@@ -460,7 +531,7 @@ static void print_checked(struct event_text *view, const json_t *data)
 		event_text_print(view, "  the checks change the project, and nothing is pinned: %s",
 				 jsonget_text(data, "unviewed"));
 	print_last_line(view, data, "ringfence logs --checks", &view->hinted_checks);
-	print_found(view, data);
+	print_found(view, data, name);
 }
 
 static void print_reviewing(struct event_text *view, const json_t *data)

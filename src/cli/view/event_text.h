@@ -22,10 +22,12 @@ struct event_text {
 	bool verbose;                    /* every denial is named */
 	struct live *live;               /* is hidden before a line is printed; or NULL */
 	uint64_t printed;                /* lines */
+	unsigned int iteration, attempt; /* whose events are printed; 0 before the first */
 	time_t at;                       /* of the last line printed */
 	bool stops;                      /* a pause or an abort was requested */
 	bool closes;                     /* the loop is over: leftovers are committed */
-	bool hinted_checks, hinted_logs; /* the command that shows the full output was printed */
+	bool hinted_checks, hinted_logs,
+		hinted_denials; /* the command that shows more was printed */
 	struct agent_text agent;
 	struct agent_lines lines; /* of an agent that prints plain text */
 };

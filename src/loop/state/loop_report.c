@@ -319,14 +319,65 @@ static json_t *by_tool(const json_t *flagged)
 	return list;
 }
 
+/* What a denial is about: its name in an event. */
+static const char *sort_of(const json_t *denial)
+{
+	static const char *const writes[] = { "write", "create", "remove", "link" };
+	const char *kind = jsonget_text(denial, "kind");
+	const char *rule = jsonget_text(denial, "rule");
+
+	if (json_object_get(denial, "harmless"))
+		return "harmless";
+	if (strcmp(rule, "secret") == 0 || strcmp(rule, "executed by the host") == 0 ||
+	    text_after_prefix(rule, "hide "))
+		return "protected";
+	for (size_t i = 0; i < sizeof writes / sizeof *writes; i++)
+		if (strcmp(kind, writes[i]) == 0)
+			return strcmp(rule, "system") == 0 || strcmp(rule, "outside") == 0 ||
+					       text_after_prefix(rule, "private ")
+				       ? "outside"
+				       : "inside";
+	return strcmp(kind, "read") == 0 || strcmp(kind, "connect") == 0 ? kind : "call";
+}
+
+/* Adds the first denials, the first ones of protected files, and how many there are of each
+ * sort. */
+static void add_denials(const json_t *denials, json_t *data)
+{
+	static const char *const keys[] = { "kind", "target", "count", NULL };
+	json_t *sorts = json_object();
+	json_t *told = json_array();
+	json_t *guarded = json_array();
+	size_t index;
+	json_t *denial;
+
+	json_array_foreach(denials, index, denial)
+	{
+		const char *sort = sort_of(denial);
+
+		json_object_set_new(sorts, sort, json_integer(jsonget_number(sorts, sort) + 1));
+		if (strcmp(sort, "harmless") != 0)
+			json_array_append(told, denial);
+		if (strcmp(sort, "protected") == 0)
+			json_array_append(guarded, denial);
+	}
+	if (json_array_size(told))
+		json_object_set_new(data, "denied", first_of(told, keys));
+	if (json_array_size(guarded))
+		json_object_set_new(data, "denied_protected", first_of(guarded, keys));
+	if (json_object_size(sorts))
+		json_object_set_new(data, "denied_sorts", json_incref(sorts));
+	json_decref(sorts);
+	json_decref(told);
+	json_decref(guarded);
+}
+
 void loop_report_add_found(const char *folder, const char *name, json_t *data)
 {
 	static const char *const kept[] = { "path", "reason", "kept", NULL };
-	static const char *const denied[] = { "kind", "target", "count", NULL };
 	AUTO_FREE char *path = mem_format("%s/%sreport.json", folder, name);
 	json_t *report = json_load_file(path, 0, NULL);
 	json_t *total = json_object_get(report, "quarantined_total");
-	json_t *denials = json_object_get(report, "denials");
 	json_t *flagged = json_object_get(report, "flagged");
 
 	if (json_integer_value(total) > 0) {
@@ -336,8 +387,7 @@ void loop_report_add_found(const char *folder, const char *name, json_t *data)
 	}
 	if (json_array_size(flagged))
 		json_object_set_new(data, "flagged", by_tool(flagged));
-	if (json_array_size(denials))
-		json_object_set_new(data, "denied", first_of(denials, denied));
+	add_denials(json_object_get(report, "denials"), data);
 	json_decref(report);
 }
 
