@@ -104,8 +104,11 @@ def test_what_the_fence_denied_and_put_aside_is_told_by_name(t):
                                    "touch /usr/there-$i 2>/dev/null; done; edit done yes"})
     result = loop.run()
     equal(result.code, 0, "exit status", result)
-    contains(result.out, "denied by the fence: 4 (ringfence suggest)\n    create /usr/there-1\n", "the denials")
-    lacks(result.out, "/usr/there-4", "the denials")
+    contains(result.out, "  blocked: 4 writes outside the project (names: ringfence logs --denials; "
+             "to allow them: ringfence suggest)\n", "the denials")
+    lacks(result.out, "/usr/there-", "the denials")
+    contains(loop.ringfence("logs", "--denials").out, "-- iteration 1, agent\ncreate /usr/there-1 (system) by touch\n",
+             "the names")
     contains(result.out, "quarantined because the host would execute it: ", "the quarantine")
     entry = loop.history()[0]
     equal((entry["denials"], len(entry["denied"])), (4, 3), "the denials in the history")
@@ -148,7 +151,7 @@ def test_lines_are_no_wider_than_the_terminal(t, columns):
     def wide(*words, code=0):
         terminal = t.tty([t.ringfence, *words], cwd=loop.project, cols=columns)
         equal(terminal.wait(), code, f"exit status of {words[0]}")
-        lines = [re.sub("\x1b\\[[0-9]*m", "", line) for line in terminal.text().replace("\r", "").split("\n")]
+        lines = [re.sub("\x1b\\[[0-9]*[mAJ]", "", line) for line in terminal.text().replace("\r", "").split("\n")]
         # A path that is wider itself stands alone.
         equal([line for line in lines if len(line) > columns and " " in line.strip()], [], f"lines of {words[0]} that are too long")
         return lines
@@ -169,7 +172,7 @@ def test_what_was_printed_last_is_told_where_something_fails(t):
     equal(result.code, 0, "exit status", result)
     contains(result.out, "fails (status 1)\n    the bridge is broken\n    (full output: ringfence logs --checks)\n", "the first check")
     contains(result.out, "fails (status 1)\n    the bridge is broken\n  continuing", "the second check, without the hint")
-    contains(result.out, " s\n    no such model\n    (full output: ringfence logs)\n", "the agent")
+    contains(result.out, "  | first\n  | no such model\n  the agent exited with status 3", "the agent")
     equal((result.out.count("the bridge"), result.out.count("no such model")), (2, 1), "how often it is told")
     contains(loop.ringfence("logs", "--checks", "--iteration", "1").out, "the bridge", "what the hint names")
     contains(loop.ringfence("logs", "--iteration", "1").out, "first", "what the other hint names")

@@ -329,6 +329,7 @@ static void print_ended(struct event_text *view, const json_t *data)
 	const char *error = jsonget_text(data, "error");
 	const char *limit = jsonget_text(data, "limit");
 	const char *refused = jsonget_text(data, "refused_why");
+	bool printed = view->lines.open; /* its last line is already there */
 
 	end_agent(view);
 	print_cost(view, data);
@@ -356,7 +357,7 @@ static void print_ended(struct event_text *view, const json_t *data)
 	else
 		event_text_print(view, "  the agent exited with status %d after %.1f s",
 				 (int)jsonget_number(data, "code"), seconds);
-	if (!*jsonget_text(data, "message")) /* the agent's own message is better */
+	if (!printed && !*jsonget_text(data, "message")) /* the agent's own message is better */
 		print_last_line(view, data, "ringfence logs", &view->hinted_logs);
 	if (*jsonget_text(data, "not_recorded"))
 		event_text_print(view, "  %s", jsonget_text(data, "not_recorded"));
