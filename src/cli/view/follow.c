@@ -216,6 +216,20 @@ static void print_comparison(struct follow *follow)
 		event_text_paint(&follow->view, COLOR_DIM, "%s", line);
 }
 
+/* Prints how to see and take over the result. */
+static void print_next(struct follow *follow)
+{
+	const struct loop_state *state = &follow->view.loop->state;
+
+	event_text_paint(&follow->view, COLOR_DIM, "ringfence diff shows what changed, %s%s",
+			 state->options.draft
+				 ? "apply takes it over; until then your project is unchanged"
+				 : "rollback undoes it",
+			 state->git_ref && !state->options.draft
+				 ? ", apply brings the commits into your branch"
+				 : "");
+}
+
 static int conclude(struct follow *follow, struct error *err)
 {
 	struct client_loop *loop = follow->view.loop;
@@ -227,15 +241,10 @@ static int conclude(struct follow *follow, struct error *err)
 	}
 	if (!loop->damaged && loop->state.step == LOOP_STEP_paused)
 		event_text_print(&follow->view, "to continue: ringfence resume %s", loop->id);
+	if (follow->view.quiet)
+		return loops_exit_code(loop);
 	if (!loop->damaged && loop->state.step == LOOP_STEP_finished && loop->state.iteration)
-		event_text_paint(
-			&follow->view, COLOR_DIM, "ringfence diff shows what changed, %s%s",
-			loop->state.options.draft
-				? "apply takes it over; until then your project is unchanged"
-				: "rollback undoes it",
-			loop->state.git_ref && !loop->state.options.draft
-				? ", apply brings the commits into your branch"
-				: "");
+		print_next(follow);
 	print_comparison(follow);
 	return loops_exit_code(loop);
 }
