@@ -398,7 +398,7 @@ def test_a_loop_reaches_what_is_named_and_reports_it(t):
         report = json.load(file)
     equal(host_of(report, "allowed.com")["verdict"], "allowed", "the host's row")
     equal([d["target"] for d in report["denials"]], ["evil.com:80"], "denials")
-    contains(result.out, "denied by the fence: 1 (ringfence suggest)", "what is told")
+    contains(result.out, "blocked: 1 connection (names: ringfence logs --denials; to allow them: ringfence suggest)", "what is told")
     contains(t.run([t.ringfence, "suggest"], cwd=loop.project).out, '- "evil.com"', "what is suggested")
 
 
