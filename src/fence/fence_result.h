@@ -47,7 +47,7 @@ struct fence_denial {
 	uint64_t count;
 	uint64_t last_ms; /* of the last attempt, on the steady clock */
 	uint64_t hash;
-	const char *harmless; /* why nobody needs to hear of it, or NULL (watch/harmless.h) */
+	const char *harmless; /* why it is not announced, or NULL (watch/harmless.h) */
 };
 
 struct fence_denials {

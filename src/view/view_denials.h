@@ -1,4 +1,4 @@
-/* The denials of one run of a loop, from the fence's report of it. */
+/* The denials of one run of a loop, as the fence reported them. */
 #ifndef VIEW_VIEW_DENIALS_H
 #define VIEW_VIEW_DENIALS_H
 

@@ -1,4 +1,4 @@
-/* What happens in a loop now: see view_now.h. */
+/* The present of a loop: see view_now.h. */
 #include "view/view_now.h"
 
 #include "util/mem.h"

@@ -1,5 +1,5 @@
 /*
- * What happens in a loop now: the step, and in it the agent's tool call, the check and the last line
+ * The present of a loop: its step, and in it the agent's tool call, the check and the last line
  * that it printed, or what the loop waits for.
  */
 #ifndef VIEW_VIEW_NOW_H

@@ -6,8 +6,8 @@
 
 enum { VIEW_TAIL_LINE = 400 }; /* bytes of the longest line returned */
 
-/* Reads at most `most` bytes from the end of a file, which the caller frees. Returns NULL if there
- * are none. The bytes may begin in the middle of a line. */
+/* Reads at most `most` bytes from the end of a file, which the caller frees. Returns NULL if it
+ * is empty or missing. The bytes may begin in the middle of a line. */
 char *view_tail_read(const char *path, size_t most, size_t *ret_size);
 
 /* Returns the last line that is not empty, or NULL. Of a long line, its end is returned; of a line

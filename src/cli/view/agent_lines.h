@@ -28,8 +28,8 @@ struct agent_lines {
 	uint64_t dropped;    /* lines that were not */
 };
 
-/* Starts to follow the output of an iteration; passes over what is there already; prints new output;
- * prints the rest and stops. */
+/* Starts to follow the output of an iteration; passes over what is there already; prints new
+ * output; prints the rest and stops. */
 void agent_lines_begin(struct agent_lines *lines, const struct client_loop *loop,
 		       unsigned int iteration, unsigned int attempt);
 void agent_lines_skip(struct agent_lines *lines);

@@ -25,9 +25,9 @@
 #include <unistd.h>
 
 /*
- * Without events, the supervisor is checked every POLL_MS and given up after GONE_POLLS. The agent's
- * output is read every TICK_MS, and the live region drawn. For programs, after QUIET_S without a
- * line, the activity of an agent that prints plain text is printed.
+ * Without events, the supervisor is checked every POLL_MS and given up after GONE_POLLS. The
+ * agent's output is read every TICK_MS, and the live region drawn. For programs, after QUIET_S
+ * without a line, the activity of an agent that prints plain text is printed.
  */
 enum { POLL_MS = 1000, QUIET_S = 10, GONE_POLLS = 12, TICK_MS = 200, SPIN_MS = 400 };
 

@@ -1,7 +1,7 @@
 /*
- * A loop in the foreground: prints lines as events arrive, until the loop ends or the user detaches.
- * On a terminal, a live region below them tells what happens now. In JSON mode each line is an object: events as in the journal, without internal fields,
- * then the result.
+ * A loop in the foreground: prints lines as events arrive, until the loop ends or the user
+ * detaches. On a terminal, a live region below them tells what happens now. In JSON mode each line
+ * is an object: events as in the journal, without internal fields, then the result.
  */
 #ifndef CLI_VIEW_FOLLOW_H
 #define CLI_VIEW_FOLLOW_H

@@ -12,8 +12,8 @@ bool interrupt_is_pending(void);
 
 /*
  * Asks what to do: 'd' (detach), 'p' (pause) or 'a' (abort). A second Ctrl-C aborts. Without a
- * terminal, or after SIGTERM or SIGHUP, the answer is 'd'. what: "the loop". fresh: the cursor is on an
- * empty line.
+ * terminal, or after SIGTERM or SIGHUP, the answer is 'd'. what: "the loop". fresh: the cursor is
+ * on an empty line.
  */
 char interrupt_ask(const char *what, bool quiet, bool fresh);
 

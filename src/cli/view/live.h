@@ -1,7 +1,7 @@
 /*
- * A region of a few lines at the bottom of the terminal, which is drawn again and again; other output
- * scrolls above it. The terminal stays as it was: no mode is changed, the cursor stays visible, on
- * the line below the region. So nothing has to be restored, even after kill -9.
+ * A region of a few lines at the bottom of the terminal, which is drawn again and again; other
+ * output scrolls above it. The terminal stays as it was: no mode is changed, the cursor stays
+ * visible, on the line below the region. So nothing has to be restored, even after kill -9.
  */
 #ifndef CLI_VIEW_LIVE_H
 #define CLI_VIEW_LIVE_H

@@ -1,4 +1,4 @@
-/* Denials that nobody needs to hear of: tools that try something and go on without it. */
+/* Denials that are not announced: tools that try something and go on without it. */
 #ifndef FENCE_WATCH_HARMLESS_H
 #define FENCE_WATCH_HARMLESS_H
 

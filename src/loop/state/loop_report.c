@@ -319,7 +319,7 @@ static json_t *by_tool(const json_t *flagged)
 	return list;
 }
 
-/* What a denial is about: its name in an event. */
+/* Returns the name of a denial's sort in an event. */
 static const char *sort_of(const json_t *denial)
 {
 	static const char *const writes[] = { "write", "create", "remove", "link" };

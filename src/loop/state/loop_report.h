@@ -42,7 +42,8 @@ char *loop_report_read_trouble(const char *folder);
 /*
  * Adds findings from the fence's report of a run, FOLDER/NAMEreport.json, to an event: the number
  * of quarantined files (`quarantined`), the first few (`put_aside`), the first denials
- * (`denied`, `denied_protected`), how many there are of each sort (`denied_sorts`), and the new or changed files that tools obey when they start (`flagged`).
+ * (`denied`, `denied_protected`), how many there are of each sort (`denied_sorts`), and the new or
+ * changed files that tools obey when they start (`flagged`).
  */
 void loop_report_add_found(const char *folder, const char *name, json_t *data);
 
