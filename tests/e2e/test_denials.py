@@ -123,6 +123,34 @@ def test_what_the_fence_does_not_refuse_is_not_told(t, script):
     equal((found, lines(result)), ([], []), "denials", result)
 
 
+@cases(("touch ~/.there/x; {mkdir}; touch ~/.there/x; exit 1", []),
+       ("echo x > ~/.there/x; {mkdir}; echo y > ~/.there/x; touch /usr/none; exit 1", ["/usr/none"]),
+       ("touch ~/.there/x; {mkdir}; exit 1", ["{home}/.there/x"]))
+def test_what_can_be_created_in_the_home_after_all_is_not_told(t, script, wanted):
+    """The folder is there on the host, and missing in the private home until the command makes it."""
+    os.mkdir(os.path.join(t.home, ".there"))
+    result, found = denials(t, "sh", "-c", script.format(mkdir="mkdir -p ~/.there"))
+    equal(result.code, 1, "exit status", result)
+    equal([d["target"] for d in found], [target.format(home=t.home) for target in wanted], "denials")
+
+
+@needs("git")
+def test_what_git_tries_and_does_without_is_counted_but_not_told(t):
+    subprocess.run(["git", "init", "-q", t.project], env=t.env(), check=True)
+    t.write("file", "1")
+    subprocess.run(["git", "-C", t.project, "add", "file"], env=t.env(), check=True)
+    os.utime(t.path("file"), (1, 1))  # the index is to be refreshed
+    env = t.env(GIT_OPTIONAL_LOCKS="1")
+    script = "export GIT_OPTIONAL_LOCKS=1; git status >/dev/null; exit 3"
+    result, report = t.report("sh", "-c", script, env=env)
+    equal((lines(result), report["exit"]["kind"]), ([], "command"), "what is told", result)
+    (denial,) = report["denials"]
+    equal((denial["target"], denial["harmless"]), (t.path(".git/index.lock"), "git refreshes its index"), "the report")
+    result, found = denials(t, "sh", "-c", "git add . 2>/dev/null; exit 3")
+    equal(len(lines(result)), 1, "what git wanted to do is told", result)
+    lacks(found[0], "harmless", "the denial")
+
+
 @needs("cc", "make")
 def test_a_build_has_no_denials(t):
     t.write("Makefile", "all: a b\n%: %.c\n\t$(CC) -o $@ $<\n")

@@ -37,6 +37,7 @@ fuzz_fn fuzz_jsonline;
 fuzz_fn fuzz_ledger_sums;
 fuzz_fn fuzz_lfs_pointer;
 fuzz_fn fuzz_lfs_rules;
+fuzz_fn fuzz_live_text;
 fuzz_fn fuzz_loop_index;
 fuzz_fn fuzz_loop_state;
 fuzz_fn fuzz_manifest;

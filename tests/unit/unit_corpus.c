@@ -64,6 +64,7 @@ int main(void)
 	replay("fuzz_ledger_sums", fuzz_ledger_sums);
 	replay("fuzz_lfs_pointer", fuzz_lfs_pointer);
 	replay("fuzz_lfs_rules", fuzz_lfs_rules);
+	replay("fuzz_live_text", fuzz_live_text);
 	replay("fuzz_loop_index", fuzz_loop_index);
 	replay("fuzz_loop_state", fuzz_loop_state);
 	replay("fuzz_manifest", fuzz_manifest);

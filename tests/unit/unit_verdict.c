@@ -2,6 +2,7 @@
 #include "fence/fence_plan.h"
 #include "unit.h"
 
+#include "fence/watch/harmless.h"
 #include "fence/watch/verdict.h"
 #include "util/mem.h"
 
@@ -243,8 +244,40 @@ static void foreign(void)
 		      arguments("sh\0-c", 5, "<sh><-c>") && arguments("", 0, ""));
 }
 
+static bool is_harmless(const char *kind, const char *target, const char *program,
+			const char *argument)
+{
+	struct fence_denial denial = { .kind = kind,
+				       .target = (char *)target,
+				       .program = (char *)program };
+	bool harmless;
+
+	list_add(&denial.argv, program);
+	list_add(&denial.argv, argument);
+	harmless = harmless_why(&denial);
+	list_release(&denial.argv);
+	return harmless;
+}
+
+static void probes(void)
+{
+	CHECK("the lock of git's index is harmless if git only shows something",
+	      is_harmless("create", "/p/.git/index.lock", "git", "status") &&
+		      !is_harmless("create", "/p/.git/index.lock", "git", "add") &&
+		      !is_harmless("create", "/p/.git/index.lock", "sh", "status") &&
+		      !is_harmless("create", "/p/.git/config", "git", "status"));
+	CHECK("statistics for a tool's maker are harmless",
+	      is_harmless("connect", "o1.ingest.sentry.io:443", "node", "x") &&
+		      !is_harmless("connect", "sentry.io.example.com:443", "node", "x") &&
+		      !is_harmless("connect", "example.com:443", "node", "x"));
+	CHECK("a cache of fonts is harmless",
+	      is_harmless("create", "/var/cache/fontconfig/x", "fc-cache", "") &&
+		      !is_harmless("create", "/var/cache/x", "fc-cache", ""));
+}
+
 int main(void)
 {
+	probes();
 	walls();
 	refusals();
 	names();
