@@ -23,7 +23,7 @@ def test_the_demo_shows_what_it_says_and_leaves_nothing(t):
     result, left = demo(t, GIT_INDEX_FILE=index, GIT_DIR=t.outside, GIT_CONFIG_COUNT="none")
     equal(result.code, 0, "exit status", result)
     expect(not os.path.exists(index), "another repository's index is not touched", os.listdir(t.outside))
-    for part in ("failed: '.env' is denied here", "  blocked: 1 connection", ".env (protected)\n", "check 'make check' fails",
+    for part in ("failed: '.env' is denied here", "  blocked: 1 connection", "denied: read .env (protected)\n", "check 'make check' fails",
                  "iteration 2 of 20", "check 'make check' passes\n  committed: ringfence/", "completed: every rule holds",
                  "+		push(b / a);\n", "Fix the operand order of minus and division\n"):
         contains(result.out, part, "what is shown")

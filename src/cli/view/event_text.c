@@ -238,6 +238,14 @@ static void print_every_denial(struct event_text *view, const json_t *data, cons
 	json_decref(denials);
 }
 
+/* A path as the user would write it in the project. */
+static const char *in_project(const struct event_text *view, const char *path)
+{
+	const char *rest = text_after_prefix(path, view->loop->state.options.project);
+
+	return rest && *rest == '/' ? rest + 1 : path;
+}
+
 /* Prints what the fence denied: protected files by name, the rest as one line. `name` begins the
  * name of the run's report. */
 static void print_denied(struct event_text *view, const json_t *data, const char *name)
@@ -251,7 +259,8 @@ static void print_denied(struct event_text *view, const json_t *data, const char
 
 	json_array_foreach(guarded, index, entry)
 		event_text_paint(view, COLOR_RED, "  denied: %s %.300s (protected)",
-				 jsonget_text(entry, "kind"), jsonget_text(entry, "target"));
+				 jsonget_text(entry, "kind"),
+				 in_project(view, jsonget_text(entry, "target")));
 	if (more > 0)
 		event_text_paint(view, COLOR_RED, "  denied: %d more protected files", more);
 	add_sorts(sorts, &text);

@@ -17,6 +17,7 @@ enum {
 	GAP = 2,       /* columns between meters */
 	BAR_LEAST = 5, /* columns of a bar */
 	BAR_MOST = 20,
+	WIDTH_MOST = 110,  /* columns that the region fills on a wide terminal */
 	COMMAND_MOST = 30, /* columns of a check's command, if it also has a last line */
 	MINUTE_MS = 60000,
 	HOUR_MS = 3600000,
@@ -241,16 +242,14 @@ static void release_meters(struct meter meters[METERS])
 		buffer_release(&meters[i].label);
 }
 
-/* Appends a bar of this many columns; it shows one more part than is used up completely. */
+/* Appends a bar of this many columns. A part that is used up incompletely is shown as used. */
 static void add_bar(const struct live_text *text, struct buffer *out, uint32_t permille,
 		    int columns)
 {
-	int full = (int)((uint64_t)permille * (unsigned)columns / 1000);
+	int full = (int)(((uint64_t)permille * (unsigned)columns + 999) / 1000);
 	const char *used = text->utf8 ? "\u2501" : "#";
 	const char *rest = text->utf8 ? "\u2500" : "-";
 
-	if (permille && full < columns)
-		full++;
 	buffer_add_text(out, paint(text, permille >= WARN_PERMILLE ? "\033[33m" : "\033[32m"));
 	for (int i = 0; i < full; i++)
 		buffer_add_text(out, used);
@@ -342,11 +341,15 @@ static void add_column(const struct live_text *text, struct buffer *out,
 	}
 }
 
-void live_text_add(const struct live_text *text, struct buffer *out)
+void live_text_add(const struct live_text *whole, struct buffer *out)
 {
+	struct live_text part = *whole;
+	const struct live_text *text = &part;
 	struct meter meters[METERS];
 	int bar;
 
+	if (part.width > WIDTH_MOST)
+		part.width = WIDTH_MOST;
 	fill_meters(text, meters);
 	bar = bar_columns(text, meters);
 	add_first(text, out);

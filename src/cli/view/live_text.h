@@ -18,7 +18,7 @@ struct live_text {
 	const struct view_now *now;
 	const struct view_limits *limits;
 	int64_t now_ms;
-	int width;     /* of the terminal: no line is that wide */
+	int width;     /* of the terminal: no line is that wide; on a wide one, none is as wide */
 	unsigned spin; /* the frame of the spinner */
 	bool utf8;     /* else only ASCII is used for bars and the spinner */
 	bool color;
