@@ -98,7 +98,10 @@ help: ## show this list
 		printf '  make %-12s%s\n' "$$name" "$$text"; done
 
 build:
-	@test -x build/ringfence || echo 'building ...'
+	@test -f build/build.ninja || echo 'configuring the build ...'
 	@test -f build/build.ninja || out=$$(meson setup build --prefix '$(PREFIX)' 2>&1) || \
 		{ echo "$$out"; exit 1; }
-	@ninja -C build --quiet all unit-tests
+	@test -x build/ringfence || echo 'building; the first time takes some minutes ...'
+	@cd build && if ! ninja -n all unit-tests | grep -q '^ninja: no work'; then \
+		if [ -t 1 ]; then NINJA_STATUS='building %f of %t: ' ninja all unit-tests; \
+		else ninja --quiet all unit-tests; fi; fi
