@@ -129,7 +129,8 @@ void drafts_hosts(const struct fence_result *result, struct list *ret_hosts)
 	for (size_t i = 0; i < result->denials.count; i++) {
 		const struct fence_denial *denial = &result->denials.items[i];
 
-		if (strcmp(denial->kind, "connect") == 0 && !denial->harmless && !list_has(ret_hosts, denial->target))
+		if (strcmp(denial->kind, "connect") == 0 && !denial->harmless &&
+		    !list_has(ret_hosts, denial->target))
 			list_add(ret_hosts, denial->target);
 	}
 }
