@@ -16,6 +16,7 @@ static void release_task(struct batch_task *task)
 	free(task->base);
 	free(task->merged);
 	free(task->reason);
+	json_decref(task->conflicts);
 }
 
 void batch_state_release(struct batch_state *state)

@@ -31,8 +31,11 @@ struct batch_task {
 	int64_t retried_nusd;       /* the part of that before it was tried again */
 	int64_t begun_ms, ended_ms; /* or 0 */
 	char *reason;               /* why it is held or has failed, or NULL */
-	bool picked;                /* a person has chosen it among the candidates */
-	bool wanted;                /* it is held, and a person wants it to continue */
+	json_t *conflicts; /* of its last merge: `path`, and `tasks` that changed it; or NULL */
+	int64_t loop_seq, since_seq; /* when its loop began, and the first loop of its result */
+	int64_t landed_seq;          /* when it landed, or 0 */
+	bool picked;                 /* a person has chosen it among the candidates */
+	bool wanted;                 /* it is held, and a person wants it to continue */
 };
 
 struct batch_state {

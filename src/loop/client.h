@@ -214,6 +214,11 @@ json_t *client_text(const char *text);
 /* Returns the loop as JSON for other programs. The caller owns it. */
 json_t *client_json(const struct client_loop *loop);
 
+/* Adds the paths that the agents of a loop have changed, and those of the loops that it has merged.
+ * Returns 0, or -1 with err set. */
+int client_changed_paths(const char *state, const struct client_loop *loop, struct list *paths,
+			 struct error *err);
+
 /* Returns how the loop ended, as an object that the caller owns, or NULL if it cannot be read
  * (loop/state/loop_outcome.h). */
 json_t *client_outcome(const struct client_loop *loop);

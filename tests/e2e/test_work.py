@@ -248,12 +248,34 @@ def test_results_that_conflict_go_back_to_their_agent(t):
     place, meet = meeting(t)
     change = f"if grep -q '<<<<<<<' f; then grep -q 'These conf[l]icts are left' $P && grep '^[ab]' f | sort >g && mv g f; else {meet}; echo %s >f; fi"
     batch = begin(t, task("T1", change % "a") + task("T2", change % "b"), f="0\n")
-    batch.run("--jobs", "2", "--write", place)
+    result = batch.run("--jobs", "2", "--write", place)
     begun = [data for _, data in batch.events("begun")]
     equal(len(begun), 3, "loops", begun)
+    other = "T1" if begun[2]["task"] == "T2" else "T2"
+    equal([data for _, data in batch.events("conflicted")], [{"task": begun[2]["task"], "conflicts": [{"path": "f", "tasks": [other]}]}],
+          "the file, and the task that has changed it as well")
+    contains(result.out, f"{begun[2]['task']}: conflicts in f (with {other}); its agent resolves them", "the line")
     equal(begun[2]["merges"], begun[0 if begun[2]["task"] == begun[0]["task"] else 1]["loop"], "the loop that is merged")
     batch.apply()
     equal(batch.read("f"), "a\nb\n", "both changes")
+
+
+def test_a_result_that_conflicts_with_changes_of_the_user_is_merged_by_them_and_then_ticked(t):
+    batch = begin(t, task("T1", "echo agent >f; git commit -qam f"), f="0\n")
+    batch.run()
+    batch.write("f", "user\n")
+    t.run(["git", "commit", "-qam", "mine"], cwd=batch.project)
+    refused = batch.apply(code=1)
+    shown = batch.show()
+    contains(refused.out, f"(git merge ringfence/{shown['tip']}), and then: ringfence work --apply {shown['id']}", "the advice")
+    lacks(refused.out, "ringfence apply", "the advice")
+    contains(batch.read("TASKS.md"), "- [ ] T1", "the list")
+    t.run(["git", "merge", f"ringfence/{shown['tip']}"], cwd=batch.project)
+    batch.write("f", "both\n")
+    t.run(["git", "commit", "-qam", "merged"], cwd=batch.project)
+    batch.apply()
+    equal(batch.read("f"), "both\n", "the file as the user has merged it")
+    contains(batch.read("TASKS.md"), "- [x] T1", "the list")
 
 
 def test_two_tasks_that_break_each_others_work_never_leave_the_tip_red(t):

@@ -68,7 +68,7 @@ static void test_table(void)
 		for (int kind = 0; kind < BATCH_EVENT_COUNT; kind++)
 			legal += batch_event_next((enum batch_step)step, (enum batch_event)kind) >=
 				 0;
-	CHECK("the table has sixteen legal cells", legal == 16);
+	CHECK("the table has eighteen legal cells", legal == 18);
 	CHECK("what has landed stays so",
 	      batch_event_next(BATCH_STEP_landed, BATCH_EVENT_begun) < 0 &&
 		      batch_event_next(BATCH_STEP_landed, BATCH_EVENT_retried) < 0);

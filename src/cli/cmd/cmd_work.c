@@ -179,7 +179,8 @@ static int apply(const struct work_options *opts, const struct batch_client *bat
 				       .rest = rest,
 				       .yes = opts->yes,
 				       .dry = opts->dry,
-				       .json = opts->json };
+				       .json = opts->json,
+				       .batch = batch->id };
 	int code;
 
 	if (!batch->state.tip) {
@@ -187,6 +188,9 @@ static int apply(const struct work_options *opts, const struct batch_client *bat
 			   batch->id);
 		return cli_fail(err);
 	}
+	/* Merged with git, conflicts may have been resolved in other ways. */
+	if (!opts->dry && batches_has_commits(opts->effective.place.state, batch))
+		return tick(batch);
 	code = drafts_apply(&draft, err);
 	return code || opts->dry ? code : tick(batch);
 }

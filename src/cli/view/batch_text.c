@@ -132,6 +132,33 @@ static bool needs_person(const struct batch_task *task)
 	return task->step == BATCH_STEP_failed || task->step == BATCH_STEP_held;
 }
 
+/* Returns conflicts such as "f (with T1), g". The caller frees it. */
+static char *conflicts_text(const json_t *conflicts)
+{
+	enum { MOST = 10 };
+	AUTO_BUFFER struct buffer out = BUFFER_INIT(1 << 16);
+	size_t index, number;
+	const json_t *conflict, *task;
+
+	json_array_foreach(conflicts, index, conflict)
+	{
+		const json_t *tasks = json_object_get(conflict, "tasks");
+
+		if (index == MOST)
+			break;
+		buffer_printf(&out, "%s%s", index ? ", " : "", jsonget_text(conflict, "path"));
+		json_array_foreach(tasks, number, task)
+		{
+			buffer_printf(&out, "%s%s", number ? ", " : " (with ",
+				      json_string_value(task));
+		}
+		buffer_add_text(&out, json_array_size(tasks) ? ")" : "");
+	}
+	if (json_array_size(conflicts) > MOST)
+		buffer_printf(&out, " and %zu more", json_array_size(conflicts) - MOST);
+	return mem_dup(buffer_text(&out));
+}
+
 static void print_task(const struct batch_task *task, bool cut_off)
 {
 	AUTO_FREE char *title = short_title(task->id, jsonget_text(task->item, "title"));
@@ -141,6 +168,11 @@ static void print_task(const struct batch_task *task, bool cut_off)
 		add_facts(&facts, task);
 	line(step_color(task, cut_off), INDENT, "  %-9s %s: %s%s", step_text(task, cut_off),
 	     task->id, title, buffer_text(&facts));
+	if (task->conflicts) {
+		AUTO_FREE char *conflicts = conflicts_text(task->conflicts);
+
+		line(COLOR_PLAIN, 3 * INDENT, "            conflicts: %s", conflicts);
+	}
 	if (needs_person(task) && task->reason && *task->reason)
 		line(COLOR_PLAIN, 3 * INDENT, "            %s", task->reason);
 	if (needs_person(task) && task->loop)
@@ -284,6 +316,13 @@ static char *text_of_ended(const struct batch_task *task, const json_t *data)
 			  : mem_format("%s: verified", task->id);
 }
 
+static char *text_of_conflicted(const struct batch_task *task, const json_t *data)
+{
+	AUTO_FREE char *conflicts = conflicts_text(json_object_get(data, "conflicts"));
+
+	return mem_format("%s: conflicts in %s; its agent resolves them", task->id, conflicts);
+}
+
 static char *text_of_task(enum batch_event kind, const struct batch_task *task, const json_t *data)
 {
 	const char *reason = jsonget_text(data, "reason");
@@ -291,6 +330,8 @@ static char *text_of_task(enum batch_event kind, const struct batch_task *task, 
 	switch (kind) {
 	case BATCH_EVENT_begun:
 		return text_of_begun(task, data);
+	case BATCH_EVENT_conflicted:
+		return text_of_conflicted(task, data);
 	case BATCH_EVENT_held:
 		return mem_format("%s: needs you: %s", task->id, reason);
 	case BATCH_EVENT_unheld:
