@@ -594,6 +594,13 @@ def test_status_names_a_batch_that_has_not_ended_and_resume_all_continues_it(t):
     t.leftover_runs = True
     batch, ident, switch = hanging(t)
     contains(batch.loop.ringfence("status").out, f"batch {ident}: running, 0 of 2 tasks done", "status")
+    refused = batch.loop.ringfence("tell", "Use tabs")
+    equal(refused.code, 125, "exit status of tell without a loop", refused)
+    contains(refused.err, "2 loops run in this project", "the reason")
+    for name, at in batch.tasks().items():
+        contains(" ".join(refused.err.split()), f"{at['loop']}: {name}: do it", "the loops")
+    loop = batch.tasks()["T0"]["loop"]
+    equal(batch.loop.ringfence("tell", loop, "Use tabs").code, 0, "exit status of tell with a loop")
     batch.kill_all()
     contains(batch.loop.ringfence("status").out, f"batch {ident}: interrupted", "status")
     with open(switch, "w", encoding="utf-8"):
