@@ -32,6 +32,7 @@ enum batch_step {
 	X(asked)      /* the batch: a person's request to pause or abort */              \
 	X(changed)    /* the batch: limits */                                            \
 	X(begun)      /* a loop of the task is about to start; again, if it never did */ \
+	X(granted)    /* its loop may cost less, because the limits have changed */      \
 	X(conflicted) /* it merges a result that does not fit to what has landed */      \
 	X(held)       /* it paused */                                                    \
 	X(unheld)     /* it continues */                                                 \

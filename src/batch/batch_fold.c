@@ -241,6 +241,8 @@ static int fold_task(struct batch_state *state, enum batch_event kind, const jso
 		fold_retried(task);
 	else if (kind == BATCH_EVENT_landed)
 		fold_landed(state, task, event->seq);
+	else if (kind == BATCH_EVENT_granted)
+		task->grant_nusd = jsonget_number(data, "grant_nusd");
 	else if (kind == BATCH_EVENT_conflicted)
 		set_conflicts(task, json_object_get(data, "conflicts"));
 	else if (kind != BATCH_EVENT_picked)

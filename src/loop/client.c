@@ -396,7 +396,8 @@ int client_update_branch(struct client_loop *loop, struct error *err)
 /* A request to a loop. */
 struct wish {
 	enum control_request request;
-	const char *text; /* of `tell`, cleaned */
+	const char *text;  /* of `tell`, cleaned */
+	int64_t most_nusd; /* of `limit` */
 	bool now;
 };
 
@@ -444,6 +445,10 @@ static int record_request(struct client_loop *loop, const struct wish *wish, str
 		return record_abort(loop, &lock, err);
 	if (wish->request == CONTROL_REQUEST_tell)
 		return record_told(loop, wish, err);
+	if (wish->request == CONTROL_REQUEST_limit)
+		return append(loop, JOURNAL_WRITE, LOOP_EVENT_changed,
+			      json_pack("{s:I}", "max_cost_nusd", (json_int_t)wish->most_nusd),
+			      err);
 	return append(loop, JOURNAL_WRITE, LOOP_EVENT_asked,
 		      json_pack("{s:s}", "wish", control_request_name(wish->request)), err);
 }
@@ -453,8 +458,12 @@ static int ask_supervisor(const struct client_loop *loop, const struct wish *wis
 {
 	json_t *request = json_pack("{s:s, s:s*, s:b}", "do", control_request_name(wish->request),
 				    "text", wish->text, "now", wish->now);
-	int result = control_ask(loop->folder, request, err);
+	int result;
 
+	if (wish->most_nusd)
+		json_object_set_new(request, "max_cost_nusd",
+				    json_integer((json_int_t)wish->most_nusd));
+	result = control_ask(loop->folder, request, err);
 	json_decref(request);
 	return result;
 }
@@ -493,6 +502,12 @@ static int ask(struct client_loop *loop, const struct wish *wish, struct error *
 int client_ask(struct client_loop *loop, enum control_request request, bool now, struct error *err)
 {
 	return ask(loop, &(struct wish){ .request = request, .now = now }, err);
+}
+
+int client_limit(struct client_loop *loop, int64_t most_nusd, struct error *err)
+{
+	return ask(loop, &(struct wish){ .request = CONTROL_REQUEST_limit, .most_nusd = most_nusd },
+		   err);
 }
 
 int client_tell(struct client_loop *loop, const char *text, bool now, struct error *err)

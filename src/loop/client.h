@@ -134,6 +134,10 @@ int client_ask(struct client_loop *loop, enum control_request request, bool now,
  */
 int client_tell(struct client_loop *loop, const char *text, bool now, struct error *err);
 
+/* Changes what a loop may cost in all; an agent that can spend more is stopped, and its iteration
+ * begins again. Returns 0 once that is recorded, or -1 with err set. */
+int client_limit(struct client_loop *loop, int64_t most_nusd, struct error *err);
+
 /* Returns the id of a running loop that writes to this project itself, not to a draft, or NULL. The
  * caller frees the id. */
 char *client_running(const char *state, const char *project);

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import signal
 import subprocess
 
 from harness import cases, contains, each_identity, equal, expect, lacks, timeout
@@ -349,15 +350,45 @@ echo '{{"type":"cost","usd":0.5}}'; echo '{{"type":"final","text":"<promise>COMP
     equal(batch.show()["spent_nusd"], 2000000000, "what both have spent")
 
 
+@cases("every process", "the batch's own processes")
+def test_loops_without_a_limit_share_the_one_that_a_person_sets_after_a_kill(t, what):
+    """They go on with the new limit, also if they have gone on meanwhile."""
+    t.leftover_runs = True
+    batch, _, switch = hanging(t, 2, "--max-cost", "none", "--task-cost", "none")
+    if what == "every process":
+        batch.kill_all()
+    else:
+        supervisor = batch.events("started")[-1][1]["pid"]
+        with open(f"/proc/{supervisor}/stat", encoding="utf-8") as file:
+            keeper = int(file.read().rsplit(")", 1)[1].split()[1])
+        os.kill(supervisor, signal.SIGSTOP)  # it would start another keeper
+        kill(keeper)
+        kill(supervisor)
+    until("the end of the supervisor", lambda: batch.show()["status"] == "interrupted")
+    equal([data["grant_nusd"] for _, data in batch.events("begun")], [0, 0], "what the loops could spend")
+    equal(batch.work("--resume", "--detach", "--max-cost", "6").code, 0, "exit status of resume")
+    loops = [at["loop"] for at in batch.tasks().values()]
+    equal([data["grant_nusd"] for _, data in batch.events("granted")], [3000000000, 3000000000], "what they may spend now")
+
+    def limits():
+        known = {loop["id"]: loop["limits"]["cost_nusd"] for loop in json.loads(batch.loop.ringfence("status", "--json").out)["loops"]}
+        return [known[loop] for loop in loops] == [3000000000, 3000000000]
+
+    until("both loops know it", limits)
+    with open(switch, "w", encoding="utf-8"):
+        pass
+    batch.ended("completed")
+
+
 # ---- a person ----
 
 HANG = "touch begun; while test ! -e {switch}; do sleep 0.05; done; echo done >done"
 
 
-def hanging(t, count=2):
+def hanging(t, count=2, *words):
     switch = os.path.join(t.outside, "switch")
     batch = begin(t, "".join(task(f"T{i}", f"touch {i}; " + HANG.format(switch=switch).replace("done >done", f"done >d{i}")) for i in range(count)))
-    ident = batch.detach("--jobs", "2", "--read", t.outside)
+    ident = batch.detach("--jobs", "2", "--read", t.outside, *words)
     until("two loops at work", lambda: [data["loop"] for _, data in batch.events("begun") if os.path.exists(
         os.path.join(t.state, "loops", data["loop"], "draft/upper/begun"))][1:])
     return batch, ident, switch

@@ -1298,7 +1298,7 @@ static const char *legal_in(enum loop_step step)
 	case LOOP_STEP_closing:
 		return "pause abort reset";
 	default:
-		return "pause abort reset tell";
+		return "pause abort reset tell limit";
 	}
 }
 
