@@ -153,8 +153,11 @@ static int work(struct batch_run *run, struct error *err)
 	    batch_begin_take_over(run, err) < 0)
 		return -1;
 	while (!run->leaving && !run->state.paused && !run->state.finished) {
-		int done = batch_tend_look(run, err) < 0 ? -1 : act(run, err);
+		int done;
 
+		/* A request comes before the next decision: to start a loop may take long. */
+		wait_set_round(&run->waits, 0);
+		done = batch_tend_look(run, err) < 0 ? -1 : act(run, err);
 		if (done < 0)
 			return -1;
 		if (!done)

@@ -1,9 +1,11 @@
 """Work lists: each task in a loop of its own, verified, and landed one by one."""
 
+import fcntl
 import json
 import os
 import re
 import signal
+import socket
 import subprocess
 
 from harness import cases, contains, each_identity, equal, expect, lacks, timeout
@@ -407,6 +409,25 @@ def test_a_batch_is_paused_and_continued(t):
     equal(again.code, 0, "exit status of resume", again)
     equal(set(batch.steps().values()), {"landed"}, "steps")
     equal(batch.work("--resume").code, 125, "exit status of resume of a completed batch")
+
+
+def test_a_pause_comes_before_the_next_start(t):
+    """A request that arrives while a loop is being started is not behind those that could follow."""
+    batch = begin(t, "".join(task(f"T{i}", f"echo {i} >f{i}") for i in range(3)))
+    equal(batch.loop.ringfence("status").code, 0, "exit status of status, which makes the folder of loops")
+    with open(os.path.join(t.state, "loops/.start"), "w", opener=lambda path, flags: os.open(path, flags, 0o600), encoding="utf-8") as starting:
+        fcntl.flock(starting, fcntl.LOCK_EX)
+        batch.detach("--jobs", "3")
+        until("the start of a loop", lambda: batch.events("begun"))
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as client:
+            folder = os.open(batch.folder, os.O_PATH)
+            client.connect(f"/proc/self/fd/{folder}/control")
+            os.close(folder)
+            client.send(b'{"do": "pause"}')
+            fcntl.flock(starting, fcntl.LOCK_UN)
+            equal(json.loads(client.recv(1000)), {"ok": True}, "the answer")
+    batch.ended("paused")
+    equal(len(batch.events("begun")), 1, "loops that have begun")
 
 
 def test_a_batch_is_aborted_with_all_its_loops(t):
