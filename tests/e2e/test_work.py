@@ -296,6 +296,19 @@ def test_two_tasks_that_break_each_others_work_never_leave_the_tip_red(t):
     expect(os.path.exists(batch.path("both")), "the second agent repaired it")
 
 
+@cases(("test ! -e never", 2), ("test ! -e a -o ! -e b -o -e both", 3))
+def test_a_merge_whose_final_checks_hold_needs_no_agent(t, final, agents):
+    """If one fails, the agent is told that, and nothing about it."""
+    place, meet = meeting(t)
+    repair = "if grep -q 'A hidden che[c]k failed' $P; then touch both; else"
+    batch = begin(t, "".join(task(name, f"{repair} {meet}; echo x >{file}; fi") for name, file in (("T1", "a"), ("T2", "b"))))
+    batch.run("--jobs", "2", "--final-check", final, "--write", place)
+    equal(batch.steps(), {"T1": "landed", "T2": "landed"}, "steps")
+    ended = batch.events("ended")
+    equal(len(ended), 3, "loops", ended)
+    equal(sum(data["iterations"] for _, data in ended), agents, "times that an agent ran", ended)
+
+
 def test_what_is_done_stays_checked_while_later_tasks_run(t):
     batch = begin(t, "")
     batch.name = "list.yml"

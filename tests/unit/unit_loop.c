@@ -152,6 +152,7 @@ static const struct {
 	{ "ready", "git", "ready" },
 	{ "agent", "git", "agent" },
 	{ "checks", "git", "checks" },
+	{ "baseline", "held_out", "baseline" },
 	{ "checks", "held_out", "checks" },
 	{ "checks", "probed", "checks" },
 	{ "baseline", "examined", "baseline" },
