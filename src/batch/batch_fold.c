@@ -160,19 +160,28 @@ static int fold_created(struct batch_state *state, const json_t *data, struct er
 
 /* ---- events about a task ---- */
 
+static void spend(struct batch_state *state, const char *loop)
+{
+	if (loop && !list_has(&state->spent, loop))
+		list_add(&state->spent, loop);
+}
+
 static void set_conflicts(struct batch_task *task, json_t *conflicts)
 {
 	json_decref(task->conflicts);
 	task->conflicts = json_incref(conflicts);
 }
 
-static void fold_begun(struct batch_task *task, const json_t *data, int64_t seq, int64_t at_ms)
+static void fold_begun(struct batch_state *state, struct batch_task *task, const json_t *data,
+		       int64_t seq, int64_t at_ms)
 {
 	const char *merges = jsonget_string(data, "merges");
 
 	/* A start that was interrupted is repeated, and merges the same result. */
-	if (merges && (!task->merged || strcmp(task->merged, merges) != 0))
+	if (merges && (!task->merged || strcmp(task->merged, merges) != 0)) {
 		task->since_seq = task->loop_seq;
+		spend(state, task->merged); /* it is in the result that is merged now */
+	}
 	task->rounds++;
 	replace(&task->loop, jsonget_text(data, "loop"));
 	replace(&task->base, jsonget_string(data, "base"));
@@ -203,6 +212,8 @@ static void fold_ended(struct batch_task *task, const json_t *data, bool lost, i
 static void fold_landed(struct batch_state *state, struct batch_task *task, int64_t seq)
 {
 	task->landed_seq = seq;
+	spend(state, task->merged);
+	spend(state, state->tip);
 	set_conflicts(task, NULL);
 	replace(&state->tip, task->loop);
 }
@@ -234,7 +245,7 @@ static int fold_task(struct batch_state *state, enum batch_event kind, const jso
 	task->step = (enum batch_step)next;
 	task->wanted = false;
 	if (kind == BATCH_EVENT_begun)
-		fold_begun(task, data, event->seq, event->at_ms);
+		fold_begun(state, task, data, event->seq, event->at_ms);
 	else if (kind == BATCH_EVENT_ended)
 		fold_ended(task, data, lost, event->at_ms);
 	else if (kind == BATCH_EVENT_retried)
@@ -247,6 +258,8 @@ static int fold_task(struct batch_state *state, enum batch_event kind, const jso
 		set_conflicts(task, json_object_get(data, "conflicts"));
 	else if (kind != BATCH_EVENT_picked)
 		replace(&task->reason, jsonget_string(data, "reason"));
+	if (task->step == BATCH_STEP_lost)
+		spend(state, task->loop);
 	task->picked = task->picked || kind == BATCH_EVENT_picked;
 	if (kind == BATCH_EVENT_unheld && json_object_get(data, "grant_nusd"))
 		task->grant_nusd = jsonget_number(data, "grant_nusd");

@@ -26,6 +26,7 @@ void batch_state_release(struct batch_state *state)
 	free(state->tasks);
 	free(state->order);
 	free(state->tip);
+	list_release(&state->spent);
 	free(state->status);
 	free(state->reason);
 	json_decref(state->config);

@@ -4,6 +4,8 @@
 
 #include "batch/batch_event.h"
 
+#include "util/list.h"
+
 #include <jansson.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -50,8 +52,9 @@ struct batch_state {
 	bool compare;            /* a person picks among the candidates of a task */
 	struct batch_task *tasks;
 	size_t count;
-	size_t *order; /* of the tasks' indices: dependencies first */
-	char *tip;     /* the loop that has everything which landed, or NULL */
+	size_t *order;     /* of the tasks' indices: dependencies first */
+	char *tip;         /* the loop that has everything which landed, or NULL */
+	struct list spent; /* loops whose result is in that of another one, or has lost */
 	enum batch_wish wish;
 	bool paused, finished;
 	char *status;   /* of a finished batch: completed, failed or aborted */

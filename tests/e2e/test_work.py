@@ -32,6 +32,11 @@ def begin(t, tasks, git=True, **files):
     return batch
 
 
+def drafts(batch):
+    """The loops of a batch that have a draft."""
+    return [data["loop"] for _, data in batch.events("begun") if "draft" in " ".join(os.listdir(os.path.join(batch.t.state, "loops", data["loop"])))]
+
+
 # ---- reading ----
 
 def test_a_list_is_shown_as_it_is_read_with_what_was_left_out(t):
@@ -94,6 +99,7 @@ def test_tasks_run_in_their_order_land_and_are_applied_with_ticks(t):
     equal(set(batch.steps().values()), {"landed"}, "steps")
     landed = [data["task"] for _, data in batch.events("landed")]
     equal(sorted(landed), ["T1", "T2", "T3"], "each task landed once")
+    equal(drafts(batch), [batch.show()["tip"]], "loops whose draft is there")
     expect(landed.index("T1") < landed.index("T2"), "T1 landed before T2", landed)
     batch.apply()
     equal(batch.read("two"), "one\ntwo\n", "the second task's file")
@@ -109,7 +115,8 @@ def test_tasks_run_in_their_order_land_and_are_applied_with_ticks(t):
 
 def test_commits_of_all_tasks_are_in_the_branch_of_the_last_loop(t):
     batch = begin(t, task("T1", "echo one >one; git add one; git commit -qm first") + task("T2", "echo two >two; git add two; git commit -qm second"))
-    batch.run("--jobs", "1")
+    batch.run("--jobs", "1", "--keep-drafts")
+    equal(len(drafts(batch)), 2, "drafts that are kept")
     tip = batch.show()["tip"]
     log = t.run(["git", "log", "--format=%s", f"ringfence/{tip}"], cwd=batch.project).out.split("\n")
     for subject in ("first", "second"):
@@ -286,7 +293,7 @@ def test_two_tasks_that_break_each_others_work_never_leave_the_tip_red(t):
     check = "test ! -e a -o ! -e b -o -e both"
     place, meet = meeting(t)
     batch = begin(t, task("T1", f"{meet}; echo a >a; test ! -e b || touch both") + task("T2", f"{meet}; echo b >b; test ! -e a || touch both"))
-    batch.run("--jobs", "2", "--write", place, check=check)
+    batch.run("--jobs", "2", "--keep-drafts", "--write", place, check=check)
     landed = [data["task"] for _, data in batch.events("landed")]
     equal(sorted(landed), ["T1", "T2"], "each task landed once")
     loops = {data["task"]: data["loop"] for _, data in batch.events("begun")}

@@ -37,7 +37,8 @@ def code(number):
         return "false"
     # An iteration that is killed is repeated, on the work that it has left.
     share = f"grep -qx {number} shared || echo {number} >>shared; " if number % 5 == 0 else ""
-    ask = f"grep -q '{ANSWER}' $P || exit 9; " if is_blocked(number) else ""
+    # The prompt has this line as well.
+    ask = "grep -q 'The ke[y] is made' $P || exit 9; " if is_blocked(number) else ""
     return f"{ask}{share}echo {number} >f{number}"
 
 

@@ -43,6 +43,8 @@ static const struct cli_option options[] = {
 	OPTION_FLAG("again",
 		    "also run tasks that an earlier batch has done, whose result is not applied",
 		    struct work_options, again),
+	OPTION_FLAG("keep-drafts", "keep the files of tasks that are done in drafts of their own",
+		    struct work_options, keep_drafts),
 	OPTION_FLAG("detach", "continue in the background; the last line printed is the id",
 		    struct work_options, detach),
 	OPTION_FLAG("batches", "list the batches of the project, with what is left to do",
