@@ -5,7 +5,6 @@
 #include "util/mem.h"
 #include "util/text/jsonget.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -23,19 +22,6 @@ static bool is_base(const struct batch_state *state, const char *loop)
 	return false;
 }
 
-/* A draft of which a part is missing would look like one whose files were deleted: it loses its
- * name first. The loop must be held. */
-static int remove_draft(const char *draft, const char *gone, struct error *err)
-{
-	uint64_t bytes = 0;
-
-	if (client_remove_folder(gone, &bytes, err) < 0)
-		return -1;
-	if (rename(draft, gone) < 0)
-		return errno == ENOENT ? 0 : error_sys(err, "rename '%s'", draft);
-	return client_remove_folder(gone, &bytes, err);
-}
-
 static int free_one(const char *home, const char *id, struct error *err)
 {
 	AUTO_FREE char *draft = mem_format("%s/loops/%s/draft", home, id);
@@ -51,7 +37,7 @@ static int free_one(const char *home, const char *id, struct error *err)
 	if (!loop.damaged && loop.state.step == LOOP_STEP_finished && loop.state.checkpoint >= 0)
 		held = client_hold(&loop, err);
 	if (held >= 0)
-		result = remove_draft(draft, gone, err);
+		result = client_remove_draft(&loop, err);
 	client_loop_release(&loop);
 	return result;
 }

@@ -166,6 +166,10 @@ int client_restored(const struct client_loop *loop, json_t *data, struct error *
 int client_remove(const char *state, const struct client_loop *loop, uint64_t *ret_bytes,
 		  struct error *err);
 
+/* Removes the draft of a loop, if it is there; checkpoints and commits stay. The loop must be held.
+ * Returns 0, or -1 with err set. */
+int client_remove_draft(const struct client_loop *loop, struct error *err);
+
 /*
  * Returns the folder that holds the work trees of loops, each named by its id. The caller frees it.
  */
