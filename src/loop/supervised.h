@@ -25,7 +25,7 @@ int supervised_follow(const char *folder, struct journal_mark *mark, journal_fn 
 int supervised_append(const char *folder, enum journal_mode mode, const char *kind, json_t *data,
 		      struct error *err);
 
-/* What a client sees of the supervisor. */
+/* The supervisor, as a client sees it. */
 struct supervised_view {
 	int64_t seq; /* the last event */
 	bool alive;

@@ -166,6 +166,26 @@ def test_a_list_that_is_done_is_no_failure_and_tasks_that_wait_to_be_applied_are
     contains(batch.run().out, "every task of the list is done", "a list that is done")
 
 
+def test_a_summary_is_a_page_of_its_own_in_which_the_list_is_only_text(t):
+    batch = begin(t, task("T1", "exit 1", " <script>alert(1)</script>\u202e") + task("T2", "echo two >two"))
+    page = os.path.join(t.outside, "page.html")
+    batch.run("--max-iterations", "1", "--summary", page, code=1)
+    text = t.read(page)
+    failed = batch.tasks()["T1"]
+    for part in ("1 of 2 tasks done, 1 failed", "&lt;script&gt;alert(1)&lt;/script&gt;\\u{202e}", "the only iteration is used up",
+                 f"ringfence logs {failed['loop']}", "<code>ringfence work --apply ", "color-scheme:light dark", "default-src 'none'"):
+        contains(text, part, "the page")
+    for part in ("<script", "\u202e", "src=", "href="):
+        lacks(text, part, "the page")
+    os.unlink(page)
+    equal(batch.work("--show", "--summary", page).code, 0, "exit status of show")
+    equal(t.read(page), text, "the page of the same batch")
+    for words in (("--pause",), ("--list", "TASKS.md"), ("TASKS.md", "--detach")):
+        refused = batch.work(*words, "--summary", page)
+        equal(refused.code, 125, f"exit status of {words}", refused)
+        contains(refused.err, "--summary is for --show", "the reason")
+
+
 def test_old_batches_are_removed_with_their_loops_but_not_while_a_task_waits(t):
     agent = "cat >/dev/null; echo '<blocked>wait</blocked>'"
     batch = begin(t, task("T1", "echo one >one"))
