@@ -92,8 +92,25 @@ int batch_begin_unhold(struct batch_run *run, size_t task, struct error *err)
 		       : start_loop(run, task, true, err);
 }
 
+/* The limits may have changed while nobody was there. */
+static int regrant(struct batch_run *run, size_t task, struct error *err)
+{
+	const struct batch_task *at = &run->state.tasks[task];
+	int64_t grant_nusd = batch_schedule_regrant(&run->state, task);
+
+	return grant_nusd == at->grant_nusd
+		       ? 0
+		       : batch_run_append(run, BATCH_EVENT_granted,
+					  json_pack("{s:s, s:I}", "task", at->id, "grant_nusd",
+						    (json_int_t)grant_nusd),
+					  err);
+}
+
 int batch_begin_take_over(struct batch_run *run, struct error *err)
 {
+	for (size_t i = 0; i < run->state.count; i++)
+		if (run->state.tasks[i].step == BATCH_STEP_running && regrant(run, i, err) < 0)
+			return -1;
 	for (size_t i = 0; i < run->state.count; i++) {
 		const struct batch_task *task = &run->state.tasks[i];
 		struct error ignored;

@@ -7,7 +7,7 @@
 #include "loop/state/loop_folder.h"
 #include "loop/state/loop_report.h"
 #include "loop/supervise/control.h"
-#include "loop/supervise/keeper.h"
+#include "loop/supervised.h"
 #include "util/clock.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
@@ -17,15 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <time.h>
 #include <unistd.h>
 
-enum { START_MS = 15000, ASK_MS = 5000, STEP_MS = 10 };
-
-static void sleep_step(void)
-{
-	nanosleep(&(struct timespec){ .tv_nsec = STEP_MS * 1000000L }, NULL);
-}
+enum { LOCK_MS = 15000, ASK_MS = 5000 };
 
 void batch_client_release(struct batch_client *batch)
 {
@@ -46,19 +40,16 @@ void batch_clients_release(struct batch_clients *batches)
 
 /* ---- reading ---- */
 
+static int fold(void *context, const struct journal_event *event, struct error *err)
+{
+	return batch_fold(context, event, err);
+}
+
 static int read_state(struct batch_client *batch, struct error *err)
 {
-	AUTO_FREE char *path = path_join(batch->folder, "journal.db");
-	struct journal *store = NULL;
-	int result;
-
 	if (batch->damaged)
 		batch->read = (struct journal_mark){ 0 };
-	if (journal_open(path, JOURNAL_READ, &store, err) < 0)
-		return -1;
-	result = batch_fold_follow(store, &batch->read, &batch->state, err);
-	journal_close(store);
-	return result;
+	return supervised_follow(batch->folder, &batch->read, fold, &batch->state, err);
 }
 
 void batch_client_refresh(struct batch_client *batch)
@@ -89,15 +80,7 @@ const char *batch_client_status(const struct batch_client *batch)
 int batch_client_follow(const struct batch_client *batch, struct journal_mark *mark,
 			journal_fn *take, void *context, struct error *err)
 {
-	AUTO_FREE char *path = path_join(batch->folder, "journal.db");
-	struct journal *store = NULL;
-	int result;
-
-	if (journal_open(path, JOURNAL_READ, &store, err) < 0)
-		return -1;
-	result = journal_follow(store, mark, take, context, err);
-	journal_close(store);
-	return result;
+	return supervised_follow(batch->folder, mark, take, context, err);
 }
 
 /* ---- finding ---- */
@@ -228,7 +211,7 @@ static int lock_batches(const char *batches, struct error *err)
 	while (flock(fd, LOCK_EX | LOCK_NB) < 0) {
 		if ((int64_t)clock_steady_ms() > until_ms)
 			return error_sys(err, "lock '%s'", batches);
-		sleep_step();
+		supervised_pause();
 	}
 	return fd_steal(&fd);
 }
@@ -252,43 +235,22 @@ static int claim_project(const char *batches, const char *project, const char *i
 static int append(const struct batch_client *batch, enum journal_mode mode, enum batch_event kind,
 		  json_t *data, struct error *err)
 {
-	AUTO_FREE char *path = path_join(batch->folder, "journal.db");
-	AUTO_FREE char *text = data ? json_dumps(data, JSON_COMPACT) : NULL;
-	struct journal *store = NULL;
-	int result;
-
-	json_decref(data);
-	if (!text)
-		return error_with(err, ERROR_INVALID,
-				  "a text or a path is not valid UTF-8 and cannot be stored in the "
-				  "journal");
-	if (journal_open(path, mode, &store, err) < 0)
-		return -1;
-	result = journal_append(store, JOURNAL_NOW, clock_wall_ms(), batch_event_name(kind), text,
-				err);
-	journal_close(store);
-	return result;
+	return supervised_append(batch->folder, mode, batch_event_name(kind), data, err);
 }
 
-/* Starts the keeper and waits until its supervisor has written an event. */
+static struct supervised_view look(void *context)
+{
+	struct batch_client *batch = context;
+
+	batch_client_refresh(batch);
+	return (struct supervised_view){ .seq = batch->state.last_seq,
+					 .alive = batch->alive,
+					 .trouble = batch->trouble };
+}
+
 static int start(struct batch_client *batch, struct error *err)
 {
-	int64_t seq = batch->state.last_seq;
-	int64_t until_ms = (int64_t)clock_steady_ms() + START_MS;
-
-	if (keeper_start(batch->folder, 0, NULL, err) < 0)
-		return -1;
-	do {
-		sleep_step();
-		batch_client_refresh(batch);
-	} while (batch->state.last_seq == seq && !batch->trouble &&
-		 (int64_t)clock_steady_ms() < until_ms);
-	if (batch->trouble && !batch->alive)
-		return error_set(err, "%s", batch->trouble);
-	return batch->state.last_seq == seq
-		       ? error_set(err, "the supervisor did not start (see %s/supervisor.log)",
-				   batch->folder)
-		       : 0;
+	return supervised_start(batch->folder, batch->state.last_seq, look, batch, err);
 }
 
 int batch_client_create(const char *state, json_t *config, struct batch_client *ret_batch,
@@ -406,7 +368,7 @@ int batch_client_ask(struct batch_client *batch, const char *wish, const char *t
 		if (err->status == ERROR_REFUSED || (!asked && err->status == ERROR_NOT_FOUND) ||
 		    (int64_t)clock_steady_ms() > until_ms)
 			return -1;
-		sleep_step();
+		supervised_pause();
 		batch_client_refresh(batch);
 		if (check_request(batch, wish, err) < 0)
 			return -1;

@@ -38,6 +38,7 @@ struct batch_clients {
  *			candidates of a task follow each other, with its id as their `race`
  *	draft		kind and most_bytes of the loops' drafts
  *	compare		whether a person picks among the candidates
+ *	keep_drafts	whether the drafts of tasks that are done are kept
  *	jobs, rounds, max_cost_nusd
  *
  * Returns 0 with *ret_batch, which the caller releases, or -1 with err set.

@@ -6,6 +6,7 @@
 #include "batch/batch_folder.h"
 #include "batch/batch_report.h"
 #include "batch/batch_serve.h"
+#include "batch/batch_space.h"
 #include "batch/batch_tend.h"
 #include "loop/state/loop_folder.h"
 #include "loop/state/loop_report.h"
@@ -105,6 +106,7 @@ static int act(struct batch_run *run, struct error *err)
 		break;
 	case BATCH_ACTION_LAND:
 		result = batch_run_append_task(run, BATCH_EVENT_landed, action.task, NULL, err);
+		batch_space_free(run);
 		break;
 	case BATCH_ACTION_LOSE:
 		result = batch_run_append_task(run, BATCH_EVENT_lost, action.task, NULL, err);
@@ -153,13 +155,17 @@ static int work(struct batch_run *run, struct error *err)
 	    batch_begin_take_over(run, err) < 0)
 		return -1;
 	while (!run->leaving && !run->state.paused && !run->state.finished) {
-		int done = batch_tend_look(run, err) < 0 ? -1 : act(run, err);
+		int done;
 
+		/* A request comes before the next decision: to start a loop may take long. */
+		wait_set_round(&run->waits, 0);
+		done = batch_tend_look(run, err) < 0 ? -1 : act(run, err);
 		if (done < 0)
 			return -1;
 		if (!done)
 			wait_for_news(run);
 	}
+	batch_space_free(run);
 	report(run);
 	return 0;
 }

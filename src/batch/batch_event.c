@@ -21,9 +21,10 @@ static const char *const events[] = {
 
 static const unsigned char table[BATCH_STEP_COUNT][BATCH_EVENT_COUNT] = {
 	[BATCH_STEP_waiting] = { ON(begun, running), ON(refused, failed), ON(lost, lost) },
-	[BATCH_STEP_running] = { ON(begun, running), ON(held, held), ON(ended, verified) },
-	[BATCH_STEP_held] = { ON(begun, running), ON(held, held), ON(unheld, running),
-			      ON(ended, verified) },
+	[BATCH_STEP_running] = { ON(begun, running), ON(granted, running), ON(conflicted, running),
+				 ON(held, held), ON(ended, verified) },
+	[BATCH_STEP_held] = { ON(begun, running), ON(conflicted, held), ON(held, held),
+			      ON(unheld, running), ON(ended, verified) },
 	[BATCH_STEP_verified] = { ON(landed, landed), ON(begun, running), ON(refused, failed),
 				  ON(picked, verified), ON(lost, lost) },
 	[BATCH_STEP_failed] = { ON(retried, waiting) },

@@ -26,23 +26,25 @@ enum batch_step {
 		BATCH_STEP_COUNT
 };
 
-#define BATCH_EVENTS(X)                                                                \
-	X(created)  /* the batch: its configuration */                                 \
-	X(started)  /* the batch: a supervisor */                                      \
-	X(asked)    /* the batch: a person's request to pause or abort */              \
-	X(changed)  /* the batch: limits */                                            \
-	X(begun)    /* a loop of the task is about to start; again, if it never did */ \
-	X(held)     /* it paused */                                                    \
-	X(unheld)   /* it continues */                                                 \
-	X(ended)    /* it ended */                                                     \
-	X(landed)   /* it is the tip */                                                \
-	X(refused)  /* the task has failed without a loop that failed */               \
-	X(picked)   /* a person has chosen this candidate of a task */                 \
-	X(lost)     /* another candidate of the task has won */                        \
-	X(retried)  /* the task begins again */                                        \
-	X(paused)   /* the batch: nothing runs, and a person has to act */             \
-	X(resumed)  /* the batch */                                                    \
-	X(finished) /* the batch */
+#define BATCH_EVENTS(X)                                                                  \
+	X(created)    /* the batch: its configuration */                                 \
+	X(started)    /* the batch: a supervisor */                                      \
+	X(asked)      /* the batch: a person's request to pause or abort */              \
+	X(changed)    /* the batch: limits */                                            \
+	X(begun)      /* a loop of the task is about to start; again, if it never did */ \
+	X(granted)    /* its loop may cost less, because the limits have changed */      \
+	X(conflicted) /* it merges a result that does not fit to what has landed */      \
+	X(held)       /* it paused */                                                    \
+	X(unheld)     /* it continues */                                                 \
+	X(ended)      /* it ended */                                                     \
+	X(landed)     /* it is the tip */                                                \
+	X(refused)    /* the task has failed without a loop that failed */               \
+	X(picked)     /* a person has chosen this candidate of a task */                 \
+	X(lost)       /* another candidate of the task has won */                        \
+	X(retried)    /* the task begins again */                                        \
+	X(paused)     /* the batch: nothing runs, and a person has to act */             \
+	X(resumed)    /* the batch */                                                    \
+	X(finished)   /* the batch */
 
 enum batch_event {
 #define BATCH_EVENT(name) BATCH_EVENT_##name,

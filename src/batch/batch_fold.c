@@ -160,8 +160,28 @@ static int fold_created(struct batch_state *state, const json_t *data, struct er
 
 /* ---- events about a task ---- */
 
-static void fold_begun(struct batch_task *task, const json_t *data, int64_t at_ms)
+static void spend(struct batch_state *state, const char *loop)
 {
+	if (loop && !list_has(&state->spent, loop))
+		list_add(&state->spent, loop);
+}
+
+static void set_conflicts(struct batch_task *task, json_t *conflicts)
+{
+	json_decref(task->conflicts);
+	task->conflicts = json_incref(conflicts);
+}
+
+static void fold_begun(struct batch_state *state, struct batch_task *task, const json_t *data,
+		       int64_t seq, int64_t at_ms)
+{
+	const char *merges = jsonget_string(data, "merges");
+
+	/* A start that was interrupted is repeated, and merges the same result. */
+	if (merges && (!task->merged || strcmp(task->merged, merges) != 0)) {
+		task->since_seq = task->loop_seq;
+		spend(state, task->merged); /* it is in the result that is merged now */
+	}
 	task->rounds++;
 	replace(&task->loop, jsonget_text(data, "loop"));
 	replace(&task->base, jsonget_string(data, "base"));
@@ -169,6 +189,8 @@ static void fold_begun(struct batch_task *task, const json_t *data, int64_t at_m
 	replace(&task->merged, jsonget_string(data, "merges"));
 	task->grant_nusd = jsonget_number(data, "grant_nusd");
 	task->ended_ms = 0;
+	task->loop_seq = seq;
+	set_conflicts(task, NULL);
 	if (!task->begun_ms)
 		task->begun_ms = at_ms;
 }
@@ -187,6 +209,15 @@ static void fold_ended(struct batch_task *task, const json_t *data, bool lost, i
 		task->step = BATCH_STEP_failed;
 }
 
+static void fold_landed(struct batch_state *state, struct batch_task *task, int64_t seq)
+{
+	task->landed_seq = seq;
+	spend(state, task->merged);
+	spend(state, state->tip);
+	set_conflicts(task, NULL);
+	replace(&state->tip, task->loop);
+}
+
 static void fold_retried(struct batch_task *task)
 {
 	task->rounds = 0;
@@ -197,10 +228,11 @@ static void fold_retried(struct batch_task *task)
 	replace(&task->loop, NULL);
 	replace(&task->base, NULL);
 	replace(&task->reason, NULL);
+	set_conflicts(task, NULL);
 }
 
 static int fold_task(struct batch_state *state, enum batch_event kind, const json_t *data,
-		     int64_t at_ms, struct error *err)
+		     const struct journal_event *event, struct error *err)
 {
 	long index = batch_state_find(state, jsonget_string(data, "task"));
 	struct batch_task *task = index < 0 ? NULL : &state->tasks[index];
@@ -213,15 +245,21 @@ static int fold_task(struct batch_state *state, enum batch_event kind, const jso
 	task->step = (enum batch_step)next;
 	task->wanted = false;
 	if (kind == BATCH_EVENT_begun)
-		fold_begun(task, data, at_ms);
+		fold_begun(state, task, data, event->seq, event->at_ms);
 	else if (kind == BATCH_EVENT_ended)
-		fold_ended(task, data, lost, at_ms);
+		fold_ended(task, data, lost, event->at_ms);
 	else if (kind == BATCH_EVENT_retried)
 		fold_retried(task);
 	else if (kind == BATCH_EVENT_landed)
-		replace(&state->tip, task->loop);
+		fold_landed(state, task, event->seq);
+	else if (kind == BATCH_EVENT_granted)
+		task->grant_nusd = jsonget_number(data, "grant_nusd");
+	else if (kind == BATCH_EVENT_conflicted)
+		set_conflicts(task, json_object_get(data, "conflicts"));
 	else if (kind != BATCH_EVENT_picked)
 		replace(&task->reason, jsonget_string(data, "reason"));
+	if (task->step == BATCH_STEP_lost)
+		spend(state, task->loop);
 	task->picked = task->picked || kind == BATCH_EVENT_picked;
 	if (kind == BATCH_EVENT_unheld && json_object_get(data, "grant_nusd"))
 		task->grant_nusd = jsonget_number(data, "grant_nusd");
@@ -270,7 +308,7 @@ int batch_fold(struct batch_state *state, const struct journal_event *event, str
 	else if (kind == BATCH_EVENT_created)
 		result = fold_created(state, data, err);
 	else if (batch_event_has_task((enum batch_event)kind))
-		result = fold_task(state, (enum batch_event)kind, data, event->at_ms, err);
+		result = fold_task(state, (enum batch_event)kind, data, event, err);
 	else
 		fold_batch(state, (enum batch_event)kind, data);
 	if (kind == BATCH_EVENT_created)

@@ -159,6 +159,28 @@ static int continue_loop(const char *folder, struct client_loop *loop, int64_t g
 	return can_continue(loop, resume) ? -1 : 0;
 }
 
+/* Can a loop that runs still spend money? */
+static bool can_spend(const struct client_loop *loop)
+{
+	enum loop_step step = loop->state.step;
+
+	return loop->alive && step != LOOP_STEP_paused && step != LOOP_STEP_closing &&
+	       step != LOOP_STEP_finished;
+}
+
+/* Tells a loop that goes on by itself that it may cost less than it knows. */
+static int limit_loop(struct client_loop *loop, int64_t grant_nusd, struct error *err)
+{
+	int64_t most_nusd = loop->state.options.limits.cost_nusd;
+
+	if (!grant_nusd || (most_nusd && most_nusd <= grant_nusd) || !can_spend(loop) ||
+	    client_limit(loop, grant_nusd, err) == 0)
+		return 0;
+	/* It may have ended meanwhile. */
+	client_refresh(loop);
+	return can_spend(loop) ? -1 : 0;
+}
+
 static int find_and_continue(const char *folder, struct client_loop *loop, int64_t grant_nusd,
 			     bool resume, struct error *err)
 {
@@ -168,7 +190,7 @@ static int find_and_continue(const char *folder, struct client_loop *loop, int64
 		return error_with(err, ERROR_EXISTS, "the start of loop %s was interrupted",
 				  loop->id);
 	return can_continue(loop, resume) ? continue_loop(folder, loop, grant_nusd, resume, err)
-					  : 0;
+					  : limit_loop(loop, grant_nusd, err);
 }
 
 int batch_loop_start(const struct batch_state *state, const struct batch_loop_place *place,

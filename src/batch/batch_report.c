@@ -15,7 +15,8 @@ static json_t *task_json(const struct batch_task *task, bool cut_off)
 	json_t *depends = json_object_get(task->item, "depends");
 
 	return json_pack(
-		"{s:s, s:s?, s:s, s:s, s:b, s:s?, s:s?, s:i, s:I, s:I, s:I, s:I, s:O?, s:s, s:I}",
+		"{s:s, s:s?, s:s, s:s, s:b, s:s?, s:s?, s:i, s:I, s:I, s:I, s:I, s:O?, s:s, s:I, "
+		"s:O?}",
 		"id", task->id, "race", jsonget_string(task->item, "race"), "title",
 		jsonget_text(task->item, "title"), "step", batch_event_step_name(task->step),
 		"cut_off", cut_off, "loop", task->loop, "reason", task->reason, "rounds",
@@ -23,7 +24,7 @@ static json_t *task_json(const struct batch_task *task, bool cut_off)
 		(json_int_t)task->grant_nusd, "begun_ms", (json_int_t)task->begun_ms, "ended_ms",
 		(json_int_t)task->ended_ms, "depends", depends, "list",
 		jsonget_text(task->item, "list"), "line",
-		(json_int_t)jsonget_number(task->item, "line"));
+		(json_int_t)jsonget_number(task->item, "line"), "conflicts", task->conflicts);
 }
 
 /* The names of its lists, as the user gave them. */

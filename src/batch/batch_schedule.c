@@ -36,6 +36,30 @@ int64_t batch_schedule_grant(const struct batch_state *state, size_t index)
 	return state->most_nusd && left < own ? left : own;
 }
 
+static int64_t count_unlimited(const struct batch_state *state)
+{
+	int64_t count = 0;
+
+	for (size_t i = 0; i < state->count; i++)
+		count += state->tasks[i].step == BATCH_STEP_running && !state->tasks[i].grant_nusd;
+	return count;
+}
+
+/* A loop that has spent all of its part reaches its limit at once, and waits for more money. */
+int64_t batch_schedule_regrant(const struct batch_state *state, size_t index)
+{
+	int64_t present = state->tasks[index].grant_nusd;
+	int64_t most = batch_schedule_grant(state, index);
+
+	if (!most)
+		return present;
+	if (most > 0 && !present && state->most_nusd)
+		most /= count_unlimited(state);
+	if (most < 1)
+		most = 1;
+	return present && present < most ? present : most;
+}
+
 bool batch_schedule_is_cut(const struct batch_task *task)
 {
 	return task->grant_nusd && (!task->most_nusd || task->grant_nusd < own_nusd(task));

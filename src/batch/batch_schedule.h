@@ -27,6 +27,11 @@ struct batch_action {
  * unlimited, or -1 if nothing is left for it. */
 int64_t batch_schedule_grant(const struct batch_state *state, size_t index);
 
+/* Returns what the loop of a task that is running may cost, if the limits were changed since it
+ * began: never more than its grant, unless it has none. Loops without a grant share what is left.
+ */
+int64_t batch_schedule_regrant(const struct batch_state *state, size_t index);
+
 /* Is that less than the task's own limit, because the limit of the batch is near? */
 bool batch_schedule_is_cut(const struct batch_task *task);
 

@@ -16,6 +16,7 @@ static void release_task(struct batch_task *task)
 	free(task->base);
 	free(task->merged);
 	free(task->reason);
+	json_decref(task->conflicts);
 }
 
 void batch_state_release(struct batch_state *state)
@@ -25,6 +26,7 @@ void batch_state_release(struct batch_state *state)
 	free(state->tasks);
 	free(state->order);
 	free(state->tip);
+	list_release(&state->spent);
 	free(state->status);
 	free(state->reason);
 	json_decref(state->config);

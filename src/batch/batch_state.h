@@ -4,6 +4,8 @@
 
 #include "batch/batch_event.h"
 
+#include "util/list.h"
+
 #include <jansson.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -31,8 +33,11 @@ struct batch_task {
 	int64_t retried_nusd;       /* the part of that before it was tried again */
 	int64_t begun_ms, ended_ms; /* or 0 */
 	char *reason;               /* why it is held or has failed, or NULL */
-	bool picked;                /* a person has chosen it among the candidates */
-	bool wanted;                /* it is held, and a person wants it to continue */
+	json_t *conflicts; /* of its last merge: `path`, and `tasks` that changed it; or NULL */
+	int64_t loop_seq, since_seq; /* when its loop began, and the first loop of its result */
+	int64_t landed_seq;          /* when it landed, or 0 */
+	bool picked;                 /* a person has chosen it among the candidates */
+	bool wanted;                 /* it is held, and a person wants it to continue */
 };
 
 struct batch_state {
@@ -47,8 +52,9 @@ struct batch_state {
 	bool compare;            /* a person picks among the candidates of a task */
 	struct batch_task *tasks;
 	size_t count;
-	size_t *order; /* of the tasks' indices: dependencies first */
-	char *tip;     /* the loop that has everything which landed, or NULL */
+	size_t *order;     /* of the tasks' indices: dependencies first */
+	char *tip;         /* the loop that has everything which landed, or NULL */
+	struct list spent; /* loops whose result is in that of another one, or has lost */
 	enum batch_wish wish;
 	bool paused, finished;
 	char *status;   /* of a finished batch: completed, failed or aborted */

@@ -2,6 +2,7 @@
 #include "batch/batch_tend.h"
 
 #include "batch/batch_begin.h"
+#include "batch/batch_conflict.h"
 #include "batch/batch_race.h"
 #include "batch/batch_reason.h"
 #include "batch/batch_schedule.h"
@@ -104,6 +105,22 @@ static void pass_on(struct batch_run *run, size_t task, struct client_loop *loop
 		fprintf(stderr, "%s\n", err.text);
 }
 
+/* Names the conflicts that a loop began with, once. */
+static int note_conflicts(struct batch_run *run, size_t task, const struct client_loop *loop,
+			  struct error *err)
+{
+	const struct batch_task *at = &run->state.tasks[task];
+	json_t *conflicts = at->merged && !at->conflicts
+				    ? batch_conflict_list(&run->state, run->home, task, loop)
+				    : NULL;
+
+	return conflicts ? batch_run_append(run, BATCH_EVENT_conflicted,
+					    json_pack("{s:s, s:o}", "task", at->id, "conflicts",
+						      conflicts),
+					    err)
+			 : 0;
+}
+
 static int look_at(struct batch_run *run, size_t task, struct client_loop *loop, struct error *err)
 {
 	enum batch_step step = run->state.tasks[task].step;
@@ -112,6 +129,8 @@ static int look_at(struct batch_run *run, size_t task, struct client_loop *loop,
 	run->deciding[task] = is_deciding(&run->state.tasks[task], loop);
 	if (loop->damaged)
 		return note_held(run, task, loop->trouble, err);
+	if (note_conflicts(run, task, loop, err) < 0)
+		return -1;
 	if (there == LOOP_STEP_finished)
 		return !batch_race_is_unwanted(&run->state, task) &&
 				       needs_money(&run->state.tasks[task], loop)

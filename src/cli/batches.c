@@ -10,16 +10,26 @@
 #include <stdio.h>
 #include <string.h>
 
-bool batches_is_applied(const char *state, const struct batch_client *batch)
+static enum op_draft_applied applied(const char *state, const struct batch_client *batch)
 {
 	struct client_loop loop = { 0 };
 	struct error none;
-	bool applied = batch->state.tip &&
-		       client_find(state, batch->state.tip, NULL, &loop, &none) == 0 &&
-		       op_draft_applied_loop(state, &loop) != OP_DRAFT_APPLIED_NOT;
+	enum op_draft_applied how = OP_DRAFT_APPLIED_NOT;
 
+	if (batch->state.tip && client_find(state, batch->state.tip, NULL, &loop, &none) == 0)
+		how = op_draft_applied_loop(state, &loop);
 	client_loop_release(&loop);
-	return applied;
+	return how;
+}
+
+bool batches_is_applied(const char *state, const struct batch_client *batch)
+{
+	return applied(state, batch) != OP_DRAFT_APPLIED_NOT;
+}
+
+bool batches_has_commits(const char *state, const struct batch_client *batch)
+{
+	return applied(state, batch) == OP_DRAFT_APPLIED_COMMITS;
 }
 
 bool batches_has(void *context, const char *id)

@@ -10,6 +10,9 @@
 /* Is the result of a batch in the project? */
 bool batches_is_applied(const char *state, const struct batch_client *batch);
 
+/* Are the commits of its result in a branch of the user's? */
+bool batches_has_commits(const char *state, const struct batch_client *batch);
+
 /* Is a batch with this id there? The context is a struct batch_clients. */
 bool batches_has(void *context, const char *id);
 

@@ -74,6 +74,25 @@ static void print_line(const char *line)
 	puts(line);
 }
 
+/* The list of a batch is ticked only with its whole result. */
+static void print_ways_out(const struct loops_options *opts, const struct draft_record *record)
+{
+	AUTO_FREE char *merge =
+		record->commit
+			? mem_format(", or merge its commits yourself (git merge ringfence/%s)",
+				     record->id)
+			: mem_dup("");
+
+	if (opts->batch)
+		printf("nothing was changed or ticked; move your own changes there out of the "
+		       "way%s, and then: ringfence work --apply %s\n",
+		       merge, opts->batch);
+	else
+		printf("nothing was changed; to take over the rest: ringfence apply %s -- "
+		       "PATH...\n",
+		       record->id);
+}
+
 static int report_conflicts(const struct loops_options *opts,
 			    const struct op_draft_apply_result *result)
 {
@@ -87,8 +106,7 @@ static int report_conflicts(const struct loops_options *opts,
 	       count, count == 1 ? "" : "s");
 	for (size_t i = 0; i < count; i++)
 		print_escaped("  ", result->conflicts.items[i]);
-	printf("nothing was changed; to take over the rest: ringfence apply %s -- PATH...\n",
-	       result->record.id);
+	print_ways_out(opts, &result->record);
 	return cli_flush() ? LOOPS_REFUSED : CONFLICT;
 }
 
@@ -170,7 +188,7 @@ static void notice_executed(const struct op_question *question)
 }
 
 /* Names everything that still needs a yes, and all options that give it. */
-static int refuse(const struct op_draft_apply_request *request,
+static int refuse(const struct loops_options *opts, const struct op_draft_apply_request *request,
 		  const struct op_draft_apply_result *result, struct error *err)
 {
 	static const char *const options[PATH_GROUP_COUNT] = {
@@ -188,12 +206,12 @@ static int refuse(const struct op_draft_apply_request *request,
 		count += result->questions[i].count;
 		buffer_printf(&wanted, "%s%s", wanted.used ? " " : "", options[i]);
 	}
-	error_set(err,
-		  "%zu path%s a yes: review %s (ringfence %s%s%s), then use %s, or --yes for "
-		  "everything",
-		  count, count == 1 ? " needs" : "s need", count == 1 ? "it" : "them",
+	error_set(err, "%zu path%s a yes: review %s (ringfence %s%s%s), then use %s%s", count,
+		  count == 1 ? " needs" : "s need", count == 1 ? "it" : "them",
 		  request->ignored ? "exec --in " : "diff --draft ", result->record.id,
-		  request->ignored ? " -- cat PATH" : "", buffer_text(&wanted));
+		  request->ignored ? " -- cat PATH" : "",
+		  opts->batch ? "ringfence work --apply --yes" : buffer_text(&wanted),
+		  opts->batch ? "" : ", or --yes for everything");
 	return cli_fail(err);
 }
 
@@ -207,7 +225,7 @@ static int ask(const struct loops_options *opts, const struct op_draft_apply_res
 	struct error unused;
 
 	if (opts->json || !confirm_possible("use --yes", &unused))
-		return refuse(request, result, err);
+		return refuse(opts, request, result, err);
 	if (!answers->asked)
 		print_preview(result);
 	answers->asked = true;

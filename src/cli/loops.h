@@ -42,6 +42,7 @@ struct loops_options {
 	bool merge, squash, patch, dry, force, undo, hunks;
 	bool yes_executed, yes_ci, yes_pinned, files, with_ignored;
 	const char *draft_id;
+	const char *batch; /* whose result is applied, or NULL */
 	json_t *changes;
 	struct fence_place place;
 	struct client_loop loop;

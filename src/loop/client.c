@@ -10,7 +10,7 @@
 #include "loop/state/loop_outcome.h"
 #include "loop/state/loop_report.h"
 #include "loop/supervise/control.h"
-#include "loop/supervise/keeper.h"
+#include "loop/supervised.h"
 #include "util/buffer.h"
 #include "util/clock.h"
 #include "util/file/fd.h"
@@ -27,14 +27,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { START_MS = 15000, STALE_MS = 120000, STEP_MS = 10, ASK_MS = 5000, CLOSE_MS = 600000 };
-
-#define NOT_UTF8 "a text or a path is not valid UTF-8 and cannot be stored in the journal"
-
-static void sleep_step(void)
-{
-	nanosleep(&(struct timespec){ .tv_nsec = STEP_MS * 1000000L }, NULL);
-}
+enum { STALE_MS = 120000, ASK_MS = 5000, CLOSE_MS = 600000 };
 
 void client_loop_release(struct client_loop *loop)
 {
@@ -173,37 +166,18 @@ int client_events(const struct client_loop *loop, int64_t after, journal_fn *tak
 int client_follow(const struct client_loop *loop, struct journal_mark *mark, journal_fn *take,
 		  void *context, struct error *err)
 {
-	AUTO_FREE char *path = path_join(loop->folder, "journal.db");
-	struct journal *store = NULL;
-	int result;
-
-	if (journal_open(path, JOURNAL_READ, &store, err) < 0)
-		return -1;
-	result = journal_follow(store, mark, take, context, err);
-	journal_close(store);
-	return result;
+	return supervised_follow(loop->folder, mark, take, context, err);
 }
 
 /* Writes an event in place of a supervisor. The caller holds the lock. Consumes the data. */
 static int append(const struct client_loop *loop, enum journal_mode mode, enum loop_event kind,
 		  json_t *data, struct error *err)
 {
-	AUTO_FREE char *path = path_join(loop->folder, "journal.db");
-	AUTO_FREE char *text = data ? json_dumps(data, JSON_COMPACT) : NULL;
-	struct journal *store = NULL;
-	int result;
-
-	json_decref(data);
-	if (!text)
-		return error_set(err, NOT_UTF8);
-	if (mode != JOURNAL_CREATE && loop_index_reopen(loop->folder, err) < 0)
+	if (mode != JOURNAL_CREATE && loop_index_reopen(loop->folder, err) < 0) {
+		json_decref(data);
 		return -1;
-	if (journal_open(path, mode, &store, err) < 0)
-		return -1;
-	result = journal_append(store, JOURNAL_NOW, clock_wall_ms(), loop_event_name(kind), text,
-				err);
-	journal_close(store);
-	return result;
+	}
+	return supervised_append(loop->folder, mode, loop_event_name(kind), data, err);
 }
 
 /* Serializes starts: of two loops for the same project, the second sees the first. */
@@ -231,25 +205,19 @@ static int refuse_second(const char *state, const json_t *config, struct error *
 		  : 0;
 }
 
-/* Starts the keeper and waits until its supervisor has started, ended or failed. */
+static struct supervised_view look(void *context)
+{
+	struct client_loop *loop = context;
+
+	client_refresh(loop);
+	return (struct supervised_view){ .seq = loop->state.last_seq,
+					 .alive = loop->alive,
+					 .trouble = loop->trouble };
+}
+
 static int start(struct client_loop *loop, struct error *err)
 {
-	int64_t seq = loop->state.last_seq;
-	int64_t until_ms = (int64_t)clock_steady_ms() + START_MS;
-
-	if (keeper_start(loop->folder, 0, NULL, err) < 0)
-		return -1;
-	do {
-		sleep_step();
-		client_refresh(loop);
-	} while (loop->state.last_seq == seq && !loop->trouble &&
-		 (int64_t)clock_steady_ms() < until_ms);
-	if (loop->trouble && !loop->alive)
-		return error_set(err, "%s", loop->trouble);
-	return loop->state.last_seq == seq
-		       ? error_set(err, "the supervisor did not start (see %s/supervisor.log)",
-				   loop->folder)
-		       : 0;
+	return supervised_start(loop->folder, loop->state.last_seq, look, loop, err);
 }
 
 char *client_reserve(const char *state, struct error *err)
@@ -396,7 +364,8 @@ int client_update_branch(struct client_loop *loop, struct error *err)
 /* A request to a loop. */
 struct wish {
 	enum control_request request;
-	const char *text; /* of `tell`, cleaned */
+	const char *text;  /* of `tell`, cleaned */
+	int64_t most_nusd; /* of `limit` */
 	bool now;
 };
 
@@ -444,6 +413,10 @@ static int record_request(struct client_loop *loop, const struct wish *wish, str
 		return record_abort(loop, &lock, err);
 	if (wish->request == CONTROL_REQUEST_tell)
 		return record_told(loop, wish, err);
+	if (wish->request == CONTROL_REQUEST_limit)
+		return append(loop, JOURNAL_WRITE, LOOP_EVENT_changed,
+			      json_pack("{s:I}", "max_cost_nusd", (json_int_t)wish->most_nusd),
+			      err);
 	return append(loop, JOURNAL_WRITE, LOOP_EVENT_asked,
 		      json_pack("{s:s}", "wish", control_request_name(wish->request)), err);
 }
@@ -453,8 +426,12 @@ static int ask_supervisor(const struct client_loop *loop, const struct wish *wis
 {
 	json_t *request = json_pack("{s:s, s:s*, s:b}", "do", control_request_name(wish->request),
 				    "text", wish->text, "now", wish->now);
-	int result = control_ask(loop->folder, request, err);
+	int result;
 
+	if (wish->most_nusd)
+		json_object_set_new(request, "max_cost_nusd",
+				    json_integer((json_int_t)wish->most_nusd));
+	result = control_ask(loop->folder, request, err);
 	json_decref(request);
 	return result;
 }
@@ -482,7 +459,7 @@ static int ask(struct client_loop *loop, const struct wish *wish, struct error *
 	       0) {
 		if ((int64_t)clock_steady_ms() > until_ms)
 			return -1;
-		sleep_step();
+		supervised_pause();
 		client_refresh(loop);
 		if (is_over(loop, wish, err))
 			return -1;
@@ -493,6 +470,12 @@ static int ask(struct client_loop *loop, const struct wish *wish, struct error *
 int client_ask(struct client_loop *loop, enum control_request request, bool now, struct error *err)
 {
 	return ask(loop, &(struct wish){ .request = request, .now = now }, err);
+}
+
+int client_limit(struct client_loop *loop, int64_t most_nusd, struct error *err)
+{
+	return ask(loop, &(struct wish){ .request = CONTROL_REQUEST_limit, .most_nusd = most_nusd },
+		   err);
 }
 
 int client_tell(struct client_loop *loop, const char *text, bool now, struct error *err)
@@ -516,7 +499,7 @@ int client_preview(json_t *config, bool private_git, struct prompt *ret_prompt, 
 
 	json_decref(data);
 	loop_state_init(&state);
-	result = text ? loop_state_fold(&state, &event, err) : error_set(err, NOT_UTF8);
+	result = text ? loop_state_fold(&state, &event, err) : error_set(err, SUPERVISED_NOT_UTF8);
 	if (result == 0) {
 		state.git_mode = private_git ? mem_dup("private") : NULL;
 		prompt_write(&state, event.at_ms, ret_prompt);
@@ -556,7 +539,7 @@ bool client_wait_gone(const struct client_loop *loop, int64_t most_ms)
 	while (loop_folder_is_locked(loop->folder)) {
 		if ((int64_t)clock_steady_ms() > until_ms)
 			return false;
-		sleep_step();
+		supervised_pause();
 	}
 	return true;
 }

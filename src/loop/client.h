@@ -134,6 +134,10 @@ int client_ask(struct client_loop *loop, enum control_request request, bool now,
  */
 int client_tell(struct client_loop *loop, const char *text, bool now, struct error *err);
 
+/* Changes what a loop may cost in all; an agent that can spend more is stopped, and its iteration
+ * begins again. Returns 0 once that is recorded, or -1 with err set. */
+int client_limit(struct client_loop *loop, int64_t most_nusd, struct error *err);
+
 /* Returns the id of a running loop that writes to this project itself, not to a draft, or NULL. The
  * caller frees the id. */
 char *client_running(const char *state, const char *project);
@@ -161,6 +165,10 @@ int client_restored(const struct client_loop *loop, json_t *data, struct error *
  */
 int client_remove(const char *state, const struct client_loop *loop, uint64_t *ret_bytes,
 		  struct error *err);
+
+/* Removes the draft of a loop, if it is there; checkpoints and commits stay. The loop must be held.
+ * Returns 0, or -1 with err set. */
+int client_remove_draft(const struct client_loop *loop, struct error *err);
 
 /*
  * Returns the folder that holds the work trees of loops, each named by its id. The caller frees it.
@@ -213,6 +221,11 @@ json_t *client_text(const char *text);
 
 /* Returns the loop as JSON for other programs. The caller owns it. */
 json_t *client_json(const struct client_loop *loop);
+
+/* Adds the paths that the agents of a loop have changed, and those of the loops that it has merged.
+ * Returns 0, or -1 with err set. */
+int client_changed_paths(const char *state, const struct client_loop *loop, struct list *paths,
+			 struct error *err);
 
 /* Returns how the loop ended, as an object that the caller owns, or NULL if it cannot be read
  * (loop/state/loop_outcome.h). */

@@ -14,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GONE ".removed-"
+#define GONE  ".removed-"
+#define SPENT "draft.spent"
 
 /* Removes loops whose removal was cut off. */
 static void remove_leftovers(int loops, uint64_t *bytes)
@@ -61,5 +62,21 @@ int client_remove(const char *state, const struct client_loop *loop, uint64_t *r
 	if (renameat(loops, loop->id, loops, gone) < 0 ||
 	    dirwalk_remove(loops, gone, ret_bytes) < 0)
 		return error_sys(err, "remove the loop %s", loop->id);
+	return 0;
+}
+
+/* A draft of which a part is missing would look like one whose files were deleted: it loses its
+ * name first. */
+int client_remove_draft(const struct client_loop *loop, struct error *err)
+{
+	AUTO_FD folder = open(loop->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	uint64_t bytes = 0;
+
+	if (folder < 0)
+		return error_sys(err, "open '%s'", loop->folder);
+	if ((dirwalk_remove(folder, SPENT, &bytes) < 0 && errno != ENOENT) ||
+	    (renameat(folder, "draft", folder, SPENT) < 0 && errno != ENOENT) ||
+	    (dirwalk_remove(folder, SPENT, &bytes) < 0 && errno != ENOENT))
+		return error_sys(err, "remove the draft of loop %s", loop->id);
 	return 0;
 }

@@ -260,20 +260,31 @@ enum op_status op_start_plan_stored(const struct op_start_request *request, cons
 
 /* ---- the start ---- */
 
-/* Adds the conflicts of the loops that it begins with to the configuration. */
-static int add_conflicts(struct op_start_result *result, struct error *err)
+/* Adds a list of texts to a configuration, unless it is empty. Returns 0, or -1 if a text is not
+ * valid UTF-8. */
+static int add_texts(json_t *config, const char *key, const struct list *texts)
 {
 	json_t *list = json_array();
 	int added = 0;
 
-	for (size_t i = 0; added == 0 && i < result->made.conflicts.count; i++)
-		added = json_array_append_new(list, json_string(result->made.conflicts.items[i]));
+	for (size_t i = 0; added == 0 && i < texts->count; i++)
+		added = json_array_append_new(list, json_string(texts->items[i]));
 	if (json_array_size(list))
-		json_object_set(result->config, "conflicts", list);
+		json_object_set(config, key, list);
 	json_decref(list);
-	return added < 0 ? error_with(err, ERROR_INVALID,
-				      "the journal cannot store a path that is not valid UTF-8")
-			 : 0;
+	return added;
+}
+
+/* Adds the conflicts of the loops that it begins with to the configuration. */
+static int add_conflicts(struct op_start_result *result, struct error *err)
+{
+	const struct op_start_from_conflicts *conflicts = &result->made.conflicts;
+
+	return add_texts(result->config, "conflicts", &conflicts->texts) < 0 ||
+			       add_texts(result->config, "conflict_paths", &conflicts->paths) < 0
+		       ? error_with(err, ERROR_INVALID,
+				    "the journal cannot store a path that is not valid UTF-8")
+		       : 0;
 }
 
 static int make_draft(const struct op_start_request *request, struct op_start_result *result,

@@ -91,7 +91,8 @@ int op_start_draft_make(const struct op_start_draft_request *request,
 void op_start_draft_result_release(struct op_start_draft_result *result)
 {
 	free(result->notice);
-	list_release(&result->conflicts);
+	list_release(&result->conflicts.texts);
+	list_release(&result->conflicts.paths);
 }
 
 /* Removes the note, and everything that it stands for unless there is a loop. */

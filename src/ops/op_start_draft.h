@@ -34,8 +34,8 @@ struct op_start_draft_request {
 
 struct op_start_draft_result {
 	struct draft_made made;
-	char *notice;          /* something about the base that the user should know, or NULL */
-	struct list conflicts; /* of the loops that it begins with, a sentence each */
+	char *notice; /* something about the base that the user should know, or NULL */
+	struct op_start_from_conflicts conflicts; /* of the loops that it begins with */
 };
 
 /* Saves the project as the base of the loop, or takes over that of another loop, and makes the

@@ -97,14 +97,14 @@ int op_start_from_base(const char *state, const struct op_start_from *from, cons
 	return result;
 }
 
-static void read_conflicts(const json_t *answer, struct list *conflicts)
+static void read_texts(const json_t *texts, struct list *list)
 {
 	size_t index;
-	const json_t *conflict;
+	const json_t *text;
 
-	json_array_foreach(json_object_get(answer, "conflicts"), index, conflict)
+	json_array_foreach(texts, index, text)
 	{
-		list_add(conflicts, json_string_value(conflict));
+		list_add(list, json_string_value(text));
 	}
 }
 
@@ -130,7 +130,7 @@ static int find_base(const char *state, const struct client_loop *with, char **r
 
 /* Merges what the second loop has changed since then. */
 static int merge(const char *state, const struct client_loop *with, const char *id,
-		 const char *draft, struct list *conflicts, struct error *err)
+		 const char *draft, struct op_start_from_conflicts *conflicts, struct error *err)
 {
 	AUTO_FREE char *base = NULL;
 	struct snapshot_work work;
@@ -148,14 +148,17 @@ static int merge(const char *state, const struct client_loop *with, const char *
 	snapshot_tell_number(&work, "to", with->state.checkpoint);
 	result = snapshot_run(&work, -1, &answer, err);
 	snapshot_release(&work);
-	if (result == 0)
-		read_conflicts(answer, conflicts);
+	if (result == 0) {
+		read_texts(json_object_get(answer, "conflicts"), &conflicts->texts);
+		read_texts(json_object_get(answer, "conflict_paths"), &conflicts->paths);
+	}
 	json_decref(answer);
 	return result;
 }
 
 int op_start_from_fill(const char *state, const struct op_start_from *from, const char *id,
-		       const char *draft, struct list *conflicts, struct error *err)
+		       const char *draft, struct op_start_from_conflicts *conflicts,
+		       struct error *err)
 {
 	AUTO_FD held = client_hold(&from->from, err); /* nobody resumes it meanwhile */
 

@@ -30,9 +30,15 @@ void op_start_from_config(const struct op_start_from *from, json_t *config);
 int op_start_from_base(const char *state, const struct op_start_from *from, const char *id,
 		       struct error *err);
 
-/* Fills the draft of the new loop, which was just made. A sentence for each conflict is added to
- * the list. Returns 0, or -1 with err set. */
+/* The conflicts of a merge: a sentence and a path each. */
+struct op_start_from_conflicts {
+	struct list texts, paths;
+};
+
+/* Fills the draft of the new loop, which was just made, and adds the conflicts. Returns 0, or -1
+ * with err set. */
 int op_start_from_fill(const char *state, const struct op_start_from *from, const char *id,
-		       const char *draft, struct list *conflicts, struct error *err);
+		       const char *draft, struct op_start_from_conflicts *conflicts,
+		       struct error *err);
 
 #endif

@@ -58,6 +58,7 @@ static int write(struct combining *at, struct error *err)
 
 	list_release(&done.kept);
 	json_list(&request->json, "conflicts", &at->merge.conflicts);
+	json_list(&request->json, "conflict_paths", &at->merge.conflicting);
 	json_list(&request->json, "joined", &at->merge.joined);
 	return result;
 }

@@ -7,8 +7,8 @@
 /*
  * The changes are those between two checkpoints of the other loop, `from` and `to`. Where both
  * loops changed the same lines, text files get marks, as git merge makes them. Answers with the
- * conflicts, a sentence each, and with the files that were merged by lines. Returns 0, or -1 with
- * err set.
+ * conflicts, a sentence and a path each, and with the files that were merged by lines. Returns 0,
+ * or -1 with err set.
  */
 int combine_loop(struct snapshot_request *request, struct error *err);
 

@@ -62,6 +62,33 @@ static int begin(struct worklist_build *build, const json_t *object, size_t line
 	return 0;
 }
 
+/* A part of the prompt. */
+struct section {
+	const char *title, *key;
+	bool points; /* a list of texts */
+};
+
+/* Begins an item like begin(), with its id and a prompt of these sections. */
+static int begin_with_text(struct worklist_build *build, const json_t *object, size_t line,
+			   const struct section *sections, struct worklist_item **ret_item)
+{
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(TEXT_BYTES);
+	AUTO_FREE char *id = word_of(object, "id");
+
+	if (begin(build, object, line, ret_item) < 0)
+		return -1;
+	if (!*ret_item)
+		return 0;
+	worklist_build_id(build, *ret_item, id);
+	for (const struct section *at = sections; at->key; at++)
+		if (at->points)
+			add_points(&text, at->title, json_object_get(object, at->key));
+		else
+			add_section(&text, at->title, jsonget_string(object, at->key));
+	worklist_build_prompt(build, *ret_item, buffer_text(&text));
+	return 0;
+}
+
 static void add_depends(struct worklist_item *item, const json_t *list)
 {
 	size_t index;
@@ -108,19 +135,18 @@ static void add_mark(struct worklist_build *build, struct worklist_item *item,
 static int read_story(struct worklist_build *build, const json_t *story,
 		      const struct worklist_place *place, size_t line)
 {
+	static const struct section sections[] = {
+		{ "", "description", false },
+		{ "Acceptance criteria:", "acceptanceCriteria", true },
+		{ "Notes:", "notes", false },
+		{ 0 },
+	};
 	struct worklist_item *item;
-	AUTO_BUFFER struct buffer text = BUFFER_INIT(TEXT_BYTES);
-	AUTO_FREE char *id = word_of(story, "id");
 
-	if (begin(build, story, line, &item) < 0)
+	if (begin_with_text(build, story, line, sections, &item) < 0)
 		return -1;
 	if (!item)
 		return 0;
-	worklist_build_id(build, item, id);
-	add_section(&text, "", jsonget_string(story, "description"));
-	add_points(&text, "Acceptance criteria:", json_object_get(story, "acceptanceCriteria"));
-	add_section(&text, "Notes:", jsonget_string(story, "notes"));
-	worklist_build_prompt(build, item, buffer_text(&text));
 	add_depends(item, json_object_get(story, "dependsOn"));
 	item->priority = jsonget_number(story, "priority");
 	item->done = jsonget_flag(story, "passes");
@@ -217,20 +243,19 @@ static void add_blockers(struct worklist_item *item, const json_t *issue)
 static int read_bead(struct worklist_build *build, const json_t *issue,
 		     const struct worklist_place *place, size_t line)
 {
+	static const struct section sections[] = {
+		{ "", "description", false },
+		{ "Design:", "design", false },
+		{ "Acceptance criteria:", "acceptance_criteria", false },
+		{ "Notes:", "notes", false },
+		{ 0 },
+	};
 	struct worklist_item *item;
-	AUTO_BUFFER struct buffer text = BUFFER_INIT(TEXT_BYTES);
-	AUTO_FREE char *id = word_of(issue, "id");
 
-	if (begin(build, issue, line, &item) < 0)
+	if (begin_with_text(build, issue, line, sections, &item) < 0)
 		return -1;
 	if (!item)
 		return 0;
-	worklist_build_id(build, item, id);
-	add_section(&text, "", jsonget_string(issue, "description"));
-	add_section(&text, "Design:", jsonget_string(issue, "design"));
-	add_section(&text, "Acceptance criteria:", jsonget_string(issue, "acceptance_criteria"));
-	add_section(&text, "Notes:", jsonget_string(issue, "notes"));
-	worklist_build_prompt(build, item, buffer_text(&text));
 	add_blockers(item, issue);
 	item->priority = jsonget_number(issue, "priority");
 	item->done = strcmp(jsonget_text(issue, "status"), "closed") == 0;

@@ -1,8 +1,11 @@
 """Work lists: each task in a loop of its own, verified, and landed one by one."""
 
+import fcntl
 import json
 import os
 import re
+import signal
+import socket
 import subprocess
 
 from harness import cases, contains, each_identity, equal, expect, lacks, timeout
@@ -27,6 +30,11 @@ def begin(t, tasks, git=True, **files):
     if git:
         Repository(t, batch.project).filled()
     return batch
+
+
+def drafts(batch):
+    """The loops of a batch that have a draft."""
+    return [data["loop"] for _, data in batch.events("begun") if "draft" in " ".join(os.listdir(os.path.join(batch.t.state, "loops", data["loop"])))]
 
 
 # ---- reading ----
@@ -91,6 +99,7 @@ def test_tasks_run_in_their_order_land_and_are_applied_with_ticks(t):
     equal(set(batch.steps().values()), {"landed"}, "steps")
     landed = [data["task"] for _, data in batch.events("landed")]
     equal(sorted(landed), ["T1", "T2", "T3"], "each task landed once")
+    equal(drafts(batch), [batch.show()["tip"]], "loops whose draft is there")
     expect(landed.index("T1") < landed.index("T2"), "T1 landed before T2", landed)
     batch.apply()
     equal(batch.read("two"), "one\ntwo\n", "the second task's file")
@@ -106,7 +115,8 @@ def test_tasks_run_in_their_order_land_and_are_applied_with_ticks(t):
 
 def test_commits_of_all_tasks_are_in_the_branch_of_the_last_loop(t):
     batch = begin(t, task("T1", "echo one >one; git add one; git commit -qm first") + task("T2", "echo two >two; git add two; git commit -qm second"))
-    batch.run("--jobs", "1")
+    batch.run("--jobs", "1", "--keep-drafts")
+    equal(len(drafts(batch)), 2, "drafts that are kept")
     tip = batch.show()["tip"]
     log = t.run(["git", "log", "--format=%s", f"ringfence/{tip}"], cwd=batch.project).out.split("\n")
     for subject in ("first", "second"):
@@ -154,6 +164,26 @@ def test_a_list_that_is_done_is_no_failure_and_tasks_that_wait_to_be_applied_are
     contains(batch.work("--show").out, "the result is applied", "the batch")
     equal(batch.read("one"), "x\n", "the result")
     contains(batch.run().out, "every task of the list is done", "a list that is done")
+
+
+def test_a_summary_is_a_page_of_its_own_in_which_the_list_is_only_text(t):
+    batch = begin(t, task("T1", "exit 1", " <script>alert(1)</script>\u202e") + task("T2", "echo two >two"))
+    page = os.path.join(t.outside, "page.html")
+    batch.run("--max-iterations", "1", "--summary", page, code=1)
+    text = t.read(page)
+    failed = batch.tasks()["T1"]
+    for part in ("1 of 2 tasks done, 1 failed", "&lt;script&gt;alert(1)&lt;/script&gt;\\u{202e}", "the only iteration is used up",
+                 f"ringfence logs {failed['loop']}", "<code>ringfence work --apply ", "color-scheme:light dark", "default-src 'none'"):
+        contains(text, part, "the page")
+    for part in ("<script", "\u202e", "src=", "href="):
+        lacks(text, part, "the page")
+    os.unlink(page)
+    equal(batch.work("--show", "--summary", page).code, 0, "exit status of show")
+    equal(t.read(page), text, "the page of the same batch")
+    for words in (("--pause",), ("--list", "TASKS.md"), ("TASKS.md", "--detach")):
+        refused = batch.work(*words, "--summary", page)
+        equal(refused.code, 125, f"exit status of {words}", refused)
+        contains(refused.err, "--summary is for --show", "the reason")
 
 
 def test_old_batches_are_removed_with_their_loops_but_not_while_a_task_waits(t):
@@ -248,12 +278,34 @@ def test_results_that_conflict_go_back_to_their_agent(t):
     place, meet = meeting(t)
     change = f"if grep -q '<<<<<<<' f; then grep -q 'These conf[l]icts are left' $P && grep '^[ab]' f | sort >g && mv g f; else {meet}; echo %s >f; fi"
     batch = begin(t, task("T1", change % "a") + task("T2", change % "b"), f="0\n")
-    batch.run("--jobs", "2", "--write", place)
+    result = batch.run("--jobs", "2", "--write", place)
     begun = [data for _, data in batch.events("begun")]
     equal(len(begun), 3, "loops", begun)
+    other = "T1" if begun[2]["task"] == "T2" else "T2"
+    equal([data for _, data in batch.events("conflicted")], [{"task": begun[2]["task"], "conflicts": [{"path": "f", "tasks": [other]}]}],
+          "the file, and the task that has changed it as well")
+    contains(result.out, f"{begun[2]['task']}: conflicts in f (with {other}); its agent resolves them", "the line")
     equal(begun[2]["merges"], begun[0 if begun[2]["task"] == begun[0]["task"] else 1]["loop"], "the loop that is merged")
     batch.apply()
     equal(batch.read("f"), "a\nb\n", "both changes")
+
+
+def test_a_result_that_conflicts_with_changes_of_the_user_is_merged_by_them_and_then_ticked(t):
+    batch = begin(t, task("T1", "echo agent >f; git commit -qam f"), f="0\n")
+    batch.run()
+    batch.write("f", "user\n")
+    t.run(["git", "commit", "-qam", "mine"], cwd=batch.project)
+    refused = batch.apply(code=1)
+    shown = batch.show()
+    contains(refused.out, f"(git merge ringfence/{shown['tip']}), and then: ringfence work --apply {shown['id']}", "the advice")
+    lacks(refused.out, "ringfence apply", "the advice")
+    contains(batch.read("TASKS.md"), "- [ ] T1", "the list")
+    t.run(["git", "merge", f"ringfence/{shown['tip']}"], cwd=batch.project)
+    batch.write("f", "both\n")
+    t.run(["git", "commit", "-qam", "merged"], cwd=batch.project)
+    batch.apply()
+    equal(batch.read("f"), "both\n", "the file as the user has merged it")
+    contains(batch.read("TASKS.md"), "- [x] T1", "the list")
 
 
 def test_two_tasks_that_break_each_others_work_never_leave_the_tip_red(t):
@@ -261,7 +313,7 @@ def test_two_tasks_that_break_each_others_work_never_leave_the_tip_red(t):
     check = "test ! -e a -o ! -e b -o -e both"
     place, meet = meeting(t)
     batch = begin(t, task("T1", f"{meet}; echo a >a; test ! -e b || touch both") + task("T2", f"{meet}; echo b >b; test ! -e a || touch both"))
-    batch.run("--jobs", "2", "--write", place, check=check)
+    batch.run("--jobs", "2", "--keep-drafts", "--write", place, check=check)
     landed = [data["task"] for _, data in batch.events("landed")]
     equal(sorted(landed), ["T1", "T2"], "each task landed once")
     loops = {data["task"]: data["loop"] for _, data in batch.events("begun")}
@@ -269,6 +321,19 @@ def test_two_tasks_that_break_each_others_work_never_leave_the_tip_red(t):
         batch.shown(loops[name], "sh", "-c", check)
     batch.apply()
     expect(os.path.exists(batch.path("both")), "the second agent repaired it")
+
+
+@cases(("test ! -e never", 2), ("test ! -e a -o ! -e b -o -e both", 3))
+def test_a_merge_whose_final_checks_hold_needs_no_agent(t, final, agents):
+    """If one fails, the agent is told that, and nothing about it."""
+    place, meet = meeting(t)
+    repair = "if grep -q 'A hidden che[c]k failed' $P; then touch both; else"
+    batch = begin(t, "".join(task(name, f"{repair} {meet}; echo x >{file}; fi") for name, file in (("T1", "a"), ("T2", "b"))))
+    batch.run("--jobs", "2", "--final-check", final, "--write", place)
+    equal(batch.steps(), {"T1": "landed", "T2": "landed"}, "steps")
+    ended = batch.events("ended")
+    equal(len(ended), 3, "loops", ended)
+    equal(sum(data["iterations"] for _, data in ended), agents, "times that an agent ran", ended)
 
 
 def test_what_is_done_stays_checked_while_later_tasks_run(t):
@@ -327,15 +392,45 @@ echo '{{"type":"cost","usd":0.5}}'; echo '{{"type":"final","text":"<promise>COMP
     equal(batch.show()["spent_nusd"], 2000000000, "what both have spent")
 
 
+@cases("every process", "the batch's own processes")
+def test_loops_without_a_limit_share_the_one_that_a_person_sets_after_a_kill(t, what):
+    """They go on with the new limit, also if they have gone on meanwhile."""
+    t.leftover_runs = True
+    batch, _, switch = hanging(t, 2, "--max-cost", "none", "--task-cost", "none")
+    if what == "every process":
+        batch.kill_all()
+    else:
+        supervisor = batch.events("started")[-1][1]["pid"]
+        with open(f"/proc/{supervisor}/stat", encoding="utf-8") as file:
+            keeper = int(file.read().rsplit(")", 1)[1].split()[1])
+        os.kill(supervisor, signal.SIGSTOP)  # it would start another keeper
+        kill(keeper)
+        kill(supervisor)
+    until("the end of the supervisor", lambda: batch.show()["status"] == "interrupted")
+    equal([data["grant_nusd"] for _, data in batch.events("begun")], [0, 0], "what the loops could spend")
+    equal(batch.work("--resume", "--detach", "--max-cost", "6").code, 0, "exit status of resume")
+    loops = [at["loop"] for at in batch.tasks().values()]
+    equal([data["grant_nusd"] for _, data in batch.events("granted")], [3000000000, 3000000000], "what they may spend now")
+
+    def limits():
+        known = {loop["id"]: loop["limits"]["cost_nusd"] for loop in json.loads(batch.loop.ringfence("status", "--json").out)["loops"]}
+        return [known[loop] for loop in loops] == [3000000000, 3000000000]
+
+    until("both loops know it", limits)
+    with open(switch, "w", encoding="utf-8"):
+        pass
+    batch.ended("completed")
+
+
 # ---- a person ----
 
 HANG = "touch begun; while test ! -e {switch}; do sleep 0.05; done; echo done >done"
 
 
-def hanging(t, count=2):
+def hanging(t, count=2, *words):
     switch = os.path.join(t.outside, "switch")
     batch = begin(t, "".join(task(f"T{i}", f"touch {i}; " + HANG.format(switch=switch).replace("done >done", f"done >d{i}")) for i in range(count)))
-    ident = batch.detach("--jobs", "2", "--read", t.outside)
+    ident = batch.detach("--jobs", "2", "--read", t.outside, *words)
     until("two loops at work", lambda: [data["loop"] for _, data in batch.events("begun") if os.path.exists(
         os.path.join(t.state, "loops", data["loop"], "draft/upper/begun"))][1:])
     return batch, ident, switch
@@ -354,6 +449,25 @@ def test_a_batch_is_paused_and_continued(t):
     equal(again.code, 0, "exit status of resume", again)
     equal(set(batch.steps().values()), {"landed"}, "steps")
     equal(batch.work("--resume").code, 125, "exit status of resume of a completed batch")
+
+
+def test_a_pause_comes_before_the_next_start(t):
+    """A request that arrives while a loop is being started is not behind those that could follow."""
+    batch = begin(t, "".join(task(f"T{i}", f"echo {i} >f{i}") for i in range(3)))
+    equal(batch.loop.ringfence("status").code, 0, "exit status of status, which makes the folder of loops")
+    with open(os.path.join(t.state, "loops/.start"), "w", opener=lambda path, flags: os.open(path, flags, 0o600), encoding="utf-8") as starting:
+        fcntl.flock(starting, fcntl.LOCK_EX)
+        batch.detach("--jobs", "3")
+        until("the start of a loop", lambda: batch.events("begun"))
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as client:
+            folder = os.open(batch.folder, os.O_PATH)
+            client.connect(f"/proc/self/fd/{folder}/control")
+            os.close(folder)
+            client.send(b'{"do": "pause"}')
+            fcntl.flock(starting, fcntl.LOCK_UN)
+            equal(json.loads(client.recv(1000)), {"ok": True}, "the answer")
+    batch.ended("paused")
+    equal(len(batch.events("begun")), 1, "loops that have begun")
 
 
 def test_a_batch_is_aborted_with_all_its_loops(t):
@@ -572,6 +686,13 @@ def test_status_names_a_batch_that_has_not_ended_and_resume_all_continues_it(t):
     t.leftover_runs = True
     batch, ident, switch = hanging(t)
     contains(batch.loop.ringfence("status").out, f"batch {ident}: running, 0 of 2 tasks done", "status")
+    refused = batch.loop.ringfence("tell", "Use tabs")
+    equal(refused.code, 125, "exit status of tell without a loop", refused)
+    contains(refused.err, "2 loops run in this project", "the reason")
+    for name, at in batch.tasks().items():
+        contains(" ".join(refused.err.split()), f"{at['loop']}: {name}: do it", "the loops")
+    loop = batch.tasks()["T0"]["loop"]
+    equal(batch.loop.ringfence("tell", loop, "Use tabs").code, 0, "exit status of tell with a loop")
     batch.kill_all()
     contains(batch.loop.ringfence("status").out, f"batch {ident}: interrupted", "status")
     with open(switch, "w", encoding="utf-8"):

@@ -15,11 +15,17 @@ TASKS = int(os.environ.get("RINGFENCE_TEST_TASKS") or min(60, 5 * LOOPS))
 KILLS = TASKS // 2
 
 AGENT = """P=/tmp/prompt; export P; cat >$P; python3 ask.py whole; code=$(sed -n 's/.*!(\\(.*\\))!.*/\\1/p' $P | head -n 1)
-if grep -qs '^<<<<<<<' shared; then sed -i '/^[<=>]/d' shared; else sh -c "$code"; fi && echo '<promise>COMPLETE</promise>'"""
+if grep -qs '^<<<<<<<' shared; then sed -i '/^[<=>]/d' shared; else sh -c "$code"; fi; case $? in 0) echo '<promise>COMPLETE</promise>';; 9) echo '<blocked>make a key</blocked>';; *) exit 1;; esac"""
+ANSWER = "The key is made."
 
 
 def fails(number):
     return number % 10 == 7
+
+
+def is_blocked(number):
+    """Its agent needs an answer before it can work."""
+    return number % 10 == 3
 
 
 def dependencies(number):
@@ -31,7 +37,9 @@ def code(number):
         return "false"
     # An iteration that is killed is repeated, on the work that it has left.
     share = f"grep -qx {number} shared || echo {number} >>shared; " if number % 5 == 0 else ""
-    return f"{share}echo {number} >f{number}"
+    # The prompt has this line as well.
+    ask = "grep -q 'The ke[y] is made' $P || exit 9; " if is_blocked(number) else ""
+    return f"{ask}{share}echo {number} >f{number}"
 
 
 def line(number):
@@ -48,6 +56,15 @@ def expected():
     return steps
 
 
+def answer(batch, env):
+    """Answers the agents that are blocked, each once; returns how many."""
+    blocked = [task["loop"] for task in batch.show()["tasks"] if task["step"] == "held" and task["reason"].startswith("blocked")]
+    for loop in blocked:
+        result = batch.loop.ringfence("answer", loop, ANSWER, env=env)
+        expect(result.code == 0 or "is not blocked" in result.err or "already running" in result.err, "it can be answered", result)
+    return len(blocked)
+
+
 def harass(batch, chance, env):
     """Kills everything at moments that chance decides, and continues; returns how many kills hit something."""
     struck = 0
@@ -56,6 +73,7 @@ def harass(batch, chance, env):
         if batch.show()["status"] in ("completed", "failed"):
             break
         struck += batch.kill_all()
+        answer(batch, env)
         result = batch.work("--resume", "--detach", env=env)
         expect(result.code == 0 or "has ended" in result.err or "completed" in result.err, "it can be continued", result)
     return struck
@@ -76,10 +94,14 @@ def test_a_list_of_which_everything_is_killed_is_done_and_paid_for_once(t):
     none = [word for name in ("interrupted", "errors", "same-error", "no-progress") for word in (f"--max-{name}", "none")]
     batch.run("--detach", "--jobs", "3", "--rounds", "50", "-m", "2", "--max-cost", "none", "--task-cost", "none", *none, agent=AGENT, env=env)
     struck = harass(batch, chance, env)
-    if batch.ended()["status"] == "paused":
+    while batch.ended()["status"] == "paused":
+        answer(batch, env)
         equal(batch.work("--resume", "--detach", env=env).code, 0, "exit status of resume")
     batch.ended("failed")
     equal(batch.steps(), expected(), "the steps")
+    held = [data["task"] for _, data in batch.events("held") if "make a key" in data["reason"]]
+    equal(sorted(set(held)), sorted(f"T{number}" for number in range(TASKS) if is_blocked(number) and expected()[f"T{number}"] == "landed"),
+          "tasks that waited for an answer")
     landed = [data["task"] for _, data in batch.events("landed")]
     equal(sorted(landed), sorted(name for name, step in expected().items() if step == "landed"), "each task landed once")
     batch.apply()

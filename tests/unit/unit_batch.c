@@ -68,7 +68,7 @@ static void test_table(void)
 		for (int kind = 0; kind < BATCH_EVENT_COUNT; kind++)
 			legal += batch_event_next((enum batch_step)step, (enum batch_event)kind) >=
 				 0;
-	CHECK("the table has sixteen legal cells", legal == 16);
+	CHECK("the table has nineteen legal cells", legal == 19);
 	CHECK("what has landed stays so",
 	      batch_event_next(BATCH_STEP_landed, BATCH_EVENT_begun) < 0 &&
 		      batch_event_next(BATCH_STEP_landed, BATCH_EVENT_retried) < 0);
@@ -251,6 +251,31 @@ static void test_money(void)
 	      decides(BATCH_ACTION_BEGIN, 0) && decide(NULL).grant_nusd == 3);
 }
 
+static void test_limits_that_change(void)
+{
+	create("\"jobs\":9", TASK("a", "") "," TASK("b", "") "," TASK("c", ""));
+	folds("begun", "{\"task\":\"a\",\"loop\":\"A\"}");
+	folds("begun", "{\"task\":\"b\",\"loop\":\"B\"}");
+	CHECK("loops without a limit stay so", batch_schedule_regrant(&state, 0) == 0);
+	folds("changed", "{\"max_cost_nusd\":10}");
+	CHECK("when there is one, they share it",
+	      batch_schedule_regrant(&state, 0) == 5 &&
+		      folds("granted", "{\"task\":\"a\",\"grant_nusd\":5}") &&
+		      batch_schedule_regrant(&state, 1) == 5 &&
+		      folds("granted", "{\"task\":\"b\",\"grant_nusd\":5}") &&
+		      decide(NULL).kind == BATCH_ACTION_WAIT);
+	folds("changed", "{\"max_cost_nusd\":20}");
+	CHECK("a higher limit leaves them what they have", batch_schedule_regrant(&state, 0) == 5);
+	folds("changed", "{\"max_cost_nusd\":7}");
+	CHECK("a lower one is kept by the first",
+	      batch_schedule_regrant(&state, 0) == 2 &&
+		      folds("granted", "{\"task\":\"a\",\"grant_nusd\":2}"));
+	CHECK("and the others then fit", batch_schedule_regrant(&state, 1) == 5);
+	folds("changed", "{\"max_cost_nusd\":3}");
+	CHECK("and without money, the least is not 'unlimited'",
+	      batch_schedule_regrant(&state, 0) == 1);
+}
+
 static void test_race(void)
 {
 	static const char candidates[] = TASK("a#1", ",\"race\":\"a\"") "," TASK(
@@ -430,6 +455,7 @@ int main(void)
 	test_waiting_results();
 	test_files();
 	test_money();
+	test_limits_that_change();
 	test_race();
 	test_random();
 	batch_state_release(&state);

@@ -152,6 +152,7 @@ static const struct {
 	{ "ready", "git", "ready" },
 	{ "agent", "git", "agent" },
 	{ "checks", "git", "checks" },
+	{ "baseline", "held_out", "baseline" },
 	{ "checks", "held_out", "checks" },
 	{ "checks", "probed", "checks" },
 	{ "baseline", "examined", "baseline" },
@@ -1298,7 +1299,7 @@ static const char *legal_in(enum loop_step step)
 	case LOOP_STEP_closing:
 		return "pause abort reset";
 	default:
-		return "pause abort reset tell";
+		return "pause abort reset tell limit";
 	}
 }
 

@@ -266,9 +266,9 @@ static int start(struct run_options *opts, struct error *err)
 	drafts_notice_made(&opts->start.made.made);
 	if (opts->start.made.notice)
 		notice(opts->start.made.notice);
-	if (opts->start.made.conflicts.count)
-		notice_names("conflicts for the agent to resolve", &opts->start.made.conflicts,
-			     opts->start.made.conflicts.count);
+	if (opts->start.made.conflicts.texts.count)
+		notice_names("conflicts for the agent to resolve", &opts->start.made.conflicts.texts,
+			     opts->start.made.conflicts.texts.count);
 	if (person) {
 		printf("loop %s\n", loop->id);
 		announce_loop(&opts->request, &opts->start.plan);

@@ -9,8 +9,10 @@
 #include "cli/lists.h"
 #include "cli/loops.h"
 #include "cli/view/batch_follow.h"
+#include "cli/view/batch_page.h"
 #include "cli/view/batch_text.h"
 #include "cli/view/notice.h"
+#include "cli/view/report_file.h"
 #include "cli/work_start.h"
 #include "util/mem.h"
 
@@ -43,12 +45,18 @@ static const struct cli_option options[] = {
 	OPTION_FLAG("again",
 		    "also run tasks that an earlier batch has done, whose result is not applied",
 		    struct work_options, again),
+	OPTION_FLAG("keep-drafts", "keep the files of tasks that are done in drafts of their own",
+		    struct work_options, keep_drafts),
 	OPTION_FLAG("detach", "continue in the background; the last line printed is the id",
 		    struct work_options, detach),
 	OPTION_FLAG("batches", "list the batches of the project, with what is left to do",
 		    struct work_options, batches),
 	OPTION_FLAG("show", "show a batch: its tasks, and what to do next", struct work_options,
 		    show),
+	OPTION_TEXT("summary", "FILE",
+		    "with --show, --resume or a list: write a summary as a web page when the batch "
+		    "stops",
+		    struct work_options, summary),
 	OPTION_FLAG("pause", "pause a batch when the iterations under way end", struct work_options,
 		    pause),
 	OPTION_FLAG("resume",
@@ -179,7 +187,8 @@ static int apply(const struct work_options *opts, const struct batch_client *bat
 				       .rest = rest,
 				       .yes = opts->yes,
 				       .dry = opts->dry,
-				       .json = opts->json };
+				       .json = opts->json,
+				       .batch = batch->id };
 	int code;
 
 	if (!batch->state.tip) {
@@ -187,6 +196,9 @@ static int apply(const struct work_options *opts, const struct batch_client *bat
 			   batch->id);
 		return cli_fail(err);
 	}
+	/* Merged with git, conflicts may have been resolved in other ways. */
+	if (!opts->dry && batches_has_commits(opts->effective.place.state, batch))
+		return tick(batch);
 	code = drafts_apply(&draft, err);
 	return code || opts->dry ? code : tick(batch);
 }
@@ -292,18 +304,61 @@ static int check_options(const struct work_options *opts, struct error *err)
 				  "--%s is for --apply (to see how a list is read: ringfence work "
 				  "--list FILE)",
 				  opts->dry ? "dry-run" : "yes");
+	if (opts->summary &&
+	    (opts->detach || opts->list || (count_wishes(opts) && !opts->show && !opts->resume)))
+		return error_with(err, ERROR_INVALID,
+				  "--summary is for --show, and for --resume or a list in the "
+				  "foreground");
 	return 0;
 }
 
 static int act_or_start(const struct cli_command *command, char *const *argv,
 			struct work_template *template, char **rest)
 {
-	struct error err;
-
-	if (check_options(&template->opts, &err) < 0)
-		return cli_fail(&err);
 	return count_wishes(&template->opts) ? find_and_act(&template->opts, rest)
 					     : read_list(command, argv, template, rest);
+}
+
+/* Writes the summary of the batch that was named, or is the newest of the project. */
+static int write_summary(const struct work_options *opts, const char *id,
+			 const struct report_file *file, struct error *err)
+{
+	const struct fence_place *place = &opts->effective.place;
+	AUTO_HTML struct html page = HTML_INIT(BATCH_PAGE_BYTES);
+	struct batch_client batch;
+	int result;
+
+	if (batch_client_find(place->state, id, place->project, &batch, err) < 0)
+		return -1;
+	if (batch.damaged) {
+		result = error_set(err, "%s", batch.trouble);
+	} else {
+		batch_page_write(&batch, batches_is_applied(place->state, &batch), &page);
+		result = page.out.overflow ? error_set(err, "the summary is too large")
+					   : report_file_write(file, &page.out, err);
+	}
+	batch_client_release(&batch);
+	return result;
+}
+
+static int act_and_summarize(const struct cli_command *command, char *const *argv,
+			     struct work_template *template, char **rest)
+{
+	const struct work_options *opts = &template->opts;
+	struct report_file file = REPORT_FILE_INIT;
+	struct error err;
+	int code;
+
+	file.option = "--summary";
+	if (check_options(opts, &err) < 0 ||
+	    (opts->summary && report_file_open(&file, opts->summary, &err) < 0))
+		return cli_fail(&err);
+	code = act_or_start(command, argv, template, rest);
+	if (opts->summary && code != LOOPS_REFUSED && opts->effective.place.state &&
+	    write_summary(opts, count_wishes(opts) ? rest[0] : NULL, &file, &err) < 0)
+		code = cli_fail(&err);
+	report_file_release(&file);
+	return code;
 }
 
 static int run_work(const struct cli_command *command, char **argv)
@@ -316,7 +371,7 @@ static int run_work(const struct cli_command *command, char **argv)
 	work_template_init(&template);
 	rest = cli_parse(command, argv, &template.opts, &code);
 	if (rest)
-		code = act_or_start(command, copy, &template, rest);
+		code = act_and_summarize(command, copy, &template, rest);
 	work_template_release(&template);
 	return code;
 }

@@ -3,6 +3,7 @@
 
 #include "batch/batch_race.h"
 #include "batch/batch_sums.h"
+#include "cli/view/batch_words.h"
 #include "cli/view/page.h"
 #include "util/clock.h"
 #include "util/mem.h"
@@ -14,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { INDENT = 4, ID_COLUMNS = 24, TITLE_BYTES = 100, MS_PER_S = 1000 };
+enum { INDENT = 4 };
 
 /* Prints a line that is safe on a terminal. */
 static __attribute__((format(printf, 3, 4))) void line(enum color paint, int indent,
@@ -30,21 +31,11 @@ static __attribute__((format(printf, 3, 4))) void line(enum color paint, int ind
 	page_print_line(paint, text, indent);
 }
 
-/* Returns the title without the id that it may begin with. The caller frees it. */
-static char *short_title(const char *id, const char *title)
-{
-	const char *rest = text_after_prefix(title, id);
-
-	if (rest && *rest == ':')
-		title = rest + 1 + strspn(rest + 1, " ");
-	return mem_format("%.*s", (int)text_first(title, strlen(title), TITLE_BYTES), title);
-}
-
 /* ---- lists ---- */
 
 static void print_item(const struct worklist_item *item)
 {
-	AUTO_FREE char *title = short_title(item->id, item->title);
+	AUTO_FREE char *title = batch_words_title(item->id, item->title);
 
 	line(item->done ? COLOR_DIM : COLOR_PLAIN, INDENT, "  %s %s: %s",
 	     item->done ? "[x]" : "[ ]", item->id, title);
@@ -88,20 +79,6 @@ void batch_text_print_list(const struct worklist *list)
 
 /* ---- a batch ---- */
 
-static const char *step_text(const struct batch_task *task, bool cut_off)
-{
-	static const char *const texts[BATCH_STEP_COUNT] = {
-		[BATCH_STEP_waiting] = "waiting", [BATCH_STEP_running] = "running",
-		[BATCH_STEP_held] = "needs you",  [BATCH_STEP_verified] = "verified",
-		[BATCH_STEP_landed] = "done",     [BATCH_STEP_failed] = "failed",
-		[BATCH_STEP_lost] = "lost",
-	};
-
-	if (task->step == BATCH_STEP_running && task->merged)
-		return "merging";
-	return cut_off ? "cut off" : texts[task->step];
-}
-
 static enum color step_color(const struct batch_task *task, bool cut_off)
 {
 	if (task->step == BATCH_STEP_landed)
@@ -115,12 +92,10 @@ static enum color step_color(const struct batch_task *task, bool cut_off)
 
 static void add_facts(struct buffer *out, const struct batch_task *task)
 {
-	int64_t end_ms = task->ended_ms ? task->ended_ms : clock_wall_ms();
+	AUTO_FREE char *time = batch_words_time(task);
 
-	if (task->begun_ms && end_ms - task->begun_ms >= MS_PER_S) {
-		buffer_add_text(out, ", ");
-		text_add_duration(out, (uint64_t)(end_ms - task->begun_ms) / MS_PER_S * MS_PER_S);
-	}
+	if (*time)
+		buffer_printf(out, ", %s", time);
 	if (task->spent_nusd)
 		buffer_printf(out, ", US$ %.2f", (double)task->spent_nusd / 1e9);
 	if (task->loop)
@@ -134,13 +109,18 @@ static bool needs_person(const struct batch_task *task)
 
 static void print_task(const struct batch_task *task, bool cut_off)
 {
-	AUTO_FREE char *title = short_title(task->id, jsonget_text(task->item, "title"));
+	AUTO_FREE char *title = batch_words_title(task->id, jsonget_text(task->item, "title"));
 	AUTO_BUFFER struct buffer facts = BUFFER_INIT(1024);
 
 	if (!task->done_before)
 		add_facts(&facts, task);
-	line(step_color(task, cut_off), INDENT, "  %-9s %s: %s%s", step_text(task, cut_off),
+	line(step_color(task, cut_off), INDENT, "  %-9s %s: %s%s", batch_words_step(task, cut_off),
 	     task->id, title, buffer_text(&facts));
+	if (task->conflicts) {
+		AUTO_FREE char *conflicts = batch_words_conflicts(task->conflicts);
+
+		line(COLOR_PLAIN, 3 * INDENT, "            conflicts: %s", conflicts);
+	}
 	if (needs_person(task) && task->reason && *task->reason)
 		line(COLOR_PLAIN, 3 * INDENT, "            %s", task->reason);
 	if (needs_person(task) && task->loop)
@@ -251,7 +231,7 @@ void batch_text_print_short(const struct batch_client *batch, bool applied, bool
 
 static char *text_of_begun(const struct batch_task *task, const json_t *data)
 {
-	AUTO_FREE char *title = short_title(task->id, jsonget_text(task->item, "title"));
+	AUTO_FREE char *title = batch_words_title(task->id, jsonget_text(task->item, "title"));
 	const char *loop = jsonget_text(data, "loop");
 
 	return jsonget_string(data, "merges")
@@ -284,6 +264,13 @@ static char *text_of_ended(const struct batch_task *task, const json_t *data)
 			  : mem_format("%s: verified", task->id);
 }
 
+static char *text_of_conflicted(const struct batch_task *task, const json_t *data)
+{
+	AUTO_FREE char *conflicts = batch_words_conflicts(json_object_get(data, "conflicts"));
+
+	return mem_format("%s: conflicts in %s; its agent resolves them", task->id, conflicts);
+}
+
 static char *text_of_task(enum batch_event kind, const struct batch_task *task, const json_t *data)
 {
 	const char *reason = jsonget_text(data, "reason");
@@ -291,6 +278,8 @@ static char *text_of_task(enum batch_event kind, const struct batch_task *task, 
 	switch (kind) {
 	case BATCH_EVENT_begun:
 		return text_of_begun(task, data);
+	case BATCH_EVENT_conflicted:
+		return text_of_conflicted(task, data);
 	case BATCH_EVENT_held:
 		return mem_format("%s: needs you: %s", task->id, reason);
 	case BATCH_EVENT_unheld:

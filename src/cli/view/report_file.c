@@ -31,14 +31,14 @@ int report_file_open(struct report_file *report, const char *path, struct error 
 		report->direct = fcntl(strcmp(path, "/dev/stderr") == 0 ? 2 : 1, F_DUPFD_CLOEXEC,
 				       3);
 		if (report->direct < 0)
-			return error_sys(err, "--report '%s'", path);
+			return error_sys(err, "%s '%s'", report->option, path);
 		report->path = path;
 		return 0;
 	}
 	if (names_a_device(path)) {
 		report->direct = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY);
 		if (report->direct < 0)
-			return error_sys(err, "--report '%s'", path);
+			return error_sys(err, "%s '%s'", report->option, path);
 		report->path = path;
 		return 0;
 	}
@@ -46,28 +46,29 @@ int report_file_open(struct report_file *report, const char *path, struct error 
 				    O_RDONLY | O_DIRECTORY, 0, RESOLVE_NO_SYMLINKS);
 	if (report->folder < 0 && errno == ELOOP)
 		return error_set(err,
-				 "--report '%s': a folder in the path is a symlink; name its "
+				 "%s '%s': a folder in the path is a symlink; name its "
 				 "target instead",
-				 path);
+				 report->option, path);
 	if (report->folder < 0 && errno == ENOENT)
-		return error_set(err, "--report '%s': there is no folder '%s'", path, folder);
+		return error_set(err, "%s '%s': there is no folder '%s'", report->option, path,
+				 folder);
 	if (report->folder < 0)
-		return error_sys(err, "--report '%s': open the folder", path);
+		return error_sys(err, "%s '%s': open the folder", report->option, path);
 	if (!*name)
-		return error_set(err, "--report '%s' is a folder; name a file", path);
+		return error_set(err, "%s '%s' is a folder; name a file", report->option, path);
 	if (fstatat(report->folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0) {
 		if (S_ISLNK(status.st_mode) || S_ISDIR(status.st_mode))
-			return error_set(err, "--report '%s' is a %s; name a file", path,
+			return error_set(err, "%s '%s' is a %s; name a file", report->option, path,
 					 S_ISDIR(status.st_mode) ? "folder" : "symlink");
 		if (!S_ISREG(status.st_mode)) {
 			report->direct = openat(report->folder, name,
 						O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY);
 			if (report->direct < 0)
-				return error_sys(err, "--report '%s'", path);
+				return error_sys(err, "%s '%s'", report->option, path);
 		}
 	}
 	if (report->direct < 0 && faccessat(report->folder, ".", W_OK, 0) < 0)
-		return error_sys(err, "--report '%s'", path);
+		return error_sys(err, "%s '%s'", report->option, path);
 	report->path = path;
 	report->name = name;
 	return 0;

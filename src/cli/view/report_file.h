@@ -1,4 +1,4 @@
-/* The file that the report of a run is written to. */
+/* The file that the report of a run, or another document, is written to. */
 #ifndef CLI_VIEW_REPORT_FILE_H
 #define CLI_VIEW_REPORT_FILE_H
 
@@ -10,13 +10,14 @@
  * could put a symlink or another folder in its place.
  */
 struct report_file {
-	const char *path; /* as given, or NULL if no report is wanted */
-	const char *name; /* in the folder */
+	const char *option; /* that names it, for messages */
+	const char *path;   /* as given, or NULL if no report is wanted */
+	const char *name;   /* in the folder */
 	int folder;
 	int direct; /* an open device or pipe; -1: a regular file, which is replaced */
 };
 
-#define REPORT_FILE_INIT ((struct report_file){ .folder = -1, .direct = -1 })
+#define REPORT_FILE_INIT ((struct report_file){ .option = "--report", .folder = -1, .direct = -1 })
 
 /* Opens the destination. Returns 0, or -1 with err set if no report can be written there. */
 int report_file_open(struct report_file *report, const char *path, struct error *err);

@@ -31,8 +31,9 @@ static const char *const events[] = {
 static const unsigned char table[LOOP_STEP_COUNT][LOOP_EVENT_COUNT] = {
 	[LOOP_STEP_new] = { ON(created, baseline) },
 	[LOOP_STEP_baseline] = { ALWAYS(baseline), TELLS(baseline), ON(git, baseline),
-				 ON(checked, baseline), ON(proved, baseline),
-				 ON(examined, baseline), ON(baselined, ready), ENDS },
+				 ON(checked, baseline), ON(held_out, baseline),
+				 ON(proved, baseline), ON(examined, baseline), ON(baselined, ready),
+				 ENDS },
 	[LOOP_STEP_ready] = { ALWAYS(ready), TELLS(ready), ON(git, ready), ON(begun, agent),
 			      ON(rechecks, checks), ON(waits, waiting), ON(paused, paused), ENDS },
 	[LOOP_STEP_agent] = { ALWAYS(agent), TELLS(agent), ON(git, agent), ON(imported, agent),

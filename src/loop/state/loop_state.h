@@ -46,6 +46,7 @@ struct loop_options {
 	const char *from_commit; /* the last commit of that result, or NULL */
 	const char *with;        /* the loop whose changes were merged into that, or NULL */
 	const json_t *conflicts; /* of this merge, a sentence each; or NULL */
+	const json_t *conflict_paths; /* and the path of each */
 	const char *name;        /* by which the user calls it, or NULL (util/id.h) */
 	const char *batch, *task; /* the work list, and its task, that the loop runs for; or NULL */
 	const char *objective;

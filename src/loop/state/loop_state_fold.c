@@ -251,6 +251,7 @@ static void fold_baselined(struct loop_state *state, const json_t *data)
 {
 	read_baseline(state);
 	loop_state_read_snapshot(state, json_object_get(data, "snapshot"));
+	state->final_failures += state->final_failed; /* of a merge: its agent is told so */
 }
 
 /* A new attempt has its own opinions; the last findings stand until then. */

@@ -191,6 +191,7 @@ int loop_options_read(json_t *config, struct loop_state *state, struct error *er
 	options->from_commit = jsonget_string(config, "from_commit");
 	options->with = jsonget_string(config, "with");
 	options->conflicts = json_object_get(config, "conflicts");
+	options->conflict_paths = json_object_get(config, "conflict_paths");
 	options->name = name && id_is_name(name) ? name : NULL;
 	options->batch = jsonget_string(config, "batch");
 	options->task = jsonget_string(config, "task");

@@ -141,25 +141,39 @@ static int run_probes(struct supervisor *sup, const char *folder, struct error *
 	return result;
 }
 
-/* Runs the final checks if everything else holds. */
-static int run_finals(struct supervisor *sup, const char *folder, struct error *err)
+/* Finds out whether everything holds but final checks. Before the first iteration, they run only if
+ * no agent is needed. */
+static int needs_finals(struct supervisor *sup, bool *ret_needs, struct error *err)
 {
-	size_t count = json_array_size(sup->state.options.final_checks);
 	struct decision decision;
 	struct survey now;
 	json_t *data;
 
-	if (!count || sup->state.step != LOOP_STEP_checks || sup->leaving)
+	*ret_needs = sup->state.step == LOOP_STEP_baseline && judge_done_but_finals(&sup->state);
+	if (sup->state.step != LOOP_STEP_checks)
 		return 0;
 	if (loop_survey_take(sup, &now, err) < 0)
 		return -1;
 	judge_after(&sup->state, &now, clock_wall_ms(), &decision, &data);
 	json_decref(data);
 	/* A reviewer comes last: it costs more than a check. So do mutants. */
-	while ((decision.action == DECISION_DONE || decision.action == DECISION_MUTATE ||
-		decision.action == DECISION_REVIEW) &&
-	       sup->state.step == LOOP_STEP_checks && !sup->leaving &&
-	       sup->state.finals_done < count)
+	*ret_needs = decision.action == DECISION_DONE || decision.action == DECISION_MUTATE ||
+		     decision.action == DECISION_REVIEW;
+	return 0;
+}
+
+/* Runs the final checks if everything else holds. */
+static int run_finals(struct supervisor *sup, const char *folder, struct error *err)
+{
+	size_t count = json_array_size(sup->state.options.final_checks);
+	enum loop_step step = sup->state.step;
+	bool needs = false;
+
+	if (!count || sup->leaving)
+		return 0;
+	if (needs_finals(sup, &needs, err) < 0)
+		return -1;
+	while (needs && sup->state.step == step && !sup->leaving && sup->state.finals_done < count)
 		if (run_final(sup, sup->state.finals_done, folder, err) < 0)
 			return -1;
 	return 0;

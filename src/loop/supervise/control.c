@@ -28,9 +28,9 @@ static const char *const names[] = {
 #define STOPS                                                           \
 	[CONTROL_REQUEST_pause] = true, [CONTROL_REQUEST_abort] = true, \
 	[CONTROL_REQUEST_reset] = true
-#define ALL                                          \
-	{                                            \
-		STOPS, [CONTROL_REQUEST_tell] = true \
+#define ALL                                                                          \
+	{                                                                            \
+		STOPS, [CONTROL_REQUEST_tell] = true, [CONTROL_REQUEST_limit] = true \
 	}
 
 static const bool legal[LOOP_STEP_COUNT][CONTROL_REQUEST_COUNT] = {
@@ -66,6 +66,8 @@ int control_request_read(const json_t *object, enum control_request *ret_request
 
 enum loop_event control_event(enum control_request request)
 {
+	if (request == CONTROL_REQUEST_limit)
+		return LOOP_EVENT_changed;
 	return request == CONTROL_REQUEST_tell ? LOOP_EVENT_told : LOOP_EVENT_asked;
 }
 

@@ -13,11 +13,12 @@
 enum { CONTROL_BYTES = 65536 };
 
 /* The requests. The name is the word in the request, and the wish in the journal. */
-#define CONTROL_REQUESTS(X)                            \
-	X(pause) /* after this iteration */            \
-	X(abort) /* gracefully; with "now": at once */ \
-	X(reset) /* the breakers clear their counts */ \
-	X(tell)  /* "text" for the next prompt; with "now": the iteration starts again */
+#define CONTROL_REQUESTS(X)                                                               \
+	X(pause) /* after this iteration */                                               \
+	X(abort) /* gracefully; with "now": at once */                                    \
+	X(reset) /* the breakers clear their counts */                                    \
+	X(tell)  /* "text" for the next prompt; with "now": the iteration starts again */ \
+	X(limit) /* "max_cost_nusd": what the loop may cost from now on */
 
 enum control_request {
 #define CONTROL_REQUEST(name) CONTROL_REQUEST_##name,

@@ -353,6 +353,12 @@ void judge_snapshot(const struct loop_state *state, const struct survey *survey,
 
 bool judge_done_already(const struct loop_state *state)
 {
+	return judge_done_but_finals(state) && !state->final_failed &&
+	       state->finals_done == json_array_size(state->options.final_checks);
+}
+
+bool judge_done_but_finals(const struct loop_state *state)
+{
 	const struct loop_options *options = &state->options;
 	struct sums sums = sum_checks(state);
 	bool merges = options->with && !json_array_size(options->conflicts);
@@ -360,11 +366,10 @@ bool judge_done_already(const struct loop_state *state)
 
 	/* Only an agent can resolve conflicts, give a promise or read a message, final checks are
 	 * for its work, and phases need one. The work of two loops that are merged without
-	 * conflicts is done. */
+	 * conflicts is done, if the final checks say so as well. */
 	if ((options->with && !merges) || state->told_count ||
-	    json_array_size(options->final_checks) ||
-	    (!merges && (options->promise || options->phase_count ||
-			 (!options->checks.count && !options->tasks))))
+	    (!merges && (json_array_size(options->final_checks) || options->promise ||
+			 options->phase_count || (!options->checks.count && !options->tasks))))
 		return false;
 	count_boxes(options, &boxes);
 	return sums.held == options->checks.count &&

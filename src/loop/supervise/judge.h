@@ -70,6 +70,9 @@ void judge_snapshot(const struct loop_state *state, const struct survey *survey,
 /* Does every rule hold before the first iteration? */
 bool judge_done_already(const struct loop_state *state);
 
+/* The same, as far as it is known before the final checks have run. */
+bool judge_done_but_finals(const struct loop_state *state);
+
 void judge_before(const struct loop_state *state, int64_t now_ms, struct decision *ret_decision);
 void judge_after(const struct loop_state *state, const struct survey *survey, int64_t now_ms,
 		 struct decision *ret_decision, json_t **ret_data);

@@ -30,6 +30,13 @@ static json_t *data_of(const struct supervisor *sup, enum control_request reques
 	const char *text = jsonget_text(object, "text");
 	AUTO_FREE char *clean = NULL;
 
+	if (request == CONTROL_REQUEST_limit && jsonget_number(object, "max_cost_nusd") <= 0) {
+		error_with(err, ERROR_PROTOCOL, "a limit of cost must be positive");
+		return NULL;
+	}
+	if (request == CONTROL_REQUEST_limit)
+		return json_pack("{s:I}", "max_cost_nusd",
+				 (json_int_t)jsonget_number(object, "max_cost_nusd"));
 	if (request != CONTROL_REQUEST_tell)
 		return json_pack("{s:s}", "wish", control_request_name(request));
 	clean = told_clean(text, strlen(text), err);
@@ -39,16 +46,20 @@ static json_t *data_of(const struct supervisor *sup, enum control_request reques
 }
 
 /* Carries out what cannot wait for the end of the step. A message does not stop an agent that has
- * ended or is being stopped for another reason. */
+ * ended or is being stopped for another reason. A gateway that runs knows only the limits that it
+ * has begun with. */
 static void act_at_once(struct supervisor *sup, enum control_request request, bool now)
 {
-	bool runs = sup->state.step == LOOP_STEP_agent && !sup->run.ended &&
-		    sup->run.cut == SUPERVISOR_CUT_NOT;
+	bool free = !sup->run.ended && sup->run.cut == SUPERVISOR_CUT_NOT;
+	bool runs = sup->state.step == LOOP_STEP_agent && free;
 
 	if (request == CONTROL_REQUEST_abort)
 		stop_run(sup, SUPERVISOR_CUT_ABORT, now);
 	else if (request == CONTROL_REQUEST_tell && now && runs)
 		stop_run(sup, SUPERVISOR_CUT_TOLD, false);
+	else if (request == CONTROL_REQUEST_limit && model_access_is_set(&sup->fence.models) &&
+		 (runs || (sup->state.step == LOOP_STEP_review && free)))
+		stop_run(sup, SUPERVISOR_CUT_LIMIT, false);
 }
 
 /*

@@ -104,7 +104,8 @@ bool step_end_cut(struct supervisor *sup, const struct runner_result *result, in
 		*ret_result = supervisor_append(sup, LOOP_EVENT_interrupted,
 						judge_restarted(&sup->state, &sup->run.heard), err);
 	else if (result->lost ||
-		 sup->run.cut == SUPERVISOR_CUT_DISK) /* step_ready() checks the disk again */
+		 sup->run.cut == SUPERVISOR_CUT_DISK || /* step_ready() checks the disk again */
+		 sup->run.cut == SUPERVISOR_CUT_LIMIT)
 		*ret_result = interrupt(sup, err);
 	else if (result->kind == FENCE_SETUP)
 		*ret_result = finish_unfenced(sup, result->why, err);

@@ -31,7 +31,8 @@ enum supervisor_cut {
 	SUPERVISOR_CUT_IDLE,
 	SUPERVISOR_CUT_BUDGET,
 	SUPERVISOR_CUT_DISK,
-	SUPERVISOR_CUT_TOLD, /* the user has a message that the agent must read now */
+	SUPERVISOR_CUT_TOLD,  /* the user has a message that the agent must read now */
+	SUPERVISOR_CUT_LIMIT, /* the loop may cost less than its gateway knows */
 	SUPERVISOR_CUT_ABORT
 };
 

@@ -79,6 +79,7 @@ static void conflict(struct merging *at, struct node *out, const struct node *pr
 		     const char *before, const char *after)
 {
 	list_printf(&at->merge->conflicts, "%s %s%s", before, buffer_text(&at->path), after);
+	list_add(&at->merge->conflicting, buffer_text(&at->path));
 	if (present)
 		take(out, present);
 }
@@ -376,5 +377,6 @@ void tree_merge_release(struct tree_merge *merge)
 {
 	node_release(&merge->result);
 	list_release(&merge->conflicts);
+	list_release(&merge->conflicting);
 	list_release(&merge->joined);
 }

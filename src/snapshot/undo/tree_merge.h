@@ -21,9 +21,10 @@ struct tree_merge {
 	 * file with a conflict stays as it is. */
 	const char *ours, *theirs;
 
-	struct node result;    /* borrows names from the trees above */
-	struct list conflicts; /* a sentence for each */
-	struct list joined;    /* files that were merged by lines */
+	struct node result;      /* borrows names from the trees above */
+	struct list conflicts;   /* a sentence for each */
+	struct list conflicting; /* their paths, in this order */
+	struct list joined;      /* files that were merged by lines */
 };
 
 /* Merges, and adds new contents to the pack. Returns 0, or -1 with err set. Conflicts are not an
