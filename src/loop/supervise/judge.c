@@ -413,7 +413,9 @@ static void fill_common(const struct loop_state *state, int64_t now_ms,
 			   .promise = state->options.promise,
 			   .boxes = state->options.tasks },
 		.phase = phase_of(state),
-		.found = state->options.check_found ? state->options.checks.items[0] : NULL,
+		.found = state->options.check_found && state->options.promise
+				 ? state->options.checks.items[0]
+				 : NULL,
 		.earlier = state->earlier,
 		.earlier_count = state->earlier_count,
 	};
