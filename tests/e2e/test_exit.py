@@ -186,6 +186,26 @@ def test_a_command_that_only_the_host_has_comes_with_where_it_is(t):
     lacks(t.fence("no-such-command", env=env).err, "the host", "what nobody has")
 
 
+@cases(False, True)
+def test_a_virtual_environment_comes_with_where_its_interpreter_is(t, with_link):
+    """With a link: `python` leads to the interpreter through another folder of links."""
+    tool = t.script("python9", "#!/bin/sh\necho ran\n", os.path.join(t.outside, "py", "bin"))
+    target = tool
+    if with_link:
+        os.makedirs(os.path.join(t.outside, "links"))
+        target = os.path.join(t.outside, "links", "python9")
+        os.symlink(tool, target)
+    os.makedirs(t.path(".venv/bin"))
+    os.symlink(target, t.path(".venv/bin/python"))
+    os.symlink("python", t.path(".venv/bin/python9"))
+    result = t.fence(".venv/bin/python9")
+    equal(result.code, 127, "exit status", result)
+    folders = [os.path.join(t.outside, name) for name in (["links"] if with_link else []) + ["py"]]
+    reads = " ".join(f"--read {folder}" for folder in folders)
+    contains(result.err, f"(it is at {tool} on the host, which is not visible in the fence: {reads})", "stderr")
+    equal(t.works(".venv/bin/python9", opts=tuple(reads.split())), "ran\n", "with that option")
+
+
 def test_a_report_names_a_symlink_only_where_there_is_one(t):
     missing = t.fence("true", opts=("--report", "nosuch/report.json"))
     equal(missing.code, 125, "exit status", missing)
