@@ -1,11 +1,12 @@
 """How a run ends, and what ringfence prints: exit statuses, signals, time limits, help, errors, reports."""
 
 import os
+import re
 import signal
 import subprocess
 import time
 
-from harness import (cases, contains, equal, expect, lacks, refused_before_start, root_only,
+from harness import (cases, contains, equal, expect, lacks, needs, refused_before_start, root_only,
                      user_only)
 from harness.patience import in_time
 
@@ -147,6 +148,27 @@ def test_help_and_man_page_say_how_a_switch_is_turned_off(t):
     page = t.run([t.ringfence, "help", "--man", "exec"]).out
     expect(page.startswith(".TH RINGFENCE\\-EXEC 1 "), "the title", page[:80])
     contains(page, ".B \\-\\-denials=false\ndo not report denials\n", "the man page")
+
+
+@cases(([], "ringfence\\-run (1)", True), (["run"], "ringfence\\-work (1)", True),
+       (["status"], "ringfence\\-logs (1)", False), (["completions"], "ringfence (1)", False))
+def test_a_man_page_names_variables_and_other_pages(t, words, other, models):
+    page = t.run([t.ringfence, "help", "--man", *words]).out
+    for part in (".SH ENVIRONMENT\n", ".B RINGFENCE_STATE_DIR\n", ".SH SEE ALSO\n"):
+        contains(page, part, "the page")
+    also = page.partition(".SH SEE ALSO\n")[2]
+    contains(also, other, "other pages")
+    equal("ANTHROPIC_API_KEY" in page, models, "whether the key of a provider is named")
+
+
+@needs("groff")
+def test_man_pages_have_no_warnings(t):
+    commands = [line.split()[0] for line in t.run([t.ringfence, "--help"]).out.splitlines() if line.startswith("  ") and line[2] != " "]
+    expect("run" in commands, "the commands", commands)
+    pages = "".join(t.run([t.ringfence, "help", "--man", *words]).out for words in [[], *([name] for name in commands if name != "ringfence")])
+    result = t.run(["groff", "-man", "-Tutf8", "-ww", t.write("pages.1", pages)])
+    equal((result.code, result.err), (0, ""), "status and warnings of groff")
+    contains(re.sub(".\\x08", "", result.out), "SEE ALSO", "what groff prints")
 
 
 @cases(["init", "x"], ["doctor", "x"], ["trust", "x"], ["untrust", "x"], ["config", "net", "x"], ["policy", "a", "x"],
