@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 
 #include "cli/view/page.h"
+#include "provider/provider.h"
 #include "util/mem.h"
 #include "util/text/text.h"
 
@@ -414,6 +415,86 @@ static void print_man_title(const char *command)
 	       RINGFENCE_VERSION, dash, command);
 }
 
+/* Variables that change what commands do. */
+static const struct {
+	const char *name;
+	const char *help;
+	bool models; /* only commands that take settings */
+} variables[] = {
+	{ "RINGFENCE_STATE_DIR", "the folder of loops, drafts and checkpoints", false },
+	{ "XDG_STATE_HOME",
+	  "without the former, this folder contains it, as ringfence (default: ~/.local/state)",
+	  false },
+	{ "XDG_CONFIG_HOME", "the folder that contains ringfence/config.yml (default: ~/.config)",
+	  false },
+	{ "NO_COLOR", "if set, nothing is printed in colours", false },
+	{ "PAGER", "shows long output on a terminal (default: less; cat or nothing: no pager)",
+	  false },
+	{ "HTTPS_PROXY", "a proxy through which the gateway reaches models", true },
+};
+
+static void print_man_variable(const char *name, const char *help)
+{
+	printf(".TP\n.B ");
+	print_roff(name);
+	printf("\n");
+	print_roff(help);
+	printf("\n");
+}
+
+static void print_man_environment(const struct cli_command *command)
+{
+	bool models = !command || command->set;
+
+	printf(".SH ENVIRONMENT\n");
+	for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
+		if (models || !variables[i].models)
+			print_man_variable(variables[i].name, variables[i].help);
+	for (int i = 0; models && i < PROVIDER_COUNT; i++) {
+		const struct provider *provider = provider_at((enum provider_id)i);
+		AUTO_FREE char *help =
+			mem_format("a key for %s, which no command in the fence sees",
+				   provider->name);
+
+		for (const char *const *key = provider->keys; *key; key++)
+			print_man_variable(*key, help);
+	}
+}
+
+/* Is a command listed with this one as serving the same task? */
+static bool is_related(const struct cli_command *command, const struct cli_command *other)
+{
+	for (size_t i = 0; i < sizeof everyday / sizeof *everyday; i++) {
+		bool has_command = !command;
+		bool has_other = false;
+
+		for (const struct cli_command *const *at = everyday[i].commands; *at; at++) {
+			has_command |= *at == command;
+			has_other |= *at == other;
+		}
+		if (has_command && has_other)
+			return command != other;
+	}
+	return false;
+}
+
+/* A command's page names those for the same task, and the page of the program the everyday ones. */
+static void print_man_see_also(const struct cli_command *command)
+{
+	bool first = !command;
+
+	printf(".SH SEE ALSO\n");
+	if (command)
+		printf(".BR ringfence (1)");
+	for (const struct cli_command *const *at = cli_commands; *at; at++) {
+		if (!is_related(command, *at))
+			continue;
+		printf("%s.BR ringfence\\-%s (1)", first ? "" : ",\n", (*at)->name);
+		first = false;
+	}
+	printf("\n");
+}
+
 int cli_print_man(const struct cli_command *command)
 {
 	print_man_title(command ? command->name : "");
@@ -430,6 +511,8 @@ int cli_print_man(const struct cli_command *command)
 			print_roff((*at)->summary);
 			printf("\n");
 		}
+		print_man_environment(NULL);
+		print_man_see_also(NULL);
 		return cli_flush();
 	}
 	print_man_options(command);
@@ -440,6 +523,8 @@ int cli_print_man(const struct cli_command *command)
 		print_roff(at->text);
 		printf(".fi\n");
 	}
+	print_man_environment(command);
+	print_man_see_also(command);
 	return cli_flush();
 }
 

@@ -114,9 +114,10 @@ const struct setting setting_fence_rows[] = {
 		.trust = SETTING_TRUSTED,
 		.value = "HOST",
 		.help = "allow a host, or a set (npm, apt, pip, cargo ...)",
-		.more = "The sets are `npm`, `apt`, `pip`, `cargo`, `go` and `git-remotes`; a "
-		        "set means the hosts that your own configuration of that tool names. A "
-		        "host is written `host` or `host:port` (default: 443 and 80), `*.host` "
+		.more = "The sets are `npm`, `pip`, `pypi`, `cargo`, `go`, `maven`, `gradle`, `gem`, "
+		        "`composer`, `nuget`, `playwright`, `apt`, `git-remotes` and `github`; a set "
+		        "means the hosts that your own configuration of that tool names, or else its "
+		        "default. A host is written `host` or `host:port` (default: 443 and 80), `*.host` "
 		        "(subdomains only), or as an address. Addresses that are not public are "
 		        "refused even if an allowed name resolves to them, unless they are "
 		        "named themselves.",

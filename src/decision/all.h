@@ -16,6 +16,7 @@
 #include "decision/confidence.h"
 #include "decision/decision.h"
 #include "decision/excerpt.h"
+#include "decision/failed_tests.h"
 #include "decision/phase.h"
 #include "decision/progress.h"
 #include "decision/promise.h"

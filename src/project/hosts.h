@@ -1,6 +1,7 @@
 /*
  * The hosts that the user's own tools are configured to use: `allow: npm` means this user's
- * registry or a company's mirror, without a built-in list.
+ * registry or a company's mirror, without a built-in list. If nothing is configured, the tool tells
+ * its default: a command prints it, or it is read from the tool's own files, as text.
  *
  * Only configuration of the user and the machine is read: files in the home folder and /etc,
  * variables, and the remotes in the project's .git/config, which a clone does not bring along. A
@@ -21,8 +22,11 @@ struct hosts_place {
 	bool foreign;        /* the environment belongs to another user */
 };
 
-/* Whether this names a set: "npm", "apt", "pip", "cargo", "go" or "git-remotes". */
+/* Whether this names a set, such as "npm" or "git-remotes". */
 bool hosts_is_set(const char *name);
+
+/* Returns the names of all sets, for a message. The caller frees it. */
+char *hosts_names(void);
 
 /* The set whose name this misspells, or NULL. */
 const char *hosts_nearest_set(const char *name);
@@ -37,5 +41,10 @@ int hosts_find(const char *name, const struct hosts_place *place, struct list *h
  * the tests. */
 void hosts_of_text(const char *text, const char *section, const char *const *keys,
 		   struct list *hosts);
+
+/* Adds the hosts of the URLs in a part of a file: from one text to the next other one. `key`, or
+ * NULL, precedes one more host, without a URL. Exported for the tests. */
+void hosts_of_part(const char *bytes, size_t size, const char *from, const char *until,
+		   const char *key, struct list *hosts);
 
 #endif

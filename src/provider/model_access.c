@@ -14,6 +14,16 @@ bool model_access_is_set(const struct model_access *access)
 	return set;
 }
 
+bool model_access_is_free(const struct model_access *access)
+{
+	if (access->tape.mode == MODEL_ACCESS_REPLAY)
+		return true;
+	for (size_t i = 0; i < PROVIDER_COUNT; i++)
+		if (access->upstreams[i].set && !access->upstreams[i].local)
+			return false;
+	return model_access_is_set(access);
+}
+
 int model_access_upstream_parse(const char *text, struct model_access_upstream *ret_upstream,
 				struct error *err)
 {

@@ -42,6 +42,10 @@ struct model_access {
 /* Returns true if there is an upstream or a tape. */
 bool model_access_is_set(const struct model_access *access);
 
+/* Returns true if models can be reached, and none of them costs anything: all servers are the
+ * user's own, or a tape is replayed. */
+bool model_access_is_free(const struct model_access *access);
+
 /* Parses a server as the user writes it, "URL" or "local:URL". Leaves the key unchanged. Returns
  * 0, or -1 with err set. */
 int model_access_upstream_parse(const char *text, struct model_access_upstream *ret_upstream,

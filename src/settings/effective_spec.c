@@ -54,6 +54,14 @@ void effective_release(struct effective *effective)
 	config_release(&effective->config);
 }
 
+/* Is this one word, which is more likely a set than a host? */
+static bool is_unknown_name(const char *text)
+{
+	return !hosts_is_set(text) && *text && strcmp(text, "localhost") != 0 &&
+	       !text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				  "0123456789-_")];
+}
+
 /* Validates values whose syntax is the fence's or the gateway's. */
 static int validate(const struct setting *setting, const char *text, struct error *err)
 {
@@ -66,6 +74,14 @@ static int validate(const struct setting *setting, const char *text, struct erro
 	if (setting->id == SETTING_ALLOW && hosts_nearest_set(text))
 		return error_set(err, "%s %s: did you mean %s? (for a host of that name: %s:443)",
 				 setting->key, text, hosts_nearest_set(text), text);
+	if (setting->id == SETTING_ALLOW && is_unknown_name(text)) {
+		AUTO_FREE char *names = hosts_names();
+
+		return error_set(err,
+				 "%s %s: there is no set of this name, only %s (for a host of that "
+				 "name: %s:443)",
+				 setting->key, text, names, text);
+	}
 	if (setting->id == SETTING_ALLOW && !hosts_is_set(text) &&
 	    rule_parse(text, &rule, &why) < 0)
 		return error_set(err, "%s: %s", setting->key, why.text);

@@ -143,9 +143,10 @@ int goal_decide(const struct effective *effective, struct goal *ret_goal, struct
 		return -1;
 	}
 	goal.checks = words_of(config, SETTING_CHECK);
-	if (!goal.promise && !goal.tasks && !json_array_size(goal.checks)) {
-		/* A check that nobody chose may pass from the start: also require the promise. */
-		goal.promise = PROMISE_DEFAULT;
+	if (!goal.promise && !json_array_size(goal.checks)) {
+		/* A check that nobody chose may pass from the start: also require ticked boxes, or
+		 * the promise. */
+		goal.promise = goal.tasks ? NULL : PROMISE_DEFAULT;
 		if (find_check(&effective->place, &goal, err) < 0) {
 			goal_release(&goal);
 			return -1;

@@ -1,6 +1,6 @@
 /*
- * Decides when a loop is done: by the configured rules or, if there are none, by the check that the
- * project defines and the agent's promise.
+ * Decides when a loop is done: by the configured rules. Without a check and a promise, the check
+ * that the project defines counts as well, and without a list of tasks the agent's promise.
  */
 #ifndef SETTINGS_GOAL_H
 #define SETTINGS_GOAL_H
@@ -20,7 +20,7 @@ struct goal {
 	json_t *check_cache;  /* folders in the project that only the checks see */
 	json_t *pin, *unpin;  /* patterns of pinned files (project/pins.h) */
 	bool prove_check;     /* every check must fail when the code is broken */
-	bool found;           /* the check was found in the project: no rule is configured */
+	bool found;           /* the check was found in the project, and not configured */
 };
 
 /* Returns 0, or -1 with err set if a named rule is inactive or its file is missing. */

@@ -170,11 +170,12 @@ int loop_request_choose(struct loop_request *request, const char *objective, str
 	    check_proofs(request, err) < 0)
 		return -1;
 	if (!json_array_size(request->goal.checks))
-		list_printf(
-			&request->notices,
-			"no --check is configured, and none was found in the project: only the agent's word%s "
-			"will count",
-			request->goal.tasks ? " and the task list" : "");
+		list_printf(&request->notices,
+			    "no --check is configured%s: only the agent's word%s will count",
+			    config_text(config, SETTING_PROMISE)
+				    ? ""
+				    : ", and none was found in the project",
+			    request->goal.tasks ? " and the task list" : "");
 	loop_limits_set_all(request->limits, config);
 	if (load_prices(request, err) < 0)
 		return -1;

@@ -346,6 +346,7 @@ def test_a_local_server_and_nothing_else_is_enough(t):
     expect(all("authorization" not in request.headers for request in server.requests), "no key was sent", "")
     equal((server.requests[-1].json["model"], loop.status()["spent_nusd"]), ("small-local-model", 0), "the model, and what it cost")
     contains(result.out, "  a local model, at no cost: 2 requests, 100 tokens in, 10 out\n", "what is said of that")
+    contains(result.out, "  limits    1 iteration, 1h each, 8h in total\n", "the limits, of which none is money")
     lacks(result.out, "US$ 0.0", "what is said of that")
     equal(loop.history()[0]["metered"], {"requests": 2, "free_requests": 2, "input": 100, "output": 10, "estimated_nusd": 0, "replay": False}, "the history")
 

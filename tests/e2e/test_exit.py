@@ -1,11 +1,12 @@
 """How a run ends, and what ringfence prints: exit statuses, signals, time limits, help, errors, reports."""
 
 import os
+import re
 import signal
 import subprocess
 import time
 
-from harness import (cases, contains, equal, expect, lacks, refused_before_start, root_only,
+from harness import (cases, contains, equal, expect, lacks, needs, refused_before_start, root_only,
                      user_only)
 from harness.patience import in_time
 
@@ -149,6 +150,27 @@ def test_help_and_man_page_say_how_a_switch_is_turned_off(t):
     contains(page, ".B \\-\\-denials=false\ndo not report denials\n", "the man page")
 
 
+@cases(([], "ringfence\\-run (1)", True), (["run"], "ringfence\\-work (1)", True),
+       (["status"], "ringfence\\-logs (1)", False), (["completions"], "ringfence (1)", False))
+def test_a_man_page_names_variables_and_other_pages(t, words, other, models):
+    page = t.run([t.ringfence, "help", "--man", *words]).out
+    for part in (".SH ENVIRONMENT\n", ".B RINGFENCE_STATE_DIR\n", ".SH SEE ALSO\n"):
+        contains(page, part, "the page")
+    also = page.partition(".SH SEE ALSO\n")[2]
+    contains(also, other, "other pages")
+    equal("ANTHROPIC_API_KEY" in page, models, "whether the key of a provider is named")
+
+
+@needs("groff")
+def test_man_pages_have_no_warnings(t):
+    commands = [line.split()[0] for line in t.run([t.ringfence, "--help"]).out.splitlines() if line.startswith("  ") and line[2] != " "]
+    expect("run" in commands, "the commands", commands)
+    pages = "".join(t.run([t.ringfence, "help", "--man", *words]).out for words in [[], *([name] for name in commands if name != "ringfence")])
+    result = t.run(["groff", "-man", "-Tutf8", "-ww", t.write("pages.1", pages)])
+    equal((result.code, result.err), (0, ""), "status and warnings of groff")
+    contains(re.sub(".\\x08", "", result.out), "SEE ALSO", "what groff prints")
+
+
 @cases(["init", "x"], ["doctor", "x"], ["trust", "x"], ["untrust", "x"], ["config", "net", "x"], ["policy", "a", "x"],
        ["suggest", "a", "x"], ["completions", "bash", "x"], ["help", "exec", "x"])
 def test_a_superfluous_argument_is_named(t, *words):
@@ -184,6 +206,26 @@ def test_a_command_that_only_the_host_has_comes_with_where_it_is(t):
     result = t.fence("mytool", opts=("--read", folder), env=env)
     equal((result.code, result.out), (0, "ran\n"), "with that option", result)
     lacks(t.fence("no-such-command", env=env).err, "the host", "what nobody has")
+
+
+@cases(False, True)
+def test_a_virtual_environment_comes_with_where_its_interpreter_is(t, with_link):
+    """With a link: `python` leads to the interpreter through another folder of links."""
+    tool = t.script("python9", "#!/bin/sh\necho ran\n", os.path.join(t.outside, "py", "bin"))
+    target = tool
+    if with_link:
+        os.makedirs(os.path.join(t.outside, "links"))
+        target = os.path.join(t.outside, "links", "python9")
+        os.symlink(tool, target)
+    os.makedirs(t.path(".venv/bin"))
+    os.symlink(target, t.path(".venv/bin/python"))
+    os.symlink("python", t.path(".venv/bin/python9"))
+    result = t.fence(".venv/bin/python9")
+    equal(result.code, 127, "exit status", result)
+    folders = [os.path.join(t.outside, name) for name in (["links"] if with_link else []) + ["py"]]
+    reads = " ".join(f"--read {folder}" for folder in folders)
+    contains(result.err, f"(it is at {tool} on the host, which is not visible in the fence: {reads})", "stderr")
+    equal(t.works(".venv/bin/python9", opts=tuple(reads.split())), "ran\n", "with that option")
 
 
 def test_a_report_names_a_symlink_only_where_there_is_one(t):

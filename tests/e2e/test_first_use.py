@@ -53,6 +53,25 @@ def test_a_rule_that_is_set_counts_and_the_projects_own_check_does_not(t):
         lacks(result.out, "make check", "what is said")
 
 
+def test_a_list_of_tasks_counts_together_with_the_check_that_the_project_has(t):
+    loop = Loop(t, scripts={"1": "edit TASKS.md '- [x] one'", "2": "edit done yes"})
+    loop.write("Makefile", "check:\n\ttest -f done\n")
+    loop.write("TASKS.md", "- [ ] one\n")
+    result = loop.run("--tasks", "TASKS.md", check=None)
+    equal(result.code, 0, "exit status", result)
+    contains(result.out, "'make check' succeeds (found in the project)", "the rule")
+    equal(loop.status()["used"], 2, "iterations: ticked boxes alone are not enough")
+    lacks(result.err, "only the agent's word", "the notices")
+
+
+def test_a_promise_alone_counts_alone_and_nothing_is_said_to_be_missing(t):
+    loop = Loop(t, scripts={"all": "say DONE"})
+    loop.write("Makefile", "check:\n\tfalse\n")
+    result = loop.run("--promise", "DONE", check=None)
+    equal(result.code, 0, "exit status", result)
+    contains(result.err, "no --check is configured: only the agent's word will count", "the notice")
+
+
 def test_without_any_check_that_is_said(t):
     loop = Loop(t, scripts={"all": "say '<promise>COMPLETE</promise>'"})
     result = loop.run(check=None)

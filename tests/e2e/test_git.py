@@ -939,3 +939,12 @@ def test_a_commit_that_loses_a_hidden_file_is_refused(t, how):
     private.git("update-index", "--force-remove", "later.txt")
     private.git("commit", "-q", "-m", "harmless")
     equal(private.bring()["refused"], [], "refusals of another change")
+
+
+def test_a_commit_in_exec_says_where_one_is_possible(t):
+    Repository(t, t.project).commit()
+    result = t.fence("git", "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "x", "--allow-empty")
+    expect(result.code not in (0, 125), "it fails", result)
+    contains(result.err, "exec cannot commit: .git is read-only", "why")
+    contains(result.err, 'ringfence run "OBJECTIVE" --agent-command', "where it is possible")
+    lacks(t.fence("git", "status").err, "exec cannot commit", "a command that only reads")

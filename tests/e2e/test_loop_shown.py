@@ -263,3 +263,11 @@ def test_colours_are_for_those_who_want_them(t, variables, wanted):
     result = loop.run(env=t.env(**variables))
     equal(("\x1b[32m  check 'test -f done' passes\x1b[m\n" in result.out, "\x1b" in result.out), (wanted, wanted),
           "colours", result)
+
+
+def test_failed_tests_are_named(t):
+    loop = Loop(t, scripts={"all": "edit a $N"})
+    check = "for i in 1 2 3 4 5 6 7; do echo \"not ok $i - tax $i\"; done; echo '# fail 7'; false"
+    result = loop.run("-m", "1", check=check)
+    contains(result.out, "    failing: tax 1, tax 2, tax 3, tax 4, tax 5 and 2 more\n", "the progress")
+    lacks(result.out, "    # fail 7", "the progress")

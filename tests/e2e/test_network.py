@@ -96,7 +96,9 @@ def test_an_internal_address_is_reached_where_it_is_named_besides_the_name(t):
     internet(t)
     contains(t.works(*CURL, "http://inside.com/x", opts=allow("inside.com", INTERNAL)), "/x of inside.com",
              "what curl got")
-    contains(t.fence(*CURL, "http://inside.com/x", opts=allow("inside.com")).out, INTERNAL, "the refusal")
+    refused = t.fence(*CURL, "http://inside.com/x", opts=allow("inside.com"))
+    for text in (refused.out, refused.err):
+        contains(text, f"leads to {INTERNAL}: a private network; if it is meant, also: --allow {INTERNAL}", "the refusal")
 
 
 @needs("curl", "openssl")
@@ -169,9 +171,44 @@ def test_npm_installs_from_the_registry_of_the_users_own_configuration(t):
 
 
 def test_a_set_without_configuration_says_so(t):
-    result = refused_before_start(t, *allow("cargo"))
+    result = refused_before_start(t, *allow("git-remotes"))
     contains(result.err, "your configuration names no host", "why")
     contains(result.err, "--allow HOST", "what helps")
+
+
+def allowed(t, name):
+    return [r["rule"] for r in json.loads(t.run([t.ringfence, "policy", "--json", *allow(name)]).out)["net"]["allow"]]
+
+
+@cases(("cargo", ".rustup/toolchains/a/bin/cargo", "\0sparse+https://index.one.com/\0", ["index.one.com", "static.one.com"]),
+       ("playwright", ".npm/_npx/1/node_modules/playwright-core/lib/server/registry/index.js",
+        'const PLAYWRIGHT_CDN_MIRRORS = [\n  "https://one.com/x",\n  "https://two.com/y"\n];\n', ["one.com", "two.com"]),
+       ("maven", ".m2/settings.xml", "<!-- <url>https://evil.com/</url>\n<url>https://evil.com</url> -->\n<url>https://one.com/x</url>", ["one.com"]),
+       ("nuget", ".nuget/NuGet/NuGet.Config", '<add key="a" value="https://one.com/v3/index.json" />', ["one.com"]),
+       ("gem", ".gemrc", ":sources:\n- https://one.com/\n", ["one.com"]),
+       ("gradle", ".gradle/init.d/a.gradle", "maven { url 'https://one.com/maven' }", ["one.com"]),
+       ("composer", ".config/composer/config.json", '{"url": "https://one.com"}', ["one.com"]),
+       ("pypi", ".config/pip/pip.conf", "index-url = https://one.com/simple", ["one.com"]))
+def test_a_tool_of_the_user_names_its_hosts(t, name, path, text, hosts):
+    t.at_home(path, text)
+    equal(allowed(t, name), hosts, "the rules")
+
+
+def test_pip_without_configuration_names_what_it_has_built_in(t):
+    t.at_home(".local/lib/python3.9/site-packages/pip/_internal/models/index.py",
+              'PyPI = PackageIndex("https://one.com/", file_storage_domain="two.com")')
+    equal(allowed(t, "pip"), ["one.com", "two.com"], "the index, and where its files are")
+    t.at_home(".config/pip/pip.conf", "index-url = https://three.com/simple")
+    equal(allowed(t, "pip"), ["three.com"], "the configuration alone")
+
+
+@cases("docker", "Docker", "my_host", "pypy-x")
+def test_a_word_that_is_no_set_is_not_taken_for_a_host(t, word):
+    result = refused_before_start(t, *allow(word))
+    contains(result.err, f"--allow {word}: there is no set of this name, only npm, ", "why")
+    contains(result.err, f"for a host of that name: {word}:443", "what helps")
+    if "_" not in word:
+        equal(allowed(t, f"{word}:443"), [f"{word}:443"], "what helps")
 
 
 @needs("npm", "go")

@@ -1,5 +1,5 @@
 // sources: src/decision/check_output.c src/decision/excerpt.c src/decision/excerpt_signature.c
-// sources: src/decision/check_summary.c
+// sources: src/decision/check_summary.c src/decision/failed_tests.c
 // sources: src/decision/lines.c
 /* A check's output: read, quoted and compared. */
 #include "fuzz.h"
@@ -7,6 +7,7 @@
 #include "decision/check_output.h"
 #include "decision/check_summary.h"
 #include "decision/excerpt.h"
+#include "decision/failed_tests.h"
 #include "util/mem.h"
 
 #include <stdlib.h>
@@ -70,6 +71,14 @@ void fuzz_check_output(const uint8_t *data, size_t size)
 	check_excerpt(buffer_text(&out), out.used);
 	check_line(line, excerpt_first_line(buffer_text(&out), line, room), room);
 	check_line(line, excerpt_last_line(text, size, line, room), room);
+
+	__attribute__((cleanup(list_release))) struct list names = { 0 };
+
+	failed_tests_read(text, size, &names);
+	if (names.count > FAILED_TESTS_MOST)
+		abort();
+	for (size_t i = 0; i < names.count; i++)
+		check_line(names.items[i], strlen(names.items[i]), 121);
 	if (excerpt_signature(text, size) != excerpt_signature(text, size))
 		abort();
 }

@@ -24,6 +24,13 @@ void fuzz_hosts(const uint8_t *data, size_t size)
 			    strpbrk(hosts.items[k], "/\n"))
 				abort();
 	}
+
+	__attribute__((cleanup(list_release))) struct list hosts = { 0 };
+
+	hosts_of_part((const char *)data, size, "M = [", "]", "at=", &hosts);
+	for (size_t k = 0; k < hosts.count; k++)
+		if (!*hosts.items[k] || strpbrk(hosts.items[k], "/\n"))
+			abort();
 }
 
 FUZZ_TARGET(fuzz_hosts)

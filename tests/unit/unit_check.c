@@ -3,7 +3,9 @@
 
 #include "decision/check_output.h"
 #include "decision/check_summary.h"
+#include "decision/failed_tests.h"
 
+#include "util/buffer.h"
 #include "util/mem.h"
 
 #include <string.h>
@@ -546,8 +548,75 @@ static void totals(void)
 	CHECK("tests that are reported alone have no total", check.total == -1 && !check.summary);
 }
 
+/* Whether the names of failed tests in an output, joined, are as expected. */
+static bool fails(const char *output, const char *expected)
+{
+	__attribute__((cleanup(list_release))) struct list names = { 0 };
+	AUTO_BUFFER struct buffer all = BUFFER_INIT(1 << 16);
+
+	failed_tests_read(output, strlen(output), &names);
+	for (size_t i = 0; i < names.count; i++)
+		buffer_printf(&all, "%s%s", i ? "|" : "", names.items[i]);
+	if (strcmp(buffer_text(&all), expected) == 0)
+		return true;
+	fprintf(stderr, "saw '%s', expected '%s'\n", buffer_text(&all), expected);
+	return false;
+}
+
+static void failed_names(void)
+{
+	CHECK("node --test names tests, not the groups that they are in",
+	      fails("not ok 1 - tax is added\n  ---\n# Subtest: suite\n    ok 1 - fine\n"
+		    "    not ok 2 - inner fails\nnot ok 2 - suite\nnot ok 3 - last\n# fail 3\n",
+		    "tax is added|inner fails|last"));
+	CHECK("tests that need not pass have not failed",
+	      fails("not ok 1 - later # TODO write it\nnot ok 2 - x # SKIP\n", ""));
+	CHECK("node's other format, with each test twice",
+	      fails("\xe2\x96\xb6 suite\n  \xe2\x9c\x96 inner fails (1.5ms)\n"
+		    "\xe2\x9c\x96 suite (2ms)\n\xe2\x9c\x96 failing tests:\n\n"
+		    "\xe2\x9c\x96 inner fails (1.5ms)\n",
+		    "inner fails"));
+	CHECK("jest and vitest",
+	      fails("  calc\n    \xe2\x9c\x95 adds tax (5 ms)\n    \xe2\x9c\x93 works\n",
+		    "adds tax") &&
+		      fails("   \xc3\x97 calc > adds tax 5ms\n", "calc > adds tax"));
+	CHECK("pytest names files and tests, without reasons",
+	      fails("FAILED tests/t.py::test_a - assert 1 == 2\nERROR tests/u.py::test_b\n"
+		    "FAILED (failures=1)\n",
+		    "tests/t.py::test_a|tests/u.py::test_b"));
+	CHECK("unittest",
+	      fails("FAIL: test_a (t.T.test_a)\nERROR: test_b (t.T)\nERROR: no such file\n",
+		    "test_a (t.T.test_a)|test_b (t.T)"));
+	CHECK("go, with subtests",
+	      fails("--- FAIL: TestTax (0.01s)\n    --- FAIL: TestTax/zero (0.00s)\nFAIL\n",
+		    "TestTax|TestTax/zero"));
+	CHECK("cargo", fails("test a::b ... FAILED\ntest c ... ok\ntest result: FAILED. 1 passed\n",
+			     "a::b"));
+	CHECK("ctest, only in its list",
+	      fails("1 - no (here)\nThe following tests FAILED:\n\t  2 - beta (Failed)\n"
+		    "\t 13 - a (b) (SEGFAULT)\nErrors while running CTest\n",
+		    "beta|a (b)"));
+	CHECK("maven names tests, not classes",
+	      fails("[ERROR] Tests run: 2, Failures: 1, Time elapsed: 0.1 s <<< FAILURE! -- in a.T\n"
+		    "[ERROR] a.T.adds -- Time elapsed: 0.02 s <<< FAILURE!\n"
+		    "[ERROR] removes(a.T)  Time elapsed: 0 s  <<< ERROR!\n",
+		    "a.T.adds|removes(a.T)"));
+	CHECK("other output names nothing",
+	      fails("", "") && fails("error: x\n1 failed\nnot ok\n--- FAIL\n[ERROR] no\n", ""));
+	CHECK("names are cleaned", fails("not ok 1 - a\x1b[31mb\xff\n", "ab\xef\xbf\xbd"));
+
+	AUTO_BUFFER struct buffer many = BUFFER_INIT(1 << 16);
+	__attribute__((cleanup(list_release))) struct list names = { 0 };
+
+	for (int i = 0; i < 2 * FAILED_TESTS_MOST; i++)
+		buffer_printf(&many, "not ok %d - test %d\n", i, i);
+	failed_tests_read(buffer_text(&many), many.used, &names);
+	CHECK("their number has a maximum", names.count == FAILED_TESTS_MOST);
+}
+
 int main(void)
 {
+	failed_names();
 	summaries();
 	commands();
 	totals();

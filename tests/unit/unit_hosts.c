@@ -23,6 +23,44 @@ static bool names_in(const char *section, const char *text, const char *key, con
 	return false;
 }
 
+/* The same for a part of a file. */
+static bool part_names(const char *bytes, const char *from, const char *until, const char *key,
+		       const char *expected)
+{
+	__attribute__((cleanup(list_release))) struct list hosts = { 0 };
+	AUTO_BUFFER struct buffer all = BUFFER_INIT(1 << 16);
+
+	hosts_of_part(bytes, strlen(bytes), from, until, key, &hosts);
+	for (size_t i = 0; i < hosts.count; i++)
+		buffer_printf(&all, "%s%s", i ? " " : "", hosts.items[i]);
+	if (strcmp(buffer_text(&all), expected) == 0)
+		return true;
+	fprintf(stderr, "saw '%s', expected '%s'\n", buffer_text(&all), expected);
+	return false;
+}
+
+static void parts(void)
+{
+	CHECK("the index that pip has built in, and where its files are",
+	      part_names("class PackageIndex:\nPyPI = PackageIndex(\n    'https://pip.example/', "
+			 "file_storage_domain='files.example'\n)\nTestPyPI = PackageIndex("
+			 "'https://no.example/', file_storage_domain='no.example')",
+			 "PyPI = PackageIndex(", ")",
+			 "file_storage_domain=", "pip.example files.example"));
+	CHECK("a registry in the middle of a program",
+	      part_names(
+		      "xxhttps://no.example/yysparse+https://index.example/zzhttps://no.example/",
+		      "sparse+https://index.", "/", NULL, "index.example"));
+	CHECK("a list of mirrors in a script",
+	      part_names("const A = \"https://no.example/\";\nconst M = [\n  "
+			 "\"https://a.example/x\",\n  \"https://b.example/y\"\n];\n",
+			 "const M = [", "]", NULL, "a.example b.example"));
+	CHECK("a part that is not there, is open, or is very long has no host",
+	      part_names("https://no.example/", "M = [", "]", NULL, "") &&
+		      part_names("M = [https://no.example/", "M = [", "]", NULL, "") &&
+		      part_names("", "M", "]", NULL, ""));
+}
+
 static bool names(const char *text, const char *key, const char *expected)
 {
 	return names_in(NULL, text, key, expected);
@@ -30,6 +68,10 @@ static bool names(const char *text, const char *key, const char *expected)
 
 int main(void)
 {
+	parts();
+	CHECK("what blocks plain HTTP in Maven's settings is not a mirror",
+	      names("<url>http://0.0.0.0/</url>\n<url>https://m.example</url>\n", "<url>",
+		    "m.example"));
 	CHECK("npm registries, global and scoped, but not a token",
 	      names("registry=https://r.example/npm/\n@me:registry=https://s.example:8443/\n"
 		    "//r.example/:_authToken=x\n; registry=https://no.example/\n",
@@ -72,6 +114,11 @@ int main(void)
 						      names("https://", NULL, "") &&
 						      names("registry=", "registry", ""));
 	CHECK("the sets are known by name", hosts_is_set("npm") && hosts_is_set("git-remotes") &&
-						    !hosts_is_set("npms") && !hosts_is_set(""));
+						    hosts_is_set("pypi") && !hosts_is_set("npms") &&
+						    !hosts_is_set(""));
+
+	AUTO_FREE char *all = hosts_names();
+
+	CHECK("a message lists them", strstr(all, "npm, ") && strstr(all, ", pypi"));
 	return unit_failures > 0;
 }

@@ -130,6 +130,23 @@ static void report_failure(const struct fence_plan *plan, const struct fence_res
 	cli_fail(&err);
 }
 
+/* Says how a command can commit, if this one failed because .git is read-only. */
+static void notice_git(const struct fence_result *result)
+{
+	for (size_t i = 0; result->code && i < result->denials.count; i++) {
+		const char *target = result->denials.items[i].target;
+		size_t size = strlen(target);
+
+		if (!strstr(target, "/.git/") || size < 5 ||
+		    strcmp(target + size - 5, ".lock") != 0)
+			continue;
+		notice("exec cannot commit: .git is read-only, because this machine runs what is in "
+		       "it; in a loop, a command can: ringfence run \"OBJECTIVE\" --agent-command "
+		       "'COMMAND' -m 1");
+		return;
+	}
+}
+
 static void report_result(const struct fence_plan *plan, const struct fence_result *result)
 {
 	for (size_t i = 0; i < result->warnings.count; i++)
@@ -142,6 +159,7 @@ static void report_result(const struct fence_plan *plan, const struct fence_resu
 	notice_found(&result->found, plan->project);
 	notice_no_fence(plan, "this command ran");
 	notice_limit(result);
+	notice_git(result);
 	if (result->why[0])
 		report_failure(plan, result);
 }

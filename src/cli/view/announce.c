@@ -115,7 +115,8 @@ static void add_time(struct buffer *out, const struct config *config, enum setti
 	buffer_printf(out, " %s", of);
 }
 
-static void print_review(const struct config *config, const struct choice *review)
+static void print_review(const struct config *config, const struct choice *review,
+			 bool free_of_cost)
 {
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(1 << 13);
 
@@ -123,11 +124,12 @@ static void print_review(const struct config *config, const struct choice *revie
 		return;
 	add_choice(&text, review);
 	buffer_add_text(&text, " gives a second opinion, read-only");
-	add_money(&text, config, SETTING_REVIEW_BUDGET, "each");
+	if (!free_of_cost)
+		add_money(&text, config, SETTING_REVIEW_BUDGET, "each");
 	print_row("review", &text);
 }
 
-static void print_limits(const struct config *config)
+static void print_limits(const struct config *config, bool free_of_cost)
 {
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(1 << 13);
 	uint64_t iterations = effective_loop_number(config, SETTING_MAX_ITERATIONS);
@@ -139,8 +141,10 @@ static void print_limits(const struct config *config)
 		buffer_add_text(&text, "unlimited iterations");
 	add_time(&text, config, SETTING_TIMEOUT, "each");
 	add_time(&text, config, SETTING_MAX_TIME, "in total");
-	add_money(&text, config, SETTING_BUDGET, "each");
-	add_money(&text, config, SETTING_MAX_COST, "in total");
+	if (!free_of_cost) {
+		add_money(&text, config, SETTING_BUDGET, "each");
+		add_money(&text, config, SETTING_MAX_COST, "in total");
+	}
 	print_row("limits", &text);
 }
 
@@ -264,12 +268,13 @@ static void print_phase(const struct loop_request *request, size_t index)
 void announce_loop(const struct loop_request *request, const struct fence_plan *plan)
 {
 	const struct effective *effective = request->effective;
+	bool free_of_cost = model_access_is_free(&effective->spec.models);
 
 	print_agent(effective, &request->agents);
-	print_review(&effective->config, &request->agents.review);
+	print_review(&effective->config, &request->agents.review, free_of_cost);
 	print_fence(effective, plan);
 	print_network(effective);
-	print_limits(&effective->config);
+	print_limits(&effective->config, free_of_cost);
 	for (size_t i = 0; i < request->phases.count; i++)
 		print_phase(request, i);
 	print_goal(&request->goal);

@@ -300,11 +300,31 @@ static void print_found(struct event_text *view, const json_t *data, const char 
 	print_flagged(view, data);
 }
 
-/* Prints the last line of a failed command, and once the command that shows the full output. */
+/* Returns the names of failed tests, or else the last line of the output. The caller frees it. */
+static char *failure_line(const json_t *data)
+{
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(4096);
+	const json_t *failing = json_object_get(data, "failing");
+	long long more = jsonget_number(data, "failing_count") -
+			 (long long)json_array_size(failing);
+	size_t index;
+	const json_t *name;
+
+	json_array_foreach(failing, index, name)
+	{
+		buffer_printf(&text, "%s%s", index ? ", " : "failing: ", json_string_value(name));
+	}
+	if (more > 0)
+		buffer_printf(&text, " and %lld more", more);
+	return mem_dup(text.used ? buffer_text(&text) : jsonget_text(data, "last_line"));
+}
+
+/* Prints the failed tests or the last line of a failed command, and once the command that shows the
+ * full output. */
 static void print_last_line(struct event_text *view, const json_t *data, const char *command,
 			    bool *hinted)
 {
-	const char *line = jsonget_text(data, "last_line");
+	AUTO_FREE char *line = failure_line(data);
 	int width = page_width();
 	size_t size = width ? page_first(line, width - LAST_LINE_INDENT) : strlen(line);
 

@@ -132,13 +132,13 @@ static void connect_to(struct connection *connection, const struct address *addr
 	if (kept == 0 && bad) {
 		struct rule_target that = { .address = *bad, .port = connection->target.port };
 		char rule[GATEWAY_TEXT];
-		char remedy[GATEWAY_TEXT + 10];
 
 		address_text(bad, that.host);
 		rule_target_rule(&that, rule);
-		snprintf(remedy, sizeof remedy, "--allow %s", rule);
-		connection_refuse(connection, 403, &connection->target, HOST_TABLE_REFUSED_HOST,
-				  remedy, "leads to %s: %s", that.host, why);
+		/* Also the notice of the denial names the cure. */
+		connection_refuse(connection, 403, &connection->target, HOST_TABLE_REFUSED_HOST, "",
+				  "leads to %s: %s; if it is meant, also: --allow %s", that.host,
+				  why, rule);
 		return;
 	}
 	connection->dial = dial_start(&engine->loop, &engine->stagger, allowed, kept,

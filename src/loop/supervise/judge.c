@@ -52,6 +52,24 @@ static char *unproven(const struct judge_check_facts *facts, const struct check_
 	return NULL;
 }
 
+/* Adds the names of the failed tests, if the output has them. */
+static void add_failing(json_t *data, const char *output, size_t size)
+{
+	enum { MOST = 5 };
+	struct list names = { 0 };
+	json_t *list = json_array();
+
+	failed_tests_read(output, size, &names);
+	for (size_t i = 0; i < names.count && i < MOST; i++)
+		json_array_append_new(list, loop_report_text(names.items[i]));
+	if (names.count) {
+		json_object_set(data, "failing", list);
+		json_object_set_new(data, "failing_count", json_integer((json_int_t)names.count));
+	}
+	json_decref(list);
+	list_release(&names);
+}
+
 json_t *judge_check(const struct judge_check_facts *facts, const struct runner_result *result,
 		    const char *output, size_t size)
 {
@@ -80,8 +98,10 @@ json_t *judge_check(const struct judge_check_facts *facts, const struct runner_r
 
 	if (why)
 		json_object_set_new(data, "unproven", json_string(why));
-	if (!passed)
+	if (!passed) {
 		judge_add_last_line(data, output, size);
+		add_failing(data, output, size);
+	}
 	return with_fence(data, result);
 }
 
@@ -418,7 +438,9 @@ static void fill_common(const struct loop_state *state, int64_t now_ms,
 			   .promise = state->options.promise,
 			   .boxes = state->options.tasks },
 		.phase = phase_of(state),
-		.found = state->options.check_found ? state->options.checks.items[0] : NULL,
+		.found = state->options.check_found && state->options.promise
+				 ? state->options.checks.items[0]
+				 : NULL,
 		.earlier = state->earlier,
 		.earlier_count = state->earlier_count,
 	};
