@@ -55,6 +55,7 @@ int main(void)
 	replay("fuzz_gitdir", fuzz_gitdir);
 	replay("fuzz_hosts", fuzz_hosts);
 	replay("fuzz_pins", fuzz_pins);
+	replay("fuzz_html", fuzz_html);
 	replay("fuzz_http", fuzz_http);
 	replay("fuzz_httpclient", fuzz_httpclient);
 	replay("fuzz_ignore", fuzz_ignore);
@@ -67,6 +68,7 @@ int main(void)
 	replay("fuzz_loop_index", fuzz_loop_index);
 	replay("fuzz_loop_state", fuzz_loop_state);
 	replay("fuzz_manifest", fuzz_manifest);
+	replay("fuzz_markdown", fuzz_markdown);
 	replay("fuzz_mask", fuzz_mask);
 	replay("fuzz_mutant", fuzz_mutant);
 	replay("fuzz_order", fuzz_order);

@@ -79,9 +79,7 @@ size_t text_last(const char *text, size_t size, size_t most)
 	return from;
 }
 
-/* Characters that can move the cursor, change colours, reorder the text that a person reads, or are
- * invisible. */
-static bool unsafe(uint32_t point)
+bool text_is_unsafe(uint32_t point)
 {
 	static const struct {
 		uint32_t from, to;
@@ -104,7 +102,7 @@ void text_escape_bytes(struct buffer *out, const char *bytes, size_t size)
 		uint32_t point = 0;
 		size_t length = text_utf8(bytes + at, size - at, &point);
 
-		if (length == 0 || unsafe(point)) {
+		if (length == 0 || text_is_unsafe(point)) {
 			length = length ? length : 1;
 			for (size_t i = 0; i < length; i++)
 				buffer_printf(out, "\\x%02x", (unsigned char)bytes[at + i]);
@@ -153,11 +151,12 @@ void text_json_bytes(struct buffer *out, const char *bytes, size_t size)
 			length = 1;
 		} else if (bytes[at] == '"' || bytes[at] == '\\') {
 			buffer_printf(out, "\\%c", bytes[at]);
-		} else if (unsafe(point) && point > 0xffff) { /* JSON needs a surrogate pair for
+		} else if (text_is_unsafe(point) &&
+			   point > 0xffff) { /* JSON needs a surrogate pair for
 							       * these */
 			buffer_printf(out, "\\u%04x\\u%04x", 0xd800 + ((point - 0x10000) >> 10),
 				      0xdc00 + ((point - 0x10000) & 0x3ff));
-		} else if (unsafe(point)) {
+		} else if (text_is_unsafe(point)) {
 			buffer_printf(out, "\\u%04x", point);
 		} else {
 			buffer_add(out, bytes + at, length);

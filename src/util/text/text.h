@@ -10,6 +10,10 @@
 /* Returns the length of the valid UTF-8 sequence at text, or 0. *ret_point is its code point. */
 size_t text_utf8(const char *text, size_t size, uint32_t *ret_point);
 
+/* Can the character move the cursor, change colours, or reorder the text that a person reads, or is
+ * it invisible? */
+bool text_is_unsafe(uint32_t point);
+
 /* Returns the rest of text after prefix, or NULL if it does not start with prefix. */
 const char *text_after_prefix(const char *text, const char *prefix);
 
