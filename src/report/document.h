@@ -88,8 +88,7 @@ void document_fact(struct document *document, enum document_tone tone, const cha
 		   const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 /* Begins a table, and adds its cells row by row. */
-void document_table(struct document *document, const struct document_column *columns,
-		    size_t count);
+void document_table(struct document *document, const struct document_column *columns, size_t count);
 void document_cell(struct document *document, enum document_tone tone, const char *text);
 void document_cell_format(struct document *document, enum document_tone tone, const char *format,
 			  ...) __attribute__((format(printf, 3, 4)));

@@ -78,8 +78,8 @@ bool plot_is_empty(const struct plot *plot)
  * that people use. */
 static double step_of(const struct plot *plot, double most)
 {
-	static const double times[] = { 1e3,   2e3,   5e3,    1e4,    3e4,    6e4,   12e4, 3e5,
-					6e5,   18e5,  36e5,   72e5,   216e5,  432e5, 864e5 };
+	static const double times[] = { 1e3, 2e3,  5e3,  1e4,  3e4,   6e4,   12e4, 3e5,
+					6e5, 18e5, 36e5, 72e5, 216e5, 432e5, 864e5 };
 	double power = pow(10, floor(log10(most / TICKS)));
 
 	for (size_t i = 0; plot->unit == FIGURE_MS && i < sizeof times / sizeof *times; i++)

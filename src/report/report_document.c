@@ -3,13 +3,14 @@
 
 #include "util/mem.h"
 #include "util/text/jsonget.h"
+#include "util/text/text.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define COLUMNS(...)                                     \
-	(const struct document_column[]){ __VA_ARGS__ }, \
+#define COLUMNS(...)                                                      \
+	(const struct document_column[]){ __VA_ARGS__ },                  \
 		sizeof((const struct document_column[]){ __VA_ARGS__ }) / \
 			sizeof(struct document_column)
 
@@ -40,8 +41,8 @@ static uint64_t all_input(const uint64_t *tokens)
 static void add_limited(struct document *document, const char *name, const char *used,
 			const struct view_limit *limit, enum figure_unit unit)
 {
-	AUTO_FREE char *total = figure_of(
-		unit, unit == FIGURE_USD ? (double)limit->total / 1e9 : (double)limit->total);
+	AUTO_FREE char *total = figure_of(unit, unit == FIGURE_USD ? (double)limit->total / 1e9
+								   : (double)limit->total);
 
 	if (limit->total)
 		document_figure(document, DOCUMENT_PLAIN, name, "%s of %s", used, total);
@@ -194,8 +195,8 @@ static void add_result(struct document *document, const struct view_check *check
 	else if (check->passed)
 		document_cell(document, DOCUMENT_GOOD, "passed");
 	else
-		document_cell_format(document, DOCUMENT_BAD, check->code ? "exit %d" : "not counted",
-				     check->code);
+		document_cell_format(document, DOCUMENT_BAD,
+				     check->code ? "exit %d" : "not counted", check->code);
 }
 
 static void add_tests(struct document *document, const struct view_check *check)
@@ -227,8 +228,8 @@ static void add_checks(struct document *document, const struct report *report)
 		const struct view_check *check = &last->checks[i];
 		AUTO_FREE char *lasted = figure_time(check->duration_ms);
 
-		document_cell(document, DOCUMENT_CODE, command_of(&report->loop->state.options,
-								  check));
+		document_cell(document, DOCUMENT_CODE,
+			      command_of(&report->loop->state.options, check));
 		add_result(document, check_in(first, check));
 		add_result(document, check);
 		add_tests(document, check);
@@ -358,11 +359,10 @@ static void add_iterations(struct document *document, const struct report *repor
 		return;
 	document_section(document, "iterations", "Iterations");
 	add_plots(document, all);
-	document_table(document,
-		       COLUMNS({ "#", true }, { "decision", false }, { "checks", false },
-			       { "tests", true }, { "time", true }, { "US$", true },
-			       { "tools", true }, { "files", true }, { "denials", true },
-			       { "reason", false }));
+	document_table(document, COLUMNS({ "#", true }, { "decision", false }, { "checks", false },
+					 { "tests", true }, { "time", true }, { "US$", true },
+					 { "tools", true }, { "files", true }, { "denials", true },
+					 { "reason", false }));
 	for (size_t i = 0; i < all->count; i++)
 		if (whole || i < REPORT_FIRST || i >= all->count - REPORT_LAST)
 			add_iteration(document, report, &all->items[i]);
@@ -397,8 +397,8 @@ static void add_models(struct document *document, const struct view_iterations *
 	if (!all->metered && !all->trouble)
 		return;
 	document_section(document, "models", "Models");
-	document_table(document, COLUMNS({ "model", false }, { "requests", true }, { "input", true },
-					 { "output", true }, { "cached", true },
+	document_table(document, COLUMNS({ "model", false }, { "requests", true },
+					 { "input", true }, { "output", true }, { "cached", true },
 					 { "to cache", true }, { "US$", true }));
 	for (size_t i = 0; i < all->models.count; i++)
 		add_use(document, all->models.items[i], DOCUMENT_CODE, &all->totals[i]);
@@ -466,9 +466,10 @@ static void add_tools(struct document *document, const struct view_tools *tools)
 		document_add(document, DOCUMENT_NOTE,
 			     "%zu older transcripts are too large to be counted.", tools->unread);
 	if (tools->untold)
-		document_add(document, DOCUMENT_NOTE,
-			     "%zu transcripts are plain text and do not tell which tools were used.",
-			     tools->untold);
+		document_add(
+			document, DOCUMENT_NOTE,
+			"%zu transcripts are plain text and do not tell which tools were used.",
+			tools->untold);
 }
 
 static void add_change(struct document *document, const json_t *change)
@@ -500,8 +501,8 @@ static void add_changes(struct document *document, const struct report *report)
 	else if (!count)
 		document_add(document, DOCUMENT_TEXT, "No file was changed.");
 	if (count)
-		document_table(document, COLUMNS({ "file", false }, { "", false }, { "lines", true },
-						 { "", true }));
+		document_table(document, COLUMNS({ "file", false }, { "", false },
+						 { "lines", true }, { "", true }));
 	for (size_t i = 0; i < count && i < MOST; i++)
 		add_change(document, json_array_get(report->changes, i));
 	note_rest(document, MOST, count, 0);
@@ -517,9 +518,9 @@ static void add_hosts(struct document *document, const struct view_tools *tools)
 	if (!tools->hosts.count)
 		return;
 	document_section(document, "hosts", "Hosts");
-	document_table(document, COLUMNS({ "host", false }, { "connections", true },
-					 { "refused", true }, { "received", true },
-					 { "sent", true }));
+	document_table(document,
+		       COLUMNS({ "host", false }, { "connections", true }, { "refused", true },
+			       { "received", true }, { "sent", true }));
 	for (size_t i = 0; i < rows_of(tools->hosts.count); i++) {
 		const struct view_host *host = &tools->traffic[order[i]];
 		AUTO_FREE char *in = figure_bytes(host->bytes_in);
@@ -544,8 +545,8 @@ static void add_denials(struct document *document, const struct report *report)
 	document_section(document, "denials", "Denials");
 	document_add(document, DOCUMENT_TEXT,
 		     "The fence did not permit these. To permit more next time: ringfence suggest");
-	document_table(document, COLUMNS({ "denied", false }, { "rule", false },
-					 { "attempts", true }));
+	document_table(document,
+		       COLUMNS({ "denied", false }, { "rule", false }, { "attempts", true }));
 	for (size_t i = 0; i < rows_of(tools->denials.count); i++) {
 		const struct view_name *denial = &tools->denials.items[order[i]];
 

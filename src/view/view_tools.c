@@ -143,10 +143,8 @@ static void read_report(int folder, const char *name, struct view_tools *into)
 	if (fd_read_file(folder, name, &text) < 0)
 		return;
 	report = json_loadb(buffer_text(&text), text.used, 0, NULL);
-	json_array_foreach(json_object_get(report, "hosts"), i, entry)
-		add_host(entry, into);
-	json_array_foreach(json_object_get(report, "denials"), i, entry)
-		add_denial(entry, into);
+	json_array_foreach(json_object_get(report, "hosts"), i, entry) add_host(entry, into);
+	json_array_foreach(json_object_get(report, "denials"), i, entry) add_denial(entry, into);
 	entry = json_object_get(report, "use");
 	into->cpu_ms += (uint64_t)jsonget_number(entry, "cpu_ms");
 	if ((uint64_t)jsonget_number(entry, "memory_peak") > into->peak_bytes)

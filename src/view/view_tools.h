@@ -30,10 +30,10 @@ struct view_tools {
 	struct view_host *traffic; /* of each host */
 	/* "KIND TARGET"; the count: attempts; the group: an index of `rules` */
 	struct view_names denials;
-	struct view_names rules;    /* that denied them */
+	struct view_names rules;     /* that denied them */
 	uint64_t cpu_ms, peak_bytes; /* of all runs; of the largest */
-	size_t unread;              /* transcripts beyond the number of bytes */
-	size_t untold;              /* transcripts of agents that print no events */
+	size_t unread;               /* transcripts beyond the number of bytes */
+	size_t untold;               /* transcripts of agents that print no events */
 };
 
 /* Reads at most this many bytes of transcripts. */

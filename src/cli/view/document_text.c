@@ -20,7 +20,7 @@ struct sheet {
 static enum color color_of(enum document_tone tone)
 {
 	static const enum color colors[] = {
-		[DOCUMENT_GOOD] = COLOR_GREEN,	 [DOCUMENT_BAD] = COLOR_RED,
+		[DOCUMENT_GOOD] = COLOR_GREEN,   [DOCUMENT_BAD] = COLOR_RED,
 		[DOCUMENT_WARNING] = COLOR_BOLD, [DOCUMENT_DIM] = COLOR_DIM,
 		[DOCUMENT_NUMBER] = COLOR_PLAIN,
 	};
@@ -155,13 +155,28 @@ static void add_rows(const struct sheet *sheet, const struct document_block *blo
 	}
 }
 
+/* Returns a cell on one line. The caller frees it. */
+static char *cell_text(const char *text)
+{
+	AUTO_BUFFER struct buffer line = BUFFER_INIT(1 << 20);
+
+	while (*text) {
+		size_t size = strcspn(text, "\n");
+
+		buffer_add(&line, text, size);
+		buffer_add_text(&line, text[size] ? "  " : "");
+		text += size + (text[size] == '\n');
+	}
+	return text_escaped(buffer_text(&line));
+}
+
 static void add_table(const struct sheet *sheet, const struct document_block *block)
 {
 	AUTO_FREE char **texts = mem_zero((block->cell_count + 1) * sizeof *texts);
 	AUTO_FREE int *widths = mem_zero(block->column_count * sizeof *widths);
 
 	for (size_t i = 0; i < block->cell_count; i++)
-		texts[i] = text_escaped(block->cells[i].text);
+		texts[i] = cell_text(block->cells[i].text);
 	for (size_t i = 0; i < block->column_count; i++)
 		widths[i] = width_of(block, texts, i);
 	fit(block, widths, sheet->width);
