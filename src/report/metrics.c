@@ -71,9 +71,9 @@ struct rows {
 	size_t more; /* loops without series */
 };
 
-static const char *const statuses[] = { "starting", "running",    "restarting", "waiting",
-					"paused",   "completed",  "limit",      "failed",
-					"aborted",  "interrupted" };
+static const char *const statuses[] = { "starting", "running",     "restarting", "waiting",
+					"paused",   "completed",   "limit",      "failed",
+					"aborted",  "interrupted", "damaged" };
 
 enum { STATUSES = sizeof statuses / sizeof *statuses };
 
@@ -208,6 +208,17 @@ static void fill(struct row *row, const struct client_loop *loop, int64_t now_ms
 	row->values[METRIC_findings] = (double)json_array_size(loop->state.findings);
 }
 
+/* Returns the status as a constant, because a loop's own texts are released with it. */
+static const char *status_of(const struct client_loop *loop)
+{
+	const char *status = client_status(loop);
+
+	for (size_t i = 0; i < STATUSES && !loop->damaged; i++)
+		if (strcmp(statuses[i], status) == 0)
+			return statuses[i];
+	return statuses[STATUSES - 1];
+}
+
 static void add_row(struct rows *rows, const struct client_loop *loop, int64_t now_ms)
 {
 	const struct loop_options *options = &loop->state.options;
@@ -216,7 +227,7 @@ static void add_row(struct rows *rows, const struct client_loop *loop, int64_t n
 	rows->items = mem_extend(rows->items, rows->count, sizeof *rows->items);
 	row = &rows->items[rows->count++];
 	*row = (struct row){ .id = mem_dup(loop->id), .damaged = loop->damaged };
-	row->status = loop->damaged ? "damaged" : client_status(loop);
+	row->status = status_of(loop);
 	row->project = mem_dup(options->origin    ? options->origin
 			       : options->project ? options->project
 						  : "");
@@ -279,13 +290,12 @@ static void add_info(struct buffer *out, const struct rows *rows)
 static void add_statuses(struct buffer *out, const struct rows *rows)
 {
 	head(out, "loops", "gauge", "Loops with series of their own, by status.");
-	for (size_t k = 0; k <= STATUSES; k++) {
-		const char *status = k < STATUSES ? statuses[k] : "damaged";
+	for (size_t k = 0; k < STATUSES; k++) {
 		size_t count = 0;
 
 		for (size_t i = 0; i < rows->count; i++)
-			count += strcmp(rows->items[i].status, status) == 0;
-		buffer_printf(out, "ringfence_loops{status=\"%s\"} %zu\n", status, count);
+			count += rows->items[i].status == statuses[k];
+		buffer_printf(out, "ringfence_loops{status=\"%s\"} %zu\n", statuses[k], count);
 	}
 	head(out, "loops_older", "gauge", "Loops without series of their own: older, and ended.");
 	buffer_printf(out, "ringfence_loops_older %zu\n", rows->more);

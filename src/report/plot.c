@@ -141,9 +141,16 @@ static void add_title(struct html *html, const struct plot *plot, size_t point)
 	html_close(html);
 }
 
+/* Returns the number of a series' colour in the style sheet. */
+static int color_of(const struct plot *plot, size_t series)
+{
+	static const int numbers[] = { [PLOT_GREEN] = 1, [PLOT_RED] = 4 };
+
+	return plot->colors[series] == PLOT_BY_ORDER ? (int)series : numbers[plot->colors[series]];
+}
+
 static void draw_bar(struct html *html, const struct plot *plot, size_t point, double top)
 {
-	static const char *const classes[PLOT_SERIES] = { "s0", "s1", "s2", "s3" };
 	double slot = (double)(WIDTH - LEFT - RIGHT) / (double)plot->count;
 	double wide = fmin(slot > 4 ? slot - 2 : slot * 0.8, 36);
 	double x = LEFT + slot * (double)point + (slot - wide) / 2;
@@ -157,11 +164,12 @@ static void draw_bar(struct html *html, const struct plot *plot, size_t point, d
 		if (high <= 0)
 			continue;
 		y -= high;
+		AUTO_FREE char *name = mem_format("s%d", color_of(plot, k));
 		AUTO_FREE char *box = mem_format("M%.1f %.1fh%.1fv%.1fh-%.1fz", x, y, wide, high,
 						 wide);
 
 		html_open(html, "path");
-		html_attribute(html, "class", classes[k]);
+		html_attribute(html, "class", name);
 		html_attribute(html, "d", box);
 		html_close(html);
 	}
@@ -185,14 +193,14 @@ static void draw_numbers(struct html *html, const struct plot *plot)
 
 static void add_legend(struct html *html, const struct plot *plot)
 {
-	static const char *const classes[PLOT_SERIES] = { "key k0", "key k1", "key k2", "key k3" };
-
 	html_open(html, "p");
 	html_attribute(html, "class", "legend");
 	for (size_t k = 0; k < plot->series_count && plot->series_count > 1; k++) {
+		AUTO_FREE char *name = mem_format("key k%d", color_of(plot, k));
+
 		html_open(html, "span");
 		html_open(html, "i");
-		html_attribute(html, "class", classes[k]);
+		html_attribute(html, "class", name);
 		html_close(html);
 		html_text(html, plot->series[k]);
 		html_close(html);

@@ -13,10 +13,13 @@
 
 enum { PLOT_SERIES = 4, PLOT_MOST = 120 };
 
+enum plot_color { PLOT_BY_ORDER, PLOT_GREEN, PLOT_RED };
+
 struct plot {
 	const char *title;
 	enum figure_unit unit;
-	const char *series[PLOT_SERIES]; /* their names; literals */
+	const char *series[PLOT_SERIES];     /* their names; literals */
+	enum plot_color colors[PLOT_SERIES]; /* default: in this order */
 	size_t series_count;
 	double (*values)[PLOT_SERIES]; /* of each point */
 	uint32_t *numbers;             /* of each point: its iteration */

@@ -58,7 +58,7 @@ static void add_money(struct document *document, const struct report *report)
 	AUTO_FREE char *input = figure_count(all_input(iterations->total.tokens));
 	AUTO_FREE char *output = figure_count(iterations->total.tokens[PRICE_OUTPUT]);
 
-	add_limited(document, iterations->replay ? "US$ (a replay: not paid)" : "US$", cost,
+	add_limited(document, iterations->replay ? "US$, not paid" : "US$", cost,
 		    &limits->of[VIEW_LIMIT_cost], FIGURE_USD);
 	document_figure(document, DOCUMENT_PLAIN, "tokens in / out", "%s / %s", input, output);
 }
@@ -258,7 +258,8 @@ static void add_plots(struct document *document, const struct view_iterations *a
 			     .series_count = 2 };
 	struct plot tests = { .title = "Tests by iteration",
 			      .unit = FIGURE_COUNT,
-			      .series = { "failing", "passing" },
+			      .series = { "passing", "failing" },
+			      .colors = { PLOT_GREEN, PLOT_RED },
 			      .series_count = 2 };
 
 	for (size_t i = 0; i < all->count; i++) {
@@ -277,8 +278,8 @@ static void add_plots(struct document *document, const struct view_iterations *a
 		plot_add(&time, item->iteration,
 			 (double[PLOT_SERIES]){ (double)item->agent_ms, (double)item->checks_ms });
 		plot_add(&tests, item->iteration,
-			 (double[PLOT_SERIES]){ known(item->tests_failing),
-						known(item->tests_passing) });
+			 (double[PLOT_SERIES]){ known(item->tests_passing),
+						known(item->tests_failing) });
 	}
 	document_plot(document, &cost);
 	document_plot(document, &tokens);
