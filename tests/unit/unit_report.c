@@ -128,7 +128,7 @@ static const char fence_report[] =
 static const char ledger[] =
 	"{\"at_ms\": 1767300300000, \"iteration\": 1, \"agent\": \"a\", \"model\": \"one\", \"input\": 10,"
 	" \"output\": 2, \"read\": 5, \"cost_nusd\": 3000000, \"estimated\": false}\n"
-	"{\"at_ms\": 1767300540000, \"iteration\": 2, \"agent\": \"a\", \"model\": \"two\", \"input\": 1,"
+	"{\"at_ms\": 1767300670000, \"iteration\": 2, \"agent\": \"a\", \"model\": \"two\", \"input\": 1,"
 	" \"output\": 1, \"cost_nusd\": 500000000, \"estimated\": true}\n";
 
 static struct made make_small(void)
@@ -292,14 +292,12 @@ static void markdown(const struct made *made, const struct client_loop *loop)
 	report_document(&report, &document);
 	document_markdown(&document, &out);
 	CHECK("the title in Markdown is text",
-	      strstr(buffer_text(&out), "# \\#&#8203; &lt;b&gt;make&lt;/b&gt; it\n"));
+	      strstr(buffer_text(&out), "# \\# &lt;b&gt;make&lt;/b&gt; it\n"));
 	CHECK("nobody is mentioned",
 	      strstr(buffer_text(&out), "\\@&#8203;all") && !strstr(buffer_text(&out), " @all"));
 	CHECK("an iteration is a row",
 	      strstr(buffer_text(&out),
-		     "| 1 | go on | 0 of 1 | 3 | 6m | 0.0030 | 3 | 4 | 2 | because |") ||
-		      strstr(buffer_text(&out),
-			     "| 1 | go on | 0 of 1 | 3 | 3m | 0.0030 | 3 | 4 | 2 | because |"));
+		     "| 1 | go on | 0 of 1 | 3 | 3m | 0.0030 | 3 | 4 | 2 | because |"));
 	document_release(&document);
 
 	json_t *object = report_json(&report);
