@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* In units of the SVG, which is scaled to the page. */
-enum { WIDTH = 560, HEIGHT = 190, LEFT = 58, RIGHT = 8, TOP = 12, BOTTOM = 24, TICKS = 4 };
+enum { WIDTH = 560, HEIGHT = 190, LEFT = 68, RIGHT = 8, TOP = 12, BOTTOM = 24, TICKS = 4 };
 
 void plot_release(struct plot *plot)
 {
