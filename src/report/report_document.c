@@ -60,7 +60,9 @@ static void add_money(struct document *document, const struct report *report)
 
 	add_limited(document, iterations->replay ? "US$, not paid" : "US$", cost,
 		    &limits->of[VIEW_LIMIT_cost], FIGURE_USD);
-	document_figure(document, DOCUMENT_PLAIN, "tokens in / out", "%s / %s", input, output);
+	if (all_input(iterations->total.tokens))
+		document_figure(document, DOCUMENT_PLAIN, "tokens in / out", "%s / %s", input,
+				output);
 }
 
 static void add_files(struct document *document, const struct report *report)
@@ -80,7 +82,7 @@ static void add_figures(struct document *document, const struct report *report)
 	const struct loop_state *state = &report->loop->state;
 	const struct view_limits *limits = &report->limits;
 	const struct view_iteration *last = report_last(&report->iterations);
-	AUTO_FREE char *iterations = mem_format("%u", state->iteration);
+	AUTO_FREE char *iterations = figure_count(state->iteration);
 	AUTO_FREE char *elapsed = figure_time(limits->elapsed_ms);
 	AUTO_FREE char *checks = report_checks_text(last);
 	bool pass = last && last->checks_passing == (int64_t)last->check_count;

@@ -1,16 +1,13 @@
 /* ringfence metrics: print the state of all loops and batches for Prometheus. */
 #include "cli/cli.h"
+#include "cli/output_file.h"
 #include "fence/fence_place.h"
 #include "report/metrics.h"
 #include "settings/effective.h"
 #include "util/buffer.h"
 #include "util/clock.h"
-#include "util/file/fd.h"
-#include "util/file/path.h"
-#include "util/mem.h"
 #include "util/text/text.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 
 enum { MOST_BYTES = 64 << 20 };
@@ -38,19 +35,6 @@ static const struct cli_section sections[] = {
 	{ 0 },
 };
 
-/* Readable by the exporter, which runs as another user. */
-static int write_file(const char *path, struct buffer *text, struct error *err)
-{
-	AUTO_FREE char *above = path_folder(path);
-	AUTO_FD folder = open(above, O_PATH | O_DIRECTORY | O_CLOEXEC);
-
-	/* The next run writes it again: after a power cut it may be old or missing. */
-	if (folder < 0 ||
-	    fd_replace_file(folder, path_name(path), text->data, text->used, 0644) < 0)
-		return error_sys(err, "write '%s'", path);
-	return 0;
-}
-
 static int show(const struct metrics_options *opts, struct error *err)
 {
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(MOST_BYTES);
@@ -70,7 +54,7 @@ static int show(const struct metrics_options *opts, struct error *err)
 	if (buffer_overflowed(&text))
 		return error_set(err, "the metrics would have more than %d MiB", MOST_BYTES >> 20);
 	if (opts->textfile)
-		return write_file(opts->textfile, &text, err);
+		return output_file_write(opts->textfile, text.data, text.used, err);
 	fwrite(text.data, 1, text.used, stdout);
 	return 0;
 }

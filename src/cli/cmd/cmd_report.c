@@ -1,21 +1,17 @@
 /* ringfence report: write what a loop or a batch did. */
 #include "batch/batch_client.h"
 #include "cli/loops.h"
+#include "cli/output_file.h"
 #include "cli/view/color.h"
 #include "cli/view/document_text.h"
 #include "cli/view/notice.h"
 #include "cli/view/page.h"
 #include "report/report.h"
 #include "util/clock.h"
-#include "util/file/durable.h"
-#include "util/file/fd.h"
-#include "util/file/path.h"
 #include "util/mem.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 enum { MOST_BYTES = 256 << 20 };
 
@@ -40,16 +36,6 @@ static const struct cli_section sections[] = {
 	{ 0 },
 };
 
-static int write_file(const char *path, const char *text, size_t size, struct error *err)
-{
-	AUTO_FREE char *above = path_folder(path);
-	AUTO_FD folder = open(above, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	if (folder < 0 || durable_replace(folder, path_name(path), text, size, 0644) < 0)
-		return error_sys(err, "write '%s'", path);
-	return 0;
-}
-
 /* Writes a report to the file, or prints it. Returns the exit status. */
 static int put(const struct loops_options *opts, struct buffer *text, struct error *err)
 {
@@ -62,7 +48,7 @@ static int put(const struct loops_options *opts, struct buffer *text, struct err
 		fwrite(text->data, 1, text->used, stdout);
 		return cli_flush();
 	}
-	if (write_file(opts->output, text->data, text->used, err) < 0)
+	if (output_file_write(opts->output, text->data, text->used, err) < 0)
 		return cli_fail(err);
 	notice_format("written: %s", opts->output);
 	return 0;
