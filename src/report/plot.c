@@ -152,7 +152,7 @@ static int color_of(const struct plot *plot, size_t series)
 static void draw_bar(struct html *html, const struct plot *plot, size_t point, double top)
 {
 	double slot = (double)(WIDTH - LEFT - RIGHT) / (double)plot->count;
-	double wide = fmin(slot > 4 ? slot - 2 : slot * 0.8, 36);
+	double wide = fmin(slot > 12 ? slot - 2 : slot * 0.85, 36);
 	double x = LEFT + slot * (double)point + (slot - wide) / 2;
 	double y = HEIGHT - BOTTOM;
 

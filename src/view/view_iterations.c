@@ -308,7 +308,7 @@ static int add_event(void *context, const struct journal_event *event, struct er
 
 	(void)err;
 	if (kind == LOOP_EVENT_created || kind == LOOP_EVENT_checkpointed)
-		return 0; /* large, and nothing of it is shown */
+		return 0; /* large, and not shown */
 	data = json_loads(event->data, 0, NULL);
 	if (kind == LOOP_EVENT_begun || kind == LOOP_EVENT_rechecks)
 		begin(reading, data, event->at_ms, kind == LOOP_EVENT_rechecks);

@@ -1,4 +1,4 @@
-/* What agents did: see view_tools.h. */
+/* The tools of agents: see view_tools.h. */
 #include "view/view_tools.h"
 
 #include "util/file/fd.h"

@@ -1,5 +1,5 @@
 /*
- * What the agents of a loop did, from their transcripts and from the fence's report of each run: tool
+ * The work of a loop's agents, from their transcripts and from the fence's report of each run: tool
  * by tool, with targets; changed files; hosts; denials.
  *
  * The newest transcripts are read first, up to a number of bytes. All lists have a maximum, and say
