@@ -1,7 +1,7 @@
 /*
  * A report as sections of text, facts, tables and plots, which can be written as Markdown, as an
- * HTML page, or for a terminal (cli/view/document_text.h). All texts are copied, may be untrusted, and are escaped when they
- * are written.
+ * HTML page, or for a terminal (cli/view/document_text.h). All texts are copied, may be untrusted,
+ * and are escaped when they are written.
  */
 #ifndef REPORT_DOCUMENT_H
 #define REPORT_DOCUMENT_H

@@ -123,7 +123,7 @@ static double draw_axis(struct html *html, const struct plot *plot, double most)
 	return top;
 }
 
-/* What a bar says when a pointer rests on it. */
+/* The text that a browser shows when a pointer rests on a bar. */
 static void add_title(struct html *html, const struct plot *plot, size_t point)
 {
 	html_open(html, "title");

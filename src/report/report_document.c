@@ -115,9 +115,10 @@ static void add_head(struct document *document, const struct report *report)
 	AUTO_FREE char *began = figure_moment(loop->state.created_ms);
 	AUTO_FREE char *made = figure_moment(report->now_ms);
 	AUTO_FREE char *reason = client_reason(loop);
-	AUTO_FREE char *about = mem_format("%s · loop %s · since %s",
+	AUTO_FREE char *about = mem_format("%s · loop %s%s%s · since %s",
 					   options->origin ? options->origin : options->project,
-					   loop->id, began);
+					   options->name ? options->name : "",
+					   options->name ? ", " : "", loop->id, began);
 	AUTO_FREE char *text = mem_format("%s%s%s", status, reason ? ": " : "",
 					  reason ? reason : "");
 

@@ -156,7 +156,7 @@ void markdown_code(struct buffer *out, const char *text)
 {
 	size_t fence = longest_fence(text) + 1;
 
-	/* A bar ends a cell even in code, and blanks are no code. */
+	/* A bar ends a cell even in code, and blanks cannot be code. */
 	if (strchr(text, '|') || strspn(text, " \t\n") == strlen(text)) {
 		markdown_text(out, text);
 		return;
