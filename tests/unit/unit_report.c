@@ -128,6 +128,7 @@ static const char fence_report[] =
 static const char ledger[] =
 	"{\"at_ms\": 1767300300000, \"iteration\": 1, \"agent\": \"a\", \"model\": \"one\", \"input\": 10,"
 	" \"output\": 2, \"read\": 5, \"cost_nusd\": 3000000, \"estimated\": false}\n"
+	"{\"at_ms\": 1767300545000, \"iteration\": 2, \"agent\": \"a\", \"model\": \"two\", \"cost_nusd\": 7}\n"
 	"{\"at_ms\": 1767300670000, \"iteration\": 2, \"agent\": \"a\", \"model\": \"two\", \"input\": 1,"
 	" \"output\": 1, \"cost_nusd\": 500000000, \"estimated\": true}\n";
 
@@ -178,7 +179,7 @@ static void iterations(const struct client_loop *loop)
 		      all.items[1].tokens[PRICE_READ] == 5);
 	CHECK("without one, the agent's own is used", all.items[4].cost_nusd == 1000000);
 	CHECK("a request counts for the attempt in which it was made",
-	      strcmp(all.items[2].action, "interrupted") == 0 && all.items[2].use_count == 0 &&
+	      strcmp(all.items[2].action, "interrupted") == 0 && all.items[2].cost_nusd == 7 &&
 		      all.items[3].attempt == 2 && all.items[3].use_count == 1 &&
 		      all.items[3].estimated_nusd == 500000000);
 	CHECK("the way an agent ended is told",
@@ -188,7 +189,7 @@ static void iterations(const struct client_loop *loop)
 	      all.items[3].checks_passing == 0 && all.items[4].checks_passing == 1);
 	CHECK("requests are summed up by model",
 	      all.models.count == 2 && all.totals[0].requests == 1 &&
-		      all.total.cost_nusd == 503000000 && all.metered);
+		      all.total.cost_nusd == 503000007 && all.metered);
 	view_iterations_release(&all);
 }
 
