@@ -57,8 +57,13 @@ void document_status(struct document *document, enum document_tone tone, const c
 static void add_cell(struct document_cell **cells, size_t *count, enum document_tone tone,
 		     char *text)
 {
+	struct document_cell *cell;
+
 	*cells = mem_extend(*cells, *count, sizeof **cells);
-	(*cells)[(*count)++] = (struct document_cell){ .text = text, .tone = tone };
+	cell = &(*cells)[(*count)++];
+	cell->text = text;
+	cell->tone = tone;
+	cell->target = NULL;
 }
 
 void document_figure(struct document *document, enum document_tone tone, const char *name,

@@ -20,6 +20,8 @@ static void add_table(struct buffer *out, const struct document_block *block)
 {
 	size_t columns = block->column_count;
 
+	if (columns == 0)
+		return;
 	for (size_t i = 0; i < columns; i++)
 		buffer_printf(out, "| %s ", block->columns[i].title);
 	buffer_add_text(out, "|\n");

@@ -80,15 +80,16 @@ static double step_of(const struct plot *plot, double most)
 {
 	static const double times[] = { 1e3, 2e3,  5e3,  1e4,  3e4,   6e4,   12e4, 3e5,
 					6e5, 18e5, 36e5, 72e5, 216e5, 432e5, 864e5 };
+	static const double factors[] = { 1, 2, 5 };
 	double power = pow(10, floor(log10(most / TICKS)));
 
 	for (size_t i = 0; plot->unit == FIGURE_MS && i < sizeof times / sizeof *times; i++)
 		if (times[i] * TICKS >= most && most > 2000)
 			return times[i];
-	for (double factor = 1; factor < 10; factor *= factor < 2 ? 2 : 2.5)
-		if (power * factor * TICKS >= most)
-			return plot->unit == FIGURE_COUNT ? fmax(1, power * factor)
-							  : power * factor;
+	for (size_t i = 0; i < sizeof factors / sizeof *factors; i++)
+		if (power * factors[i] * TICKS >= most)
+			return plot->unit == FIGURE_COUNT ? fmax(1, power * factors[i])
+							  : power * factors[i];
 	return power * 10;
 }
 
@@ -109,7 +110,8 @@ static double draw_axis(struct html *html, const struct plot *plot, double most)
 	double step = step_of(plot, most);
 	double top = ceil(most / step - 1e-9) * step;
 
-	for (double at = 0; at <= top + step / 2; at += step) {
+	for (int i = 0; i <= (int)(top / step + 0.5); i++) {
+		double at = step * i;
 		double y = TOP + (HEIGHT - TOP - BOTTOM) * (1 - at / top);
 		AUTO_FREE char *value = figure_of(plot->unit, at);
 		AUTO_FREE char *line = mem_format("M%d %.1fH%d", LEFT, y, WIDTH - RIGHT);

@@ -141,6 +141,8 @@ static void add_rows(const struct sheet *sheet, const struct document_block *blo
 {
 	size_t columns = block->column_count;
 
+	if (columns == 0)
+		return;
 	add_space(sheet->out, INDENT);
 	for (size_t i = 0; i < columns; i++)
 		add_cell(sheet, DOCUMENT_DIM, block->columns[i].title, widths[i],
