@@ -60,12 +60,14 @@ static int resolve_options(const struct cli_command *command, struct loops_optio
 }
 
 /* Does an argument name a batch, where a loop is meant? Then err says what to do. */
-static bool is_refused(const char *command, const struct loops_options *opts, struct error *err)
+static bool is_refused(const struct cli_command *command, const struct loops_options *opts,
+		       struct error *err)
 {
 	const char *state = opts->place.state;
 
-	return batch_id_refuse(state, command, opts->rest[0], err) ||
-	       batch_id_refuse(state, command, opts->loop_id, err);
+	return !strstr(command->args, "BATCH") &&
+	       (batch_id_refuse(state, command->name, opts->rest[0], err) ||
+		batch_id_refuse(state, command->name, opts->loop_id, err));
 }
 
 int loops_run(const struct cli_command *command, char **argv, loops_fn *act)
@@ -77,7 +79,7 @@ int loops_run(const struct cli_command *command, char **argv, loops_fn *act)
 	opts.rest = cli_parse(command, argv, &opts, &code);
 	if (opts.rest)
 		code = effective_find(opts.project, &opts.place, &err) < 0 ||
-				       is_refused(command->name, &opts, &err) ||
+				       is_refused(command, &opts, &err) ||
 				       resolve_options(command, &opts, &err) < 0
 			       ? cli_fail(&err)
 			       : act(&opts, &err);

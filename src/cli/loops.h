@@ -40,6 +40,8 @@ struct loops_options {
 	const char *from;
 	bool stat, name_only, findings, accept_findings, next_phase, stop, yes;
 	bool merge, squash, patch, dry, force, undo, hunks;
+	bool html, markdown;
+	const char *output;
 	bool yes_executed, yes_ci, yes_pinned, files, with_ignored;
 	const char *draft_id;
 	const char *batch; /* whose result is applied, or NULL */

@@ -109,11 +109,15 @@ static char *reason_of_wait(const struct loop_state *state)
 	return mem_format("%s: waiting until %s", state->reason, clock);
 }
 
+int64_t client_heartbeat_ms(const struct client_loop *loop)
+{
+	return loop->alive && !loop->restarting ? loop_report_heartbeat_ms(loop->folder) : 0;
+}
+
 char *client_reason(const struct client_loop *loop)
 {
 	const char *status = client_status(loop);
-	int64_t seen_ms = loop->alive && !loop->restarting ? loop_report_heartbeat_ms(loop->folder)
-							   : 0;
+	int64_t seen_ms = client_heartbeat_ms(loop);
 
 	if (seen_ms && clock_wall_ms() - seen_ms > STALE_MS)
 		return mem_format("its supervisor (process %d) has not reported for %lld s",

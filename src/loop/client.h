@@ -227,6 +227,10 @@ json_t *client_json(const struct client_loop *loop);
 int client_changed_paths(const char *state, const struct client_loop *loop, struct list *paths,
 			 struct error *err);
 
+/* Returns the supervisor's last heartbeat in ms since the epoch, or 0 if there is none or it is
+ * unknown. */
+int64_t client_heartbeat_ms(const struct client_loop *loop);
+
 /* Returns how the loop ended, as an object that the caller owns, or NULL if it cannot be read
  * (loop/state/loop_outcome.h). */
 json_t *client_outcome(const struct client_loop *loop);

@@ -31,7 +31,8 @@ static bool begins_list(const char *line)
 {
 	size_t digits = strspn(line, "0123456789");
 
-	return digits && (line[digits] == '.' || line[digits] == ')');
+	return digits && (line[digits] == '.' || line[digits] == ')') &&
+	       (line[digits + 1] == '\0' || isspace((unsigned char)line[digits + 1]));
 }
 
 /* The first character of a line, which is not empty, begins no block and no command. */

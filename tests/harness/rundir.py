@@ -113,14 +113,14 @@ def uid_of(identity):
 
 
 def copy_tree(root, build, folder, uid):
-    """Copies programs, tests and source checks, owned by uid: a later build does not disturb."""
+    """Copies programs, tests, source checks and packaging, owned by uid: a later build does not disturb."""
     target = os.path.join(folder, "build")
     os.makedirs(target)
     for program in PROGRAMS:
         shutil.copy(os.path.join(build, program), target)
     shutil.copytree(os.path.join(build, "demo"), os.path.join(target, "demo"),
                     ignore=shutil.ignore_patterns("*.p"))
-    for name in ("tests", "scripts"):
+    for name in ("tests", "scripts", "packaging"):
         shutil.copytree(os.path.join(root, name), os.path.join(folder, name),
                         ignore=shutil.ignore_patterns("__pycache__", "fuzz"))
     for name in TABLES:

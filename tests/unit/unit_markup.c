@@ -125,7 +125,7 @@ static void lines(void)
 	      writes(markdown_lines, "- a\n12. b\n# c\n---\n=\n3) d\n+ e",
 		     "\\- a\\\n12\\. b\\\n\\# c\\\n\\---\\\n\\=\\\n3\\) d\\\n\\+ e"));
 	CHECK("ordinary marks stay as they are",
-	      writes(markdown_text, "a-b, 1.5 = 3/2: x", "a-b, 1.5 = 3/2: x"));
+	      writes(markdown_text, "1.5 a-b = 3/2: x", "1.5 a-b = 3/2: x"));
 	CHECK("lines are joined in a cell", writes(markdown_text, "\n a\r\n\n  b \n", "a b"));
 	CHECK("paragraphs stay paragraphs, and indented lines are not code",
 	      writes(markdown_lines, "a\n\n\n     b\nc\n", "a\n\nb\\\nc"));

@@ -31,9 +31,11 @@ static bool marks_line(char character)
 	return character && strchr("-+=/:", character);
 }
 
-/* "1." and "1)" begin a numbered list. */
-static bool ends_number(const char *line, const char *at)
+/* "1. " and "1) " begin a numbered list. */
+static bool ends_number(const char *line, const char *at, char next)
 {
+	if (next && next != ' ' && next != '\t')
+		return false;
 	return (*at == '.' || *at == ')') && at > line && isdigit((unsigned char)at[-1]) &&
 	       strspn(line, "0123456789") == (size_t)(at - line);
 }
@@ -64,7 +66,7 @@ static void add_ascii(struct buffer *out, const char *line, const char *at, char
 	else if (*at == '>')
 		buffer_add_text(out, "&gt;");
 	else if (strchr("\\`*_{}[]()#~|!$^@", *at) || (at == line && marks_line(*at)) ||
-		 ends_number(line, at))
+		 ends_number(line, at, next))
 		buffer_printf(out, "\\%c", *at);
 	else
 		buffer_add(out, *at == '\t' ? " " : at, 1);
@@ -154,7 +156,7 @@ void markdown_code(struct buffer *out, const char *text)
 {
 	size_t fence = longest_fence(text) + 1;
 
-	/* A bar ends a cell even in code, and blanks are no code. */
+	/* A bar ends a cell even in code, and blanks cannot be code. */
 	if (strchr(text, '|') || strspn(text, " \t\n") == strlen(text)) {
 		markdown_text(out, text);
 		return;
