@@ -11,6 +11,7 @@
 #include "loop/state/loop_folder.h"
 #include "loop/state/loop_report.h"
 #include "loop/supervise/keeper.h"
+#include "notify/notify_start.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
 #include "util/mem.h"
@@ -134,6 +135,8 @@ static void report(struct batch_run *run)
 {
 	struct error err;
 
+	if (run->stale && json_array_size(json_object_get(run->state.config, "notify")))
+		notify_start(run->folder); /* again, if it was killed */
 	if (run->stale && batch_report_write(run->folder, &run->state, &err) < 0)
 		fprintf(stderr, "%s\n", err.text);
 	run->stale = false;

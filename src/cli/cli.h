@@ -94,6 +94,8 @@ extern const struct cli_command cmd_history;
 extern const struct cli_command cmd_init;
 extern const struct cli_command cmd_keep;
 extern const struct cli_command cmd_logs;
+extern const struct cli_command cmd_notifier;
+extern const struct cli_command cmd_notify;
 extern const struct cli_command cmd_pause;
 extern const struct cli_command cmd_policy;
 extern const struct cli_command cmd_preflight;

@@ -39,6 +39,18 @@ struct maker {
 	struct list racers; /* the agent of each candidate of a task; empty: that of the task */
 };
 
+/* Adds a template. The batch notifies, not its loops: there may be many. */
+static void add_config(json_t *batch, json_t *config)
+{
+	static const char *const keys[] = { "notify", "notify_on" };
+
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+		json_object_set(batch, keys[i], json_object_get(config, keys[i]));
+		json_object_del(config, keys[i]);
+	}
+	json_array_append(json_object_get(batch, "templates"), config);
+}
+
 /* Makes the template for an agent other than that of the settings. */
 static int add_template(const struct maker *maker, const char *agent, const char *model,
 			struct error *err)
@@ -57,8 +69,7 @@ static int add_template(const struct maker *maker, const char *agent, const char
 	    (!model || effective_set(opts, setting_at(SETTING_MODEL), model, err) == 0))
 		result = work_template_plan(&template, maker->work->paths, err);
 	if (result == 0)
-		json_array_append(json_object_get(maker->config, "templates"),
-				  template.start.config);
+		add_config(maker->config, template.start.config);
 	work_template_release(&template);
 	return result;
 }
@@ -154,6 +165,7 @@ static int make_config(struct maker *maker, const struct work_template *template
 								    SETTING_MAX_COST));
 	if (!maker->config)
 		return error_with(err, ERROR_INVALID, "a text or a path is not valid UTF-8");
+	add_config(maker->config, template->start.config);
 	if (work_options_add_limits(&defaults, maker->config, err) < 0 ||
 	    work_options_add_limits(opts, maker->config, err) < 0)
 		return -1;

@@ -4,6 +4,8 @@
 static const char *const git_choices[] = { "read-only", "private", NULL };
 static const char *const workspace_choices[] = { "draft", "worktree", "in-place", NULL };
 static const char *const progress_choices[] = { "results", "files", NULL };
+static const char *const notify_choices[] = { "done",    "paused", "blocked", "failed",
+					      "warning", "alert",  NULL };
 static const char *const session_choices[] = { "fresh", "continue", NULL };
 
 #define ROW(id) ((id)-SETTING_SESSION)
@@ -48,6 +50,46 @@ const struct setting setting_loop_rows[] = {
 		        "`off`, `note`, `tell`, `review` or `stop`. Later ones replace earlier ones.",
 		.example = "[expected-changed=note]",
 		.widens = "when changes weaken the checks, Ringfence does this:",
+	},
+	[ROW(SETTING_ALERT)] = {
+		.id = SETTING_ALERT,
+		.key = "alert",
+		.loop_only = true,
+		.type = SETTING_WORDS,
+		.trust = SETTING_TRUSTED,
+		.value = "RULE [LEVEL] [ACTION]",
+		.help = "act when a loop needs attention: notify, ask, pause or abort",
+		.more = "RULE is one of the [rules](notifications.md#alerts), or `all`. All are on, and "
+			"notify. ACTION is `off`, `notify`, `ask` (pause with a question), `pause` or "
+			"`abort`. Later ones replace earlier ones.",
+		.example = "[errors 50 pause, time 2h ask, files off]",
+		.widens = "alerts of a loop are changed:",
+	},
+	[ROW(SETTING_NOTIFY)] = {
+		.id = SETTING_NOTIFY,
+		.key = "notify",
+		.loop_only = true,
+		.type = SETTING_WORDS,
+		.trust = SETTING_TRUSTED,
+		.value = "TARGET",
+		.help = "notify this target: desktop, slack, discord, ntfy, mail ...",
+		.more = "See [notifications](notifications.md) for the targets. An address or a token is "
+			"a secret, and is read from `file:PATH` or `env:NAME`.",
+		.example = "[desktop, \"slack file:~/.config/ringfence/slack\"]",
+		.widens = "news of loops leaves this machine, or is passed to a program on it:",
+	},
+	[ROW(SETTING_NOTIFY_ON)] = {
+		.id = SETTING_NOTIFY_ON,
+		.key = "notify-on",
+		.loop_only = true,
+		.type = SETTING_WORDS,
+		.trust = SETTING_TRUSTED,
+		.value = "EVENT",
+		.choices = notify_choices,
+		.help = "notify of these events: done, paused, blocked, failed, warning, alert",
+		.more = "Without this, of all of them: see [notifications](notifications.md#events).",
+		.example = "[done, blocked, failed]",
+		.widens = "people are notified of these events only:",
 	},
 	[ROW(SETTING_CHECK_VIEW)] = {
 		.id = SETTING_CHECK_VIEW,

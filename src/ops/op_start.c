@@ -182,6 +182,9 @@ static int make_config(const struct op_start_request *request, struct op_start_r
 	result->config = config;
 	set_place(config, result);
 	json_object_set(config, "findings", goal->findings);
+	json_object_set(config, "alert", request->watch.alerts);
+	json_object_set(config, "notify", request->watch.targets);
+	json_object_set(config, "notify_on", request->watch.events);
 	json_object_set(config, "final_checks", goal->final_checks);
 	set_text(config, "hold_out", goal->hold_out);
 	json_object_set(config, "check_cache", goal->check_cache);

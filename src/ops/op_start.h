@@ -53,6 +53,12 @@ struct op_start_goal {
 	const char *promise, *tasks;
 };
 
+/* Alerts and notifications, as in the settings. */
+struct op_start_watch {
+	json_t *alerts;           /* changes to the rules (alert/alert.h) */
+	json_t *targets, *events; /* of notifications (notify/notify_target.h) */
+};
+
 /* Where the agent writes; the order of the setting's choices. */
 enum op_start_workspace {
 	OP_START_DRAFT,    /* a draft of the project (draft/draft.h) */
@@ -82,6 +88,7 @@ struct op_start_request {
 	struct op_start_agent review; /* without an adapter: there is no review */
 	const char *session;          /* "fresh" or "continue" */
 	struct op_start_goal goal;
+	struct op_start_watch watch;
 	const json_t *limits; /* named as in the journal */
 	const char *prices;   /* the user's prices.txt, or empty */
 	json_t *estimate;     /* of cost and time, to compare with later; or NULL */

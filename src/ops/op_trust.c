@@ -44,6 +44,8 @@ static const enum setting_id by_risk[] = {
 	SETTING_ENV,
 	SETTING_CHECK,
 	SETTING_FINDINGS,
+	SETTING_ALERT,
+	SETTING_NOTIFY_ON,
 	SETTING_CHECK_VIEW,
 	SETTING_CHECK_CACHE,
 	SETTING_PIN,
@@ -103,6 +105,7 @@ static const enum setting_id by_risk[] = {
 	SETTING_NET,
 	SETTING_MODEL_KEY,
 	SETTING_UPSTREAM,
+	SETTING_NOTIFY,
 };
 
 _Static_assert(sizeof by_risk / sizeof *by_risk == SETTING_ID_COUNT,

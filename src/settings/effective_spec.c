@@ -1,7 +1,9 @@
 /* From settings to the fence spec: see effective.h. */
 #include "settings/effective.h"
 
+#include "alert/alert.h"
 #include "gateway/proxy/rule.h"
+#include "notify/notify_target.h"
 #include "project/hosts.h"
 #include "settings/effective_models.h"
 #include "util/env.h"
@@ -62,10 +64,23 @@ static bool is_unknown_name(const char *text)
 				  "0123456789-_")];
 }
 
+/* The message must not have the value: it may be a secret that was written in the wrong place. */
+static int validate_target(const char *text, struct error *err)
+{
+	struct notify_target target;
+	struct error why;
+
+	if (notify_target_read(text, env_home(), &target, &why) < 0)
+		return error_set(err, "notify: %s", why.text);
+	notify_target_release(&target);
+	return 0;
+}
+
 /* Validates values whose syntax is the fence's or the gateway's. */
 static int validate(const struct setting *setting, const char *text, struct error *err)
 {
 	enum fence_limit limit = limit_of(setting->id);
+	struct alert_settings alerts = { 0 };
 	struct fence_listen listen;
 	struct rule rule;
 	struct error why;
@@ -84,6 +99,10 @@ static int validate(const struct setting *setting, const char *text, struct erro
 	}
 	if (setting->id == SETTING_ALLOW && !hosts_is_set(text) &&
 	    rule_parse(text, &rule, &why) < 0)
+		return error_set(err, "%s: %s", setting->key, why.text);
+	if (setting->id == SETTING_NOTIFY)
+		return validate_target(text, err);
+	if (setting->id == SETTING_ALERT && alert_change(&alerts, text, &why) < 0)
 		return error_set(err, "%s: %s", setting->key, why.text);
 	if (setting->id == SETTING_MODEL_KEY || setting->id == SETTING_UPSTREAM)
 		return effective_models_validate(setting, text, err);

@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static json_t *words_of(const struct config *config, enum setting_id id)
+json_t *goal_words(const struct config *config, enum setting_id id)
 {
 	json_t *list = json_array();
 
@@ -132,17 +132,17 @@ int goal_decide(const struct effective *effective, struct goal *ret_goal, struct
 	if (preflight_inactive(config, SETTING_CHECK, SETTING_CHECK, err) < 0 ||
 	    place_tasks(effective->place.project, &goal.tasks, err) < 0)
 		return -1;
-	goal.findings = words_of(config, SETTING_FINDINGS);
-	goal.pin = words_of(config, SETTING_PIN);
-	goal.final_checks = words_of(config, SETTING_FINAL_CHECK);
-	goal.unpin = words_of(config, SETTING_UNPIN);
-	goal.check_cache = words_of(config, SETTING_CHECK_CACHE);
+	goal.findings = goal_words(config, SETTING_FINDINGS);
+	goal.pin = goal_words(config, SETTING_PIN);
+	goal.final_checks = goal_words(config, SETTING_FINAL_CHECK);
+	goal.unpin = goal_words(config, SETTING_UNPIN);
+	goal.check_cache = goal_words(config, SETTING_CHECK_CACHE);
 	if (check_findings(goal.findings, err) < 0 || check_caches(goal.check_cache, err) < 0 ||
 	    place_held_out(effective, &goal, err) < 0) {
 		goal_release(&goal);
 		return -1;
 	}
-	goal.checks = words_of(config, SETTING_CHECK);
+	goal.checks = goal_words(config, SETTING_CHECK);
 	if (!goal.promise && !json_array_size(goal.checks)) {
 		/* A check that nobody chose may pass from the start: also require ticked boxes, or
 		 * the promise. */

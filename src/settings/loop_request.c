@@ -37,6 +37,7 @@ void loop_request_release(struct loop_request *request)
 	choice_release(&request->agents);
 	phase_request_release(&request->phases);
 	goal_release(&request->goal);
+	watch_request_release(&request->watch);
 	list_release(&request->notices);
 	buffer_release(&request->prices);
 	json_decref(request->limits);
@@ -105,6 +106,9 @@ static void fill(struct loop_request *request, const char *objective)
 					      .prove_check = goal->prove_check,
 					      .promise = goal->promise,
 					      .tasks = goal->tasks };
+	start->watch = (struct op_start_watch){ .alerts = request->watch.alerts,
+						.targets = request->watch.targets,
+						.events = request->watch.events };
 	start->limits = request->limits;
 	start->prices = buffer_text(&request->prices);
 }
@@ -167,6 +171,7 @@ int loop_request_choose(struct loop_request *request, const char *objective, str
 	    goal_decide(effective, &request->goal, err) < 0 ||
 	    phase_request_make(effective, request->goal.promise, &request->agents, &request->phases,
 			       &request->notices, err) < 0 ||
+	    watch_request_make(effective, &request->watch, err) < 0 ||
 	    check_proofs(request, err) < 0)
 		return -1;
 	if (!json_array_size(request->goal.checks))

@@ -14,6 +14,7 @@
 #include "settings/effective.h"
 #include "settings/goal.h"
 #include "settings/phase_request.h"
+#include "settings/watch_request.h"
 #include "util/buffer.h"
 
 struct loop_request {
@@ -21,6 +22,7 @@ struct loop_request {
 	struct choice_list agents;
 	struct phase_request_list phases;
 	struct goal goal;
+	struct watch_request watch;
 	struct list notices;  /* for the user, also after a failure */
 	struct buffer prices; /* the user's own prices.txt */
 	json_t *limits;

@@ -227,3 +227,49 @@ int process_output(char *const *arguments, uint64_t most_ms, struct buffer *outp
 	waitpid(child, &status, 0);
 	return late || !WIFEXITED(status) ? -1 : WEXITSTATUS(status);
 }
+
+/* Returns a file in memory with these bytes, read from the start, or -1 with errno. */
+static int file_of(const void *bytes, size_t size)
+{
+	AUTO_FD file = memfd_create("input", MFD_CLOEXEC);
+
+	if (file < 0 || fd_write_all(file, bytes, size) < 0 || lseek(file, 0, SEEK_SET) < 0)
+		return -1;
+	return fd_steal(&file);
+}
+
+static pid_t start_fed(char *const *arguments, int input)
+{
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attributes;
+	pid_t child = -1;
+
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_adddup2(&actions, input, 0);
+	posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+	posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+	posix_spawnattr_init(&attributes);
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+	errno = posix_spawnp(&child, arguments[0], &actions, &attributes, arguments, env_all());
+	posix_spawnattr_destroy(&attributes);
+	posix_spawn_file_actions_destroy(&actions);
+	return errno ? -1 : child;
+}
+
+int process_feed(char *const *arguments, const void *input, size_t size, uint64_t most_ms)
+{
+	AUTO_FD file = file_of(input, size);
+	pid_t child = file < 0 ? -1 : start_fed(arguments, file);
+	AUTO_FD watched = child < 0 ? -1 : (int)syscall(SYS_pidfd_open, child, 0);
+	bool late;
+	int status = 0;
+
+	if (child < 0)
+		return -1;
+	late = poll(&(struct pollfd){ .fd = watched, .events = POLLIN }, 1, (int)most_ms) == 0;
+	if (late)
+		process_kill(child);
+	waitpid(child, &status, 0);
+	errno = late ? ETIMEDOUT : ECHILD;
+	return late || !WIFEXITED(status) ? -1 : WEXITSTATUS(status);
+}

@@ -31,6 +31,7 @@ fuzz_fn fuzz_pins;
 fuzz_fn fuzz_html;
 fuzz_fn fuzz_http;
 fuzz_fn fuzz_httpclient;
+fuzz_fn fuzz_https_wire;
 fuzz_fn fuzz_ignore;
 fuzz_fn fuzz_ignore_rules;
 fuzz_fn fuzz_index_read;

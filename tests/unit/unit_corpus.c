@@ -58,6 +58,7 @@ int main(void)
 	replay("fuzz_html", fuzz_html);
 	replay("fuzz_http", fuzz_http);
 	replay("fuzz_httpclient", fuzz_httpclient);
+	replay("fuzz_https_wire", fuzz_https_wire);
 	replay("fuzz_ignore", fuzz_ignore);
 	replay("fuzz_ignore_rules", fuzz_ignore_rules);
 	replay("fuzz_index_read", fuzz_index_read);

@@ -82,6 +82,8 @@ static void end(struct history *history, const json_t *data, const char *verdict
 				jsonget_flag(data, "told")
 					? "you told the agent something with --now; the iteration "
 					  "is repeated"
+				: jsonget_flag(data, "alert")
+					? "an alert paused the loop; the iteration is repeated"
 					: "Ringfence, this machine or the fence's first process was "
 					  "stopped; the iteration is repeated"));
 	if (jsonget_flag(data, "counts"))
@@ -171,6 +173,13 @@ static void add_check(struct history *history, const char *key, const json_t *da
 	json_array_append_new(list, check_of(data));
 }
 
+static void add_alert(struct history *history, const json_t *data)
+{
+	if (!json_object_get(history->open, "alerts"))
+		json_object_set_new(history->open, "alerts", json_array());
+	json_array_append(json_object_get(history->open, "alerts"), json_object_get(data, "text"));
+}
+
 static void add_data(struct history *history, int kind, const json_t *data, int64_t at_ms)
 {
 	static const char *const keys[] = {
@@ -193,7 +202,9 @@ static void add_data(struct history *history, int kind, const json_t *data, int6
 	}
 	if (!history->open)
 		return;
-	if (kind == LOOP_EVENT_ended)
+	if (kind == LOOP_EVENT_alerted)
+		add_alert(history, data);
+	else if (kind == LOOP_EVENT_ended)
 		for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
 			copy(history, data, keys[i]);
 	else if (kind == LOOP_EVENT_imported)
@@ -332,7 +343,7 @@ static void print_below(const char *text)
 	page_print(shown, INDENT);
 }
 
-/* Prints the beginning of each message, after what it is. */
+/* Prints the beginning of each message or alert, after what it is. */
 static void print_told(const json_t *messages, const char *what)
 {
 	size_t index;
@@ -443,6 +454,7 @@ static void print_table(const json_t *list)
 		print_iteration(entry);
 		print_agent(entry);
 		print_told(json_object_get(entry, "told"), "you told it");
+		print_told(json_object_get(entry, "alerts"), "ALERT");
 		print_trouble(entry);
 		print_mutants(entry);
 		print_reviews(entry);

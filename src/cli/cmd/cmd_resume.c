@@ -1,4 +1,5 @@
 /* ringfence resume and ringfence answer: continue a loop where it stopped. */
+#include "alert/alert.h"
 #include "batch/batch_client.h"
 #include "cli/loops.h"
 #include "cli/message.h"
@@ -17,7 +18,8 @@
 static bool has_setting(const struct setting *setting)
 {
 	return loop_limits_has(setting) || setting->id == SETTING_UNKNOWN_MODEL ||
-	       setting->id == SETTING_PROVIDER_TOOLS || setting->id == SETTING_UNPIN;
+	       setting->id == SETTING_PROVIDER_TOOLS || setting->id == SETTING_UNPIN ||
+	       setting->id == SETTING_ALERT;
 }
 
 /* The changes to the access to models, named as in models_json.h. */
@@ -47,18 +49,21 @@ static int change(void *options, const struct setting *setting, const char *valu
 		  struct error *err)
 {
 	struct loops_options *opts = options;
+	struct alert_settings alerts = { 0 };
 	struct error wrong;
 	uint64_t number;
 
 	if (setting_parse(setting, value, &number, &wrong) < 0)
 		return error_set(err, "--%s", wrong.text);
+	if (setting->id == SETTING_ALERT && alert_change(&alerts, value, &wrong) < 0)
+		return error_set(err, "--%s: %s", setting->key, wrong.text);
 	if (setting->id == SETTING_UNKNOWN_MODEL)
 		json_object_set_new(model_changes(opts->changes), "refuse_unknown",
 				    json_boolean(number == 0));
 	else if (setting->id == SETTING_PROVIDER_TOOLS)
 		add_text(model_changes(opts->changes), "provider_tools", value);
-	else if (setting->id == SETTING_UNPIN)
-		add_text(opts->changes, "unpin", value);
+	else if (setting->id == SETTING_UNPIN || setting->id == SETTING_ALERT)
+		add_text(opts->changes, setting->key, value);
 	else
 		loop_limits_set(opts->changes, setting, number);
 	return 0;

@@ -212,6 +212,14 @@ static void print_told(const struct loop_state *state)
 	}
 }
 
+/* Prints the alerts of this iteration, and those that still hold. */
+static void print_alerts(const struct loop_state *state)
+{
+	for (int i = 0; i < ALERT_COUNT; i++)
+		if (state->alert_texts[i])
+			line("ALERT: %s", state->alert_texts[i]);
+}
+
 /* Returns how long a loop has worked, with two spaces after it, or nothing if its supervisor is gone:
  * then nobody knows when it stopped. Seconds matter only in the first hour. The caller frees it. */
 static char *elapsed(const struct client_loop *loop)
@@ -270,6 +278,7 @@ static void print_loop(const char *place, const struct client_loop *loop, bool w
 		line("%s", draft);
 	if (edited)
 		line("%s", edited);
+	print_alerts(state);
 	print_told(state);
 	print_phase(state);
 	print_agent(state);

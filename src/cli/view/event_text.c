@@ -1,6 +1,7 @@
 /* The events of a loop as text: see event_text.h. */
 #include "cli/view/event_text.h"
 
+#include "alert/alert.h"
 #include "cli/loops.h"
 #include "cli/view/cost_text.h"
 #include "cli/view/edited_text.h"
@@ -132,7 +133,20 @@ static void print_interrupted(struct event_text *view, const json_t *data)
 	end_agent(view);
 	event_text_print(view, "  iteration %d was interrupted%s; it does not count",
 			 (int)jsonget_number(data, "iteration"),
-			 jsonget_flag(data, "told") ? " by your message" : "");
+			 jsonget_flag(data, "told")    ? " by your message"
+			 : jsonget_flag(data, "alert") ? " by an alert"
+						       : "");
+}
+
+/* Returns what an alert does besides being reported, or NULL. */
+static const char *alert_does(const json_t *data)
+{
+	static const char *const does[] = { [ALERT_ASK] = "the loop pauses, and asks",
+					    [ALERT_PAUSE] = "the loop pauses",
+					    [ALERT_ABORT] = "the loop is aborted" };
+	int action = alert_action_find(jsonget_text(data, "then"));
+
+	return action > ALERT_NOTIFY ? does[action] : NULL;
 }
 
 /* Prints the beginning of a message of the user. */
@@ -725,6 +739,11 @@ static void print_data(struct event_text *view, int kind, const json_t *data, in
 		break;
 	case LOOP_EVENT_asked:
 		view->stops |= strcmp(jsonget_text(data, "wish"), "reset") != 0;
+		break;
+	case LOOP_EVENT_alerted:
+		event_text_paint(view, COLOR_RED, "  ALERT: %s%s%s", jsonget_text(data, "text"),
+				 alert_does(data) ? "; " : "",
+				 alert_does(data) ? alert_does(data) : "");
 		break;
 	case LOOP_EVENT_told:
 		print_told(view, data);

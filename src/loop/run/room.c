@@ -15,6 +15,13 @@ void room_add_size(struct buffer *out, uint64_t bytes)
 	buffer_printf(out, "%s", size);
 }
 
+int64_t room_free(const char *path)
+{
+	struct statvfs disk;
+
+	return statvfs(path, &disk) < 0 ? -1 : (int64_t)(disk.f_bavail * disk.f_frsize);
+}
+
 char *room_trouble(const char *path, int64_t least)
 {
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(8192);

@@ -12,6 +12,9 @@
  */
 char *room_trouble(const char *path, int64_t least);
 
+/* Returns how many bytes are free there, or -1. */
+int64_t room_free(const char *path);
+
 /* Appends a size in readable form: "1.5 GiB". */
 void room_add_size(struct buffer *out, uint64_t bytes);
 

@@ -432,6 +432,17 @@ int work_run(struct supervisor *sup, const struct work *work, struct runner_resu
 	return again;
 }
 
+void work_stop(struct supervisor *sup, enum supervisor_cut cut, bool now)
+{
+	if (!sup->run.working)
+		return;
+	sup->run.cut = cut;
+	if (now)
+		fd_close(&sup->run.runner.lifeline);
+	else
+		runner_stop(&sup->run.runner);
+}
+
 void work_forget(struct supervisor *sup)
 {
 	sink_release(&sup->run.output);

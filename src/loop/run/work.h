@@ -46,6 +46,9 @@ int work_run(struct supervisor *sup, const struct work *work, struct runner_resu
 
 void work_forget(struct supervisor *sup);
 
+/* Stops the run that is under way, if there is one: gracefully, or at once. */
+void work_stop(struct supervisor *sup, enum supervisor_cut cut, bool now);
+
 /* Returns the name of the output files of the part that runs in this step (struct work). The
  * caller frees it. */
 char *work_name(const struct supervisor *sup);

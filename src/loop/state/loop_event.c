@@ -20,7 +20,7 @@ static const char *const events[] = {
 #define ON(event, target) [LOOP_EVENT_##event] = TO(target)
 #define ALWAYS(step)                                                                   \
 	ON(started, step), ON(asked, step), ON(changed, step), ON(checkpointed, step), \
-		ON(retried, step), ON(restoring, step), ON(restored, step)
+		ON(retried, step), ON(restoring, step), ON(restored, step), ON(alerted, step)
 
 /* The agent of a later iteration reads it. A loop that is being closed has none, or not yet. */
 #define TELLS(step) ON(told, step)

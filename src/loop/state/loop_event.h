@@ -50,6 +50,7 @@
 	X(asked)        /* the user requested a pause, an abort or a reset */         \
 	X(told)         /* the user has a message for the agent */                    \
 	X(changed)      /* limits, or the clock jumped */                             \
+	X(alerted)      /* a rule of alert/alert.h holds */                           \
 	X(checkpointed) /* or the reason why not */                                   \
 	X(examined)     /* signs that the changes weaken the checks */                \
 	X(retried)      /* a process that works for the supervisor died */            \

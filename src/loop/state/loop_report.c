@@ -138,6 +138,19 @@ static json_t *start_of(const char *text)
 }
 
 /* Lists the messages of the user, and whether the last agent that has begun had each. */
+static json_t *alerts_json(const struct loop_state *state)
+{
+	json_t *list = json_array();
+
+	for (int i = 0; i < ALERT_COUNT; i++)
+		if (state->alert_texts[i])
+			json_array_append_new(list,
+					      json_pack("{s:s, s:o}", "rule",
+							alert_rule_name((enum alert_rule)i), "text",
+							loop_report_text(state->alert_texts[i])));
+	return list;
+}
+
 static json_t *told_json(const struct loop_state *state)
 {
 	json_t *list = json_array();
@@ -223,6 +236,7 @@ json_t *loop_report_loop(const char *id, const struct loop_state *state, bool al
 		json_object_set_new(value, "waits_until",
 				    json_integer(state->wait_until_ms / 1000));
 	json_object_set_new(value, "told", told_json(state));
+	json_object_set_new(value, "alerts", alerts_json(state));
 	json_object_set_new(value, "blocked",
 			    state->blocked ? loop_report_text(state->blocked) : json_null());
 	json_object_set_new(value, "asked",

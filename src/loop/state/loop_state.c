@@ -63,6 +63,8 @@ void loop_state_release(struct loop_state *state)
 	for (size_t i = 0; i < state->told_count; i++)
 		free(state->told[i].text);
 	free(state->blocked);
+	free(state->wish_why);
+	loop_state_drop_alerts(state, ~0U);
 	*state = (struct loop_state){ 0 };
 }
 

@@ -3,6 +3,7 @@
 #define LOOP_STATE_LOOP_STATE_H
 
 #include "agent/agent.h"
+#include "alert/alert.h"
 #include "decision/all.h"
 #include "journal/journal.h"
 #include "loop/state/loop_event.h"
@@ -43,11 +44,11 @@ struct loop_options {
 	const char *work_tree; /* the root of that work tree; else NULL */
 	const char *draft;     /* the folder of the draft it works on (draft/draft.h); else NULL */
 	const char *from;      /* the loop whose result it began with, or NULL */
-	const char *from_commit; /* the last commit of that result, or NULL */
-	const char *with;        /* the loop whose changes were merged into that, or NULL */
-	const json_t *conflicts; /* of this merge, a sentence each; or NULL */
+	const char *from_commit;      /* the last commit of that result, or NULL */
+	const char *with;             /* the loop whose changes were merged into that, or NULL */
+	const json_t *conflicts;      /* of this merge, a sentence each; or NULL */
 	const json_t *conflict_paths; /* and the path of each */
-	const char *name;        /* by which the user calls it, or NULL (util/id.h) */
+	const char *name;             /* by which the user calls it, or NULL (util/id.h) */
 	const char *batch, *task; /* the work list, and its task, that the loop runs for; or NULL */
 	const char *objective;
 	const char *promise; /* or NULL */
@@ -95,6 +96,7 @@ struct loop_options {
 	const char *hold_out;       /* a folder for these alone, or NULL */
 	const json_t *check_cache;  /* folders in the project that only the checks see */
 	const json_t *pin, *unpin;  /* patterns of pinned files (project/pins.h) */
+	struct alert_settings alerts;
 };
 
 struct loop_state_check {
@@ -208,6 +210,10 @@ struct loop_state {
 	char *unreached;                 /* why the last model request got no response, or NULL */
 	int64_t wait_until_ms;
 	enum loop_wish wish;
+	char *wish_why;   /* why an alert wishes it; NULL: the user does */
+	bool wish_asks;   /* the alert asks whether to go on */
+	uint32_t alerted; /* rules that were reported, as a set of bits; see loop_state_alert.c */
+	char *alert_texts[ALERT_COUNT]; /* of these */
 	char *blocked; /* what a person must do, by the agent; of a loop paused by that; or NULL */
 	/* The messages that no iteration with them in its prompt has ended with; oldest first. */
 	struct loop_state_told told[TOLD_MOST];
@@ -362,6 +368,18 @@ int loop_state_follow(struct journal *store, struct journal_mark *mark, struct l
  * should be running but has no supervisor is interrupted.
  */
 const char *loop_state_status(const struct loop_state *state, bool alive);
+
+/* Returns why the loop pauses or is aborted between iterations: an alert, or the user. */
+const char *loop_state_wish_reason(const struct loop_state *state);
+
+/* Forgets these alerts. */
+void loop_state_drop_alerts(struct loop_state *state, uint32_t rules);
+
+/* Records an alert, and what it wishes. */
+void loop_state_fold_alerted(struct loop_state *state, const json_t *data);
+
+/* After each event: forgets the alerts that no longer hold, so that they are reported again. */
+void loop_state_forget_alerts(struct loop_state *state, enum loop_event event);
 
 /* Reads the values that every decision carries. */
 void loop_state_read_verdict(struct loop_state *state, const json_t *data);

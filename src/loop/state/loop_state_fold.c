@@ -231,6 +231,8 @@ static void fold_asked(struct loop_state *state, const json_t *data)
 {
 	const char *wish = jsonget_string(data, "wish");
 
+	if (wish && strcmp(wish, "reset") != 0)
+		replace(&state->wish_why, NULL); /* the user's wish wins */
 	if (wish && strcmp(wish, "reset") == 0)
 		reset_breakers(state);
 	else if (wish && strcmp(wish, "abort") == 0)
@@ -516,6 +518,7 @@ static void (*const folds[LOOP_EVENT_COUNT])(struct loop_state *state, const jso
 	[LOOP_EVENT_resumed] = fold_resumed,
 	[LOOP_EVENT_asked] = fold_asked,
 	[LOOP_EVENT_told] = fold_told,
+	[LOOP_EVENT_alerted] = loop_state_fold_alerted,
 	[LOOP_EVENT_changed] = fold_changed,
 	[LOOP_EVENT_checkpointed] = fold_checkpointed,
 	[LOOP_EVENT_examined] = fold_examined,
@@ -567,6 +570,7 @@ int loop_state_fold(struct loop_state *state, const struct journal_event *event,
 	if (kind == LOOP_EVENT_created)
 		state->created_ms = event->at_ms;
 	state->step = (enum loop_step)next;
+	loop_state_forget_alerts(state, (enum loop_event)kind);
 	state->last_seq = event->seq;
 	return 0;
 }

@@ -32,6 +32,17 @@ static void read_flag(const json_t *config, const char *key, bool *flag)
 		*flag = json_is_true(value);
 }
 
+/* A rule of a later version is ignored. */
+static void change_alerts(const json_t *list, struct alert_settings *alerts)
+{
+	size_t index;
+	const json_t *change;
+	struct error ignored;
+
+	json_array_foreach(list, index, change) if (json_is_string(change))
+		alert_change(alerts, json_string_value(change), &ignored);
+}
+
 void loop_options_change(const json_t *config, struct loop_state *state)
 {
 	static const char *const breakers[BREAKER_COUNT] = {
@@ -83,6 +94,7 @@ void loop_options_change(const json_t *config, struct loop_state *state)
 	read_number(config, "timeout_ms", &options->timeout_ms);
 	read_number(config, "check_timeout_ms", &options->check_timeout_ms);
 	read_number(config, "idle_ms", &options->idle_ms);
+	change_alerts(json_object_get(config, "alert"), &options->alerts);
 	options->checkpoints_off = !checkpoints;
 	options->git = git > 0;
 	limits->results_only = progress == 0;
@@ -213,6 +225,7 @@ int loop_options_read(json_t *config, struct loop_state *state, struct error *er
 	options->checkpoints_off = true; /* for journals from before checkpoints */
 	options->limits = DECISION_LIMITS_DEFAULT;
 	options->prompt = LOOP_PROMPT_LIMITS_DEFAULT;
+	alert_init(&options->alerts);
 	loop_options_change(config, state);
 	json_array_foreach(json_object_get(config, "checks"), index,
 			   check) if (json_is_string(check))

@@ -215,9 +215,9 @@ int check_mutants_step(struct supervisor *sup, struct error *err)
 	if (!folder || supervisor_clock(sup, err) < 0)
 		return -1;
 	if (sup->state.wish == LOOP_WISH_ABORT)
-		return step_end_as(sup, "aborted", "by you", err);
+		return step_end_aborted(sup, err);
 	if (sup->state.wish == LOOP_WISH_PAUSE)
-		return pause_here(sup, "by you (to continue: ringfence resume)", err);
+		return pause_here(sup, loop_state_wish_reason(&sup->state), err);
 	full = disk_trouble(sup);
 	if (full)
 		return pause_here(sup, full, err);

@@ -118,7 +118,7 @@ static int prove(struct supervisor *sup, struct proof *proof, struct error *err)
 	int ended;
 
 	if (sup->state.wish == LOOP_WISH_ABORT)
-		return step_end_as(sup, "aborted", "by you", err);
+		return step_end_aborted(sup, err);
 	if (!final && !sup->state.checks[index].passed)
 		return supervisor_append(sup, LOOP_EVENT_proved, failed_already(&sup->state, index),
 					 err);

@@ -61,7 +61,7 @@ static int run_check(struct supervisor *sup, size_t index, const char *folder, s
 
 	if (sup->state.wish ==
 	    LOOP_WISH_ABORT) /* recorded by a supervisor that was killed before it acted */
-		return step_end_as(sup, "aborted", "by you", err);
+		return step_end_aborted(sup, err);
 	if (index > 0 && !settle(sup, &ended, err))
 		return ended;
 	data = check_run(sup, &run, &ended, err);

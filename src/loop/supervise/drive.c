@@ -2,6 +2,7 @@
 #include "loop/supervise/drive.h"
 
 #include "loop/run/disk.h"
+#include "loop/run/loop_alert.h"
 #include "loop/run/loop_checkpoint.h"
 #include "loop/run/verification.h"
 #include "loop/run/work.h"
@@ -99,7 +100,7 @@ static int run_steps(struct supervisor *sup, struct error *err)
 		case LOOP_STEP_paused:
 			if (sup->state.wish != LOOP_WISH_ABORT)
 				return 0;
-			result = step_end_as(sup, "aborted", "by you", err);
+			result = step_end_aborted(sup, err);
 			break;
 		case LOOP_STEP_closing:
 			result = step_closing(sup, err);
@@ -172,6 +173,7 @@ static int open_all(struct drive *drive, struct error *err)
 		return -1;
 	work_watch(&drive->sup);
 	disk_watch(&drive->sup);
+	loop_alert_watch(&drive->sup);
 	loop_checkpoint_watch(&drive->sup);
 	return 0;
 }

@@ -248,10 +248,11 @@ json_t *judge_interrupted(const struct loop_state *state, const struct agent_sum
 	return data;
 }
 
-json_t *judge_restarted(const struct loop_state *state, const struct agent_summary *heard)
+json_t *judge_restarted(const struct loop_state *state, const struct agent_summary *heard,
+			const char *by)
 {
 	json_t *data = json_pack("{s:i, s:i, s:b}", "iteration", (int)state->iteration, "attempt",
-				 (int)state->attempt, "told", 1);
+				 (int)state->attempt, by, 1);
 
 	judge_add_heard(data, heard);
 	return data;

@@ -38,8 +38,10 @@ json_t *judge_end(const struct runner_result *result, const struct judge_end_fac
 json_t *judge_interrupted(const struct loop_state *state, const struct agent_summary *heard,
 			  int64_t now_ms);
 
-/* The same of an agent that the user has interrupted with a message, which no breaker counts. */
-json_t *judge_restarted(const struct loop_state *state, const struct agent_summary *heard);
+/* The same of an agent that was interrupted by a message of the user ("told") or by an alert
+ * ("alert"), which no breaker counts. */
+json_t *judge_restarted(const struct loop_state *state, const struct agent_summary *heard,
+			const char *by);
 
 /* A review: adds the findings in the final message to the data of its end, or why there are none.
  * Consumes and returns the data. */

@@ -1,6 +1,7 @@
 /* One run of an agent or a reviewer: see part_run.h. */
 #include "loop/supervise/part_run.h"
 
+#include "loop/run/loop_alert.h"
 #include "loop/run/loop_cost.h"
 #include "loop/state/loop_folder.h"
 #include "loop/state/loop_report.h"
@@ -141,6 +142,10 @@ int part_run(struct supervisor *sup, struct work *work, struct error *err)
 	work->timeout_ms = agent_time_ms(sup, &total);
 	if (work_run(sup, work, &result, err) < 0)
 		return -1;
+	if (loop_alert_heard(sup, err) < 0) {
+		work_forget(sup);
+		return -1;
+	}
 	if (!step_end_cut(sup, &result, &ended, err))
 		ended = record_end(sup, &result, total, work, err);
 	work_forget(sup);

@@ -1,6 +1,7 @@
 /* Serving requests: see serve.h. */
 #include "loop/supervise/serve.h"
 
+#include "loop/run/work.h"
 #include "loop/supervise/control.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
@@ -10,18 +11,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-/* Stops the run, gracefully or at once. */
-static void stop_run(struct supervisor *sup, enum supervisor_cut cut, bool now)
-{
-	if (!sup->run.working)
-		return;
-	sup->run.cut = cut;
-	if (now)
-		fd_close(&sup->run.runner.lifeline);
-	else
-		runner_stop(&sup->run.runner);
-}
 
 /* Returns what is recorded of a request, or NULL with err set. The caller owns it. */
 static json_t *data_of(const struct supervisor *sup, enum control_request request,
@@ -54,12 +43,12 @@ static void act_at_once(struct supervisor *sup, enum control_request request, bo
 	bool runs = sup->state.step == LOOP_STEP_agent && free;
 
 	if (request == CONTROL_REQUEST_abort)
-		stop_run(sup, SUPERVISOR_CUT_ABORT, now);
+		work_stop(sup, SUPERVISOR_CUT_ABORT, now);
 	else if (request == CONTROL_REQUEST_tell && now && runs)
-		stop_run(sup, SUPERVISOR_CUT_TOLD, false);
+		work_stop(sup, SUPERVISOR_CUT_TOLD, false);
 	else if (request == CONTROL_REQUEST_limit && model_access_is_set(&sup->fence.models) &&
 		 (runs || (sup->state.step == LOOP_STEP_review && free)))
-		stop_run(sup, SUPERVISOR_CUT_LIMIT, false);
+		work_stop(sup, SUPERVISOR_CUT_LIMIT, false);
 }
 
 /*

@@ -5,6 +5,7 @@
 #include "loop/run/disk.h"
 #include "loop/run/draft_leftovers.h"
 #include "loop/run/leftovers.h"
+#include "loop/run/loop_alert.h"
 #include "loop/run/loop_checkpoint.h"
 #include "loop/run/loop_findings.h"
 #include "loop/run/loop_git.h"
@@ -168,11 +169,13 @@ int step_ready(struct supervisor *sup, struct error *err)
 	if (supervisor_clock(sup, err) < 0)
 		return -1;
 	if (sup->state.wish == LOOP_WISH_ABORT)
-		return step_end_as(sup, "aborted", "by you", err);
+		return step_end_aborted(sup, err);
 	if (sup->state.wish == LOOP_WISH_PAUSE)
 		return supervisor_append(sup, LOOP_EVENT_paused,
-					 json_pack("{s:s}", "reason",
-						   "by you (to continue: ringfence resume)"),
+					 json_pack("{s:o, s:b}", "reason",
+						   loop_report_text(
+							   loop_state_wish_reason(&sup->state)),
+						   "asks", sup->state.wish_asks),
 					 err);
 	if (sup->money.used_up[0] && sup->money.used_up_today)
 		return supervisor_append(sup, LOOP_EVENT_paused,
@@ -281,7 +284,7 @@ int step_review(struct supervisor *sup, struct error *err)
 			     .login = login };
 
 	if (sup->state.wish == LOOP_WISH_ABORT) /* as in run_check() */
-		return step_end_as(sup, "aborted", "by you", err);
+		return step_end_aborted(sup, err);
 	if (!folder || (by_login && !login) || read_diff(sup, &diff, err) < 0)
 		return -1;
 	if (sup->leaving)
@@ -336,6 +339,10 @@ static int decide(struct supervisor *sup, const char *folder, bool examined, str
 	if (loop_survey_take(sup, &after, err) < 0)
 		return -1;
 	judge_after(&sup->state, &after, clock_wall_ms(), &decision, &data);
+	if (loop_alert_iteration(sup, &after, &decision, err) < 0) {
+		json_decref(data);
+		return -1;
+	}
 	if (decision.action == DECISION_REVIEW || decision.action == DECISION_MUTATE) {
 		json_decref(data);
 		return decision.action == DECISION_REVIEW ? begin_review(sup, &after, err)

@@ -26,6 +26,11 @@ int step_end_as(struct supervisor *sup, const char *status, const char *reason, 
 			     err);
 }
 
+int step_end_aborted(struct supervisor *sup, struct error *err)
+{
+	return step_end_as(sup, "aborted", loop_state_wish_reason(&sup->state), err);
+}
+
 /* Discards a review that was cut off. The checks run again, and then another review. */
 static int discard_review(struct supervisor *sup, struct error *err)
 {
@@ -89,6 +94,15 @@ static int interrupt(struct supervisor *sup, struct error *err)
 				 err);
 }
 
+/* An alert pauses the loop before the next attempt, which no breaker counts. */
+static int paused_by_alert(struct supervisor *sup, struct error *err)
+{
+	if (sup->state.step == LOOP_STEP_review)
+		return discard_review(sup, err);
+	return supervisor_append(sup, LOOP_EVENT_interrupted,
+				 judge_restarted(&sup->state, &sup->run.heard, "alert"), err);
+}
+
 bool step_end_cut(struct supervisor *sup, const struct runner_result *result, int *ret_result,
 		  struct error *err)
 {
@@ -98,11 +112,16 @@ bool step_end_cut(struct supervisor *sup, const struct runner_result *result, in
 	if (sup->run.cut == SUPERVISOR_CUT_ABORT)
 		*ret_result =
 			end_within(sup,
-				   json_pack("{s:s, s:s}", "status", "aborted", "reason", "by you"),
+				   json_pack("{s:s, s:o}", "status", "aborted", "reason",
+					     loop_report_text(loop_state_wish_reason(&sup->state))),
 				   err);
 	else if (sup->run.cut == SUPERVISOR_CUT_TOLD)
-		*ret_result = supervisor_append(sup, LOOP_EVENT_interrupted,
-						judge_restarted(&sup->state, &sup->run.heard), err);
+		*ret_result =
+			supervisor_append(sup, LOOP_EVENT_interrupted,
+					  judge_restarted(&sup->state, &sup->run.heard, "told"),
+					  err);
+	else if (sup->run.cut == SUPERVISOR_CUT_ALERT)
+		*ret_result = paused_by_alert(sup, err);
 	else if (result->lost ||
 		 sup->run.cut == SUPERVISOR_CUT_DISK || /* step_ready() checks the disk again */
 		 sup->run.cut == SUPERVISOR_CUT_LIMIT)

@@ -8,6 +8,9 @@
 /* Ends the loop. One whose result is a branch is closed first. Consumes the data. */
 int step_end_loop(struct supervisor *sup, json_t *data, struct error *err);
 
+/* The same: it is aborted by the user, or by an alert. */
+int step_end_aborted(struct supervisor *sup, struct error *err);
+
 /* The same, with a status and a reason. */
 int step_end_as(struct supervisor *sup, const char *status, const char *reason, struct error *err);
 

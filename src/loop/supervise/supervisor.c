@@ -5,6 +5,7 @@
 #include "loop/state/loop_folder.h"
 #include "loop/state/loop_report.h"
 #include "loop/state/spec_json.h"
+#include "notify/notify_start.h"
 #include "util/clock.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
@@ -107,6 +108,8 @@ void supervisor_beat(struct supervisor *sup)
 
 	sup->heart.beat_ms = wait_set_steady_ms();
 	sup->heart.stale = false;
+	if (json_array_size(json_object_get(sup->state.config, "notify")))
+		notify_start(sup->folder); /* again, if it was killed */
 	if (loop_report_state(sup->folder, &sup->state, clock_wall_ms(), &err) < 0)
 		fprintf(stderr, "%s\n", err.text);
 }

@@ -33,6 +33,7 @@ enum supervisor_cut {
 	SUPERVISOR_CUT_DISK,
 	SUPERVISOR_CUT_TOLD,  /* the user has a message that the agent must read now */
 	SUPERVISOR_CUT_LIMIT, /* the loop may cost less than its gateway knows */
+	SUPERVISOR_CUT_ALERT, /* an alert pauses the loop */
 	SUPERVISOR_CUT_ABORT
 };
 
@@ -122,6 +123,12 @@ struct supervisor_money {
 	char strayed[1000];       /* where a replay departed from its tape; or empty */
 };
 
+/* The iteration that the alerts watch, by the steady clock: loop_alert.h. */
+struct supervisor_alert {
+	uint32_t iteration, attempt;
+	int64_t begun_ms, looked_ms; /* when it began, and the last look at the disk */
+};
+
 struct supervisor {
 	const char *folder;
 	struct journal *store;
@@ -140,6 +147,7 @@ struct supervisor {
 	struct supervisor_verification verification;
 	struct supervisor_watch watch;
 	struct supervisor_money money;
+	struct supervisor_alert alert;
 };
 
 /* Initializes the supervisor of the loop in this folder, with nothing open yet. */
