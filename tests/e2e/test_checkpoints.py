@@ -573,7 +573,7 @@ def test_clean_removes_a_loop_with_all_that_it_kept(t):
     until("an age of a second", lambda: answer["removed"] or
           json.loads(loop.ringfence("clean", "--older", "1s", "--yes", "--json").out)["removed"])
     equal(os.listdir(os.path.join(store_of(t), "objects/pack")), [], "packs")
-    equal(json.loads(loop.ringfence("status", "--json").out), {"loops": []}, "the loops")
+    equal(json.loads(loop.ringfence("status", "--json").out), {"loops": [], "batches": []}, "loops and batches")
 
 
 def test_clean_does_not_touch_a_loop_that_runs(t):

@@ -173,6 +173,15 @@ static const struct {
 	{ "waiting", "told", "waiting" },
 	{ "paused", "told", "paused" },
 	{ "finished", "told", "finished" },
+	{ "baseline", "alerted", "baseline" },
+	{ "ready", "alerted", "ready" },
+	{ "agent", "alerted", "agent" },
+	{ "checks", "alerted", "checks" },
+	{ "mutants", "alerted", "mutants" },
+	{ "review", "alerted", "review" },
+	{ "waiting", "alerted", "waiting" },
+	{ "paused", "alerted", "paused" },
+	{ "closing", "alerted", "closing" },
 };
 
 static int wanted_next(int step, int event)
