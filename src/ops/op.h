@@ -55,6 +55,7 @@ enum op_question_kind {
 	OP_QUESTION_RESTORE,  /* paths that will change */
 	OP_QUESTION_EXECUTED, /* files that this machine will execute unasked */
 	OP_QUESTION_PINNED,   /* pinned files that an agent changed */
+	OP_QUESTION_ACT,      /* an action of a person (op_action.h) */
 };
 
 /* One thing that the user agrees to. Any member may be NULL. */
