@@ -70,9 +70,9 @@ class Checkout:
             self.write(name, t.read(os.path.join(os.path.dirname(t.build), name)))
         os.makedirs(os.path.join(self.folder, "scripts"))
         os.makedirs(os.path.join(self.folder, "build/tests"))
+        places = {os.path.basename(program): program for program in rundir.PROGRAMS}
         for name in os.listdir(t.build):
-            folder = "build/tests" if name == "gateway_owner" else "build"
-            os.symlink(os.path.join(t.build, name), os.path.join(self.folder, folder, name))
+            os.symlink(os.path.join(t.build, name), os.path.join(self.folder, "build", places.get(name, name)))
         self.write("tests/e2e/test_tiny.py", TESTS)
         self.write("tests/e2e/test_once.py", ONCE)
         self.write("tests/unit/unit_tiny.c", "")
