@@ -68,8 +68,8 @@ class Checkout:
             shutil.copy(os.path.join(tests, name), os.path.join(self.folder, "tests"))
         for name in rundir.TABLES:
             self.write(name, t.read(os.path.join(os.path.dirname(t.build), name)))
-        os.makedirs(os.path.join(self.folder, "scripts"))
-        os.makedirs(os.path.join(self.folder, "build/tests"))
+        for name in (*rundir.FOLDERS, "build/tests"):
+            os.makedirs(os.path.join(self.folder, name), exist_ok=True)
         places = {os.path.basename(program): program for program in rundir.PROGRAMS}
         for name in os.listdir(t.build):
             os.symlink(os.path.join(t.build, name), os.path.join(self.folder, "build", places.get(name, name)))

@@ -19,6 +19,7 @@ PLAIN_UID = 12321
 TABLES = ("src/fence/plan/names.txt", "docs/fence.md")
 PROGRAMS = ("ringfence", "ringfence-init", "ringfence-snapshot", "ringfence-gateway",
             "ringfence-agent", "ringfence-https", "tests/gateway_owner", "tests/https_caller")
+FOLDERS = ("tests", "scripts", "packaging")
 PREFIX = "rft."
 LEFTOVER_GRACE_S = 20
 DISK_BYTES = 4 << 30  # sparse
@@ -120,7 +121,7 @@ def copy_tree(root, build, folder, uid):
         shutil.copy(os.path.join(build, program), target)
     shutil.copytree(os.path.join(build, "demo"), os.path.join(target, "demo"),
                     ignore=shutil.ignore_patterns("*.p"))
-    for name in ("tests", "scripts", "packaging"):
+    for name in FOLDERS:
         shutil.copytree(os.path.join(root, name), os.path.join(folder, name),
                         ignore=shutil.ignore_patterns("__pycache__", "fuzz"))
     for name in TABLES:
