@@ -48,7 +48,7 @@ int main(int argc, char **argv)
 	/* The parent may have set SIGCHLD to be ignored; then no child could be waited for. */
 	signal(SIGCHLD, SIG_DFL);
 	if (argc < 2) {
-		int code = cli_print_short_help();
+		int code = cli_print_help(NULL);
 
 		exit(code ? code : EXIT_FAILURE); /* as git does */
 	}

@@ -61,7 +61,7 @@ const struct cli_command *cli_find(const char *name, struct error *err)
 	}
 	error_set(
 		err,
-		"unknown command '%s'%s%s%s (see: ringfence --help; to run a program: ringfence exec -- "
+		"unknown command '%s'%s%s%s (see: ringfence help --all; to run a program: ringfence exec -- "
 		"%s)",
 		name, best ? "; did you mean '" : "", best ? best : "", best ? "'?" : "", name);
 	return NULL;
@@ -317,29 +317,33 @@ static const struct {
 	{ "run one command in the fence", { &cmd_exec, &cmd_suggest } },
 };
 
-int cli_print_short_help(void)
+int cli_print_all_commands(void)
 {
-	printf("usage: ringfence COMMAND [options]\n");
+	for (const struct cli_command *const *at = cli_commands; *at; at++)
+		print_row((*at)->name, (*at)->summary);
+	return cli_flush();
+}
+
+static int print_program_help(void)
+{
+	printf("usage: ringfence COMMAND [options]\n\n");
+	cli_print_wrapped(description, 0);
 	for (size_t i = 0; i < sizeof everyday / sizeof *everyday; i++) {
 		printf("\n%s\n", everyday[i].task);
 		for (const struct cli_command *const *at = everyday[i].commands; *at; at++)
 			print_row((*at)->name, (*at)->summary);
 	}
-	printf("\nringfence --help lists all commands; ringfence COMMAND --help explains one.\n");
+	printf("\n"
+	       "ringfence COMMAND --help   show the options of a command\n"
+	       "ringfence help --all       list all commands\n"
+	       "ringfence --version        print the version\n");
 	return cli_flush();
 }
 
 int cli_print_help(const struct cli_command *command)
 {
-	if (!command) {
-		printf("usage: ringfence COMMAND [options]\n\n");
-		cli_print_wrapped(description, 0);
-		printf("\n");
-		for (const struct cli_command *const *at = cli_commands; *at; at++)
-			print_row((*at)->name, (*at)->summary);
-		printf("\n  ringfence COMMAND --help   show the options of a command\n  ringfence --version\n");
-		return cli_flush();
-	}
+	if (!command)
+		return print_program_help();
 	printf("usage: ringfence %s %s\n\n", command->name, command->args);
 	cli_print_wrapped(command->description, 0);
 	if (command->options[0].name)

@@ -130,13 +130,13 @@ const struct cli_command *cli_find(const char *name, struct error *err);
  */
 char **cli_parse(const struct cli_command *command, char **argv, void *options, int *ret_code);
 
-/* Print the help or the man page of a command, or of the program if command is NULL. Return the
- * exit status. */
+/* Print the help or the man page of a command, or of the program if command is NULL: its everyday
+ * commands by task. Return the exit status. */
 int cli_print_help(const struct cli_command *command);
 int cli_print_man(const struct cli_command *command);
 
-/* Prints the everyday commands by task. Returns the exit status of printing. */
-int cli_print_short_help(void);
+/* Prints the name and the summary of every command. Returns the exit status of printing. */
+int cli_print_all_commands(void);
 
 /* Reports an unexpected argument, and returns the exit status. */
 int cli_fail_argument(const struct cli_command *command, const char *argument);

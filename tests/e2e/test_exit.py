@@ -117,9 +117,18 @@ def test_without_a_command_the_everyday_ones_are_listed_by_task(t):
     result = t.run([t.ringfence])
     equal((result.code, result.err), (1, ""), "status and stderr, as of git", result)
     contains(result.out, "\nlet an agent work\n  run      ", "a task with its first command")
-    contains(result.out, "\nringfence --help lists all commands", "where the others are")
+    contains(result.out, "\nringfence help --all ", "where the others are")
     lacks(result.out, "untrust", "the list")
     expect(len(result.out.splitlines()) <= 50, "lines", len(result.out.splitlines()))
+
+
+def test_help_lists_all_commands(t):
+    result = t.run([t.ringfence, "help", "--all"])
+    equal((result.code, result.err), (0, ""), "status and stderr", result)
+    names = [line.split()[0] for line in result.out.splitlines() if line.startswith("  ") and line[2] != " "]
+    everyday = [line.split()[0] for line in t.run([t.ringfence, "--help"]).out.splitlines() if line[:2] == "  "]
+    expect(set(everyday) < set(names), "the everyday commands are among them", set(everyday) - set(names))
+    expect("untrust" in names, "the others as well", names)
 
 
 COMMANDS = ("exec", "init", "policy", "suggest", "config", "trust", "untrust", "doctor", "completions", "help")
