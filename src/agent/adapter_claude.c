@@ -87,10 +87,12 @@ static void handle_tool(struct stream *stream, struct jsonline name, struct json
 
 static void handle_block(struct stream *stream, struct jsonline block, bool child)
 {
-	enum { TYPE, TEXT, NAME, INPUT, COUNT };
-	struct jsonline_field fields[COUNT] = {
-		{ "type", { 0 } }, { "text", { 0 } }, { "name", { 0 } }, { "input", { 0 } }
-	};
+	enum { TYPE, TEXT, NAME, INPUT, THINKING, COUNT };
+	struct jsonline_field fields[COUNT] = { { "type", { 0 } },
+						{ "text", { 0 } },
+						{ "name", { 0 } },
+						{ "input", { 0 } },
+						{ "thinking", { 0 } } };
 	struct agent_event event = AGENT_EVENT_INIT(AGENT_EVENT_text);
 
 	jsonline_object(block, fields, COUNT);
@@ -103,6 +105,8 @@ static void handle_block(struct stream *stream, struct jsonline block, bool chil
 		stream_add_text(stream, fields[TEXT].value);
 		event.text = buffer_text(&stream->text);
 		stream_emit(stream, &event);
+	} else if (jsonline_is(fields[TYPE].value, "thinking") && !child) {
+		stream_thinking(stream, fields[THINKING].value);
 	}
 }
 
@@ -137,12 +141,16 @@ static void handle_user(struct stream *stream, struct jsonline line)
 	size_t cursor = 0;
 
 	while (jsonline_next(content, &cursor, NULL, &block)) {
-		enum { TYPE, ERROR, COUNT };
-		struct jsonline_field fields[COUNT] = { { "type", { 0 } }, { "is_error", { 0 } } };
+		enum { TYPE, ERROR, CONTENT, COUNT };
+		struct jsonline_field fields[COUNT] = { { "type", { 0 } },
+							{ "is_error", { 0 } },
+							{ "content", { 0 } } };
 		struct agent_event event = AGENT_EVENT_INIT(AGENT_EVENT_tool_result);
 
 		jsonline_object(block, fields, COUNT);
 		event.ok = !jsonline_is_true(fields[ERROR].value);
+		event.output = fields[CONTENT].value.at;
+		event.output_size = fields[CONTENT].value.size;
 		if (jsonline_is(fields[TYPE].value, "tool_result"))
 			stream_emit(stream, &event);
 	}

@@ -112,35 +112,47 @@ static void handle_changes(struct stream *stream, struct jsonline changes)
 	}
 }
 
-static void handle_tool(struct stream *stream, const char *name, struct jsonline about, bool begins,
-			bool ok)
+/* A tool of codex, at its beginning or its end. */
+struct tool {
+	const char *name;
+	struct jsonline about, output;
+	bool begins, ok;
+};
+
+static void handle_tool(struct stream *stream, const struct tool *tool)
 {
 	AUTO_BUFFER struct buffer target = { 0 };
-	struct agent_event event = AGENT_EVENT_INIT(begins ? AGENT_EVENT_tool_call
-							   : AGENT_EVENT_tool_result);
+	struct agent_event event = AGENT_EVENT_INIT(tool->begins ? AGENT_EVENT_tool_call
+								 : AGENT_EVENT_tool_result);
 
 	stream_clear_text(stream);
-	event.name = name;
-	event.target = stream_text(about, &target);
-	event.ok = ok;
+	event.name = tool->name;
+	event.target = stream_text(tool->about, &target);
+	event.ok = tool->ok;
+	event.output = tool->begins ? NULL : tool->output.at;
+	event.output_size = tool->begins ? 0 : tool->output.size;
 	stream_emit(stream, &event);
 }
 
 static void handle_item(struct stream *stream, struct jsonline item, bool begins)
 {
-	enum { TYPE, TEXT, COMMAND, CHANGES, STATUS, TOOL, QUERY, COUNT };
-	struct jsonline_field fields[COUNT] = { { "type", { 0 } },    { "text", { 0 } },
-						{ "command", { 0 } }, { "changes", { 0 } },
-						{ "status", { 0 } },  { "tool", { 0 } },
-						{ "query", { 0 } } };
+	enum { TYPE, TEXT, COMMAND, CHANGES, STATUS, TOOL, QUERY, OUTPUT, RESULT, COUNT };
+	struct jsonline_field fields[COUNT] = {
+		{ "type", { 0 } },    { "text", { 0 } },
+		{ "command", { 0 } }, { "changes", { 0 } },
+		{ "status", { 0 } },  { "tool", { 0 } },
+		{ "query", { 0 } },   { "aggregated_output", { 0 } },
+		{ "result", { 0 } }
+	};
 	struct agent_event event = AGENT_EVENT_INIT(AGENT_EVENT_text);
 	AUTO_BUFFER struct buffer name = { 0 };
+	struct tool tool = { .begins = begins };
 
 	jsonline_object(item, fields, COUNT);
 
 	struct jsonline type = fields[TYPE].value;
-	bool ok = !jsonline_is(fields[STATUS].value, "failed");
 
+	tool.ok = !jsonline_is(fields[STATUS].value, "failed");
 	if (jsonline_is(type, "agent_message")) {
 		if (begins)
 			return;
@@ -149,17 +161,29 @@ static void handle_item(struct stream *stream, struct jsonline item, bool begins
 		event.text = buffer_text(&stream->text);
 		stream_emit(stream, &event);
 	} else if (jsonline_is(type, "command_execution")) {
-		handle_tool(stream, "shell", fields[COMMAND].value, begins, ok);
+		tool.name = "shell";
+		tool.about = fields[COMMAND].value;
+		tool.output = fields[OUTPUT].value;
+		handle_tool(stream, &tool);
 	} else if (jsonline_is(type, "file_change")) {
-		handle_tool(stream, "patch", first_path(fields[CHANGES].value), begins, ok);
-		if (!begins && ok)
+		tool.name = "patch";
+		tool.about = first_path(fields[CHANGES].value);
+		handle_tool(stream, &tool);
+		if (!begins && tool.ok)
 			handle_changes(stream, fields[CHANGES].value);
 	} else if (jsonline_is(type, "mcp_tool_call") || jsonline_is(type, "collab_tool_call")) {
-		handle_tool(stream, stream_text(fields[TOOL].value, &name), fields[TOOL].value,
-			    begins, ok);
+		tool.name = stream_text(fields[TOOL].value, &name);
+		tool.about = fields[TOOL].value;
+		tool.output = jsonline_get(fields[RESULT].value, "content");
+		handle_tool(stream, &tool);
 	} else if (jsonline_is(type, "web_search")) {
-		handle_tool(stream, "web search", fields[QUERY].value, begins, ok);
-	} else if (!jsonline_is(type, "reasoning") && !jsonline_is(type, "todo_list") &&
+		tool.name = "web search";
+		tool.about = fields[QUERY].value;
+		handle_tool(stream, &tool);
+	} else if (jsonline_is(type, "reasoning")) {
+		if (!begins)
+			stream_thinking(stream, fields[TEXT].value);
+	} else if (!jsonline_is(type, "todo_list") &&
 		   !jsonline_is(type, "error")) { /* a warning: the turn continues */
 		stream_unknown(stream);
 	}

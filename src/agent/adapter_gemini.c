@@ -59,11 +59,14 @@ static void handle_tool(struct stream *stream, struct jsonline tool, struct json
 	}
 }
 
-static void handle_tool_result(struct stream *stream, struct jsonline status)
+static void handle_tool_result(struct stream *stream, struct jsonline status,
+			       struct jsonline output)
 {
 	struct agent_event event = AGENT_EVENT_INIT(AGENT_EVENT_tool_result);
 
 	event.ok = jsonline_is(status, "success");
+	event.output = output.at;
+	event.output_size = output.size;
 	stream_emit(stream, &event);
 }
 
@@ -177,6 +180,7 @@ static void handle(struct stream *stream, struct jsonline line)
 		MESSAGE,
 		SESSION,
 		MODEL,
+		OUTPUT,
 		COUNT
 	};
 	struct jsonline_field fields[COUNT] = {
@@ -184,6 +188,7 @@ static void handle(struct stream *stream, struct jsonline line)
 		{ "tool_name", { 0 } }, { "parameters", { 0 } }, { "status", { 0 } },
 		{ "error", { 0 } },     { "stats", { 0 } },      { "severity", { 0 } },
 		{ "message", { 0 } },   { "session_id", { 0 } }, { "model", { 0 } },
+		{ "output", { 0 } },
 	};
 
 	if (jsonline_object(line, fields, COUNT) < 0) {
@@ -198,7 +203,7 @@ static void handle(struct stream *stream, struct jsonline line)
 	else if (jsonline_is(type, "tool_use"))
 		handle_tool(stream, fields[TOOL].value, fields[INPUT].value);
 	else if (jsonline_is(type, "tool_result"))
-		handle_tool_result(stream, fields[STATUS].value);
+		handle_tool_result(stream, fields[STATUS].value, fields[OUTPUT].value);
 	else if (jsonline_is(type, "init"))
 		handle_start(stream, fields[SESSION].value, fields[MODEL].value);
 	else if (jsonline_is(type, "error"))
@@ -223,6 +228,7 @@ const struct agent_format agent_format_gemini = { .name = "gemini",
 						  .end = stream_end,
 						  .free = stream_free,
 						  .ends = true,
+						  .pieces = true,
 						  .exit_http = 256 };
 
 static const char *const words[] = { "--output-format", "stream-json", NULL };

@@ -31,8 +31,10 @@ static void handle_tool(struct stream *stream, struct jsonline part)
 {
 	enum { TOOL, STATE, COUNT };
 	struct jsonline_field fields[COUNT] = { { "tool", { 0 } }, { "state", { 0 } } };
-	enum { STATUS, INPUT, STATES };
-	struct jsonline_field state[STATES] = { { "status", { 0 } }, { "input", { 0 } } };
+	enum { STATUS, INPUT, OUTPUT, STATES };
+	struct jsonline_field state[STATES] = { { "status", { 0 } },
+						{ "input", { 0 } },
+						{ "output", { 0 } } };
 	AUTO_BUFFER struct buffer name = { 0 }, target = { 0 };
 	struct agent_event event = AGENT_EVENT_INIT(AGENT_EVENT_tool_call);
 
@@ -44,6 +46,8 @@ static void handle_tool(struct stream *stream, struct jsonline part)
 	event.ok = jsonline_is(state[STATUS].value, "completed");
 	stream_emit(stream, &event);
 	event.kind = AGENT_EVENT_tool_result;
+	event.output = state[OUTPUT].value.at;
+	event.output_size = state[OUTPUT].value.size;
 	stream_emit(stream, &event);
 	if (event.ok &&
 	    (jsonline_is(fields[TOOL].value, "edit") || jsonline_is(fields[TOOL].value, "write") ||
@@ -147,7 +151,9 @@ static void handle(struct stream *stream, struct jsonline line)
 		handle_start(stream, fields[SESSION].value);
 	else if (jsonline_is(type, "error"))
 		handle_error(stream, fields[ERROR].value);
-	else if (!jsonline_is(type, "reasoning"))
+	else if (jsonline_is(type, "reasoning"))
+		stream_thinking(stream, jsonline_get(fields[PART].value, "text"));
+	else
 		stream_unknown(stream);
 }
 

@@ -150,6 +150,7 @@ void agent_summary_add(struct agent_summary *summary, const struct agent_event *
 		summary->unknown++;
 		break;
 	case AGENT_EVENT_started:
+	case AGENT_EVENT_thinking:
 	case AGENT_EVENT_cost:
 	case AGENT_EVENT_COUNT:
 		break;

@@ -10,6 +10,7 @@
 #define AGENT_AGENT_H
 
 #include "failure/failure.h"
+#include "util/buffer.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,7 +23,8 @@ enum {
 
 #define AGENT_EVENTS(X)                                                                \
 	X(started)                                                                     \
-	X(text) /* a message from the agent */                                         \
+	X(text)     /* a message from the agent */                                     \
+	X(thinking) /* its reasoning, where it is shown */                             \
 	X(tool_call)                                                                   \
 	X(tool_result)                                                                 \
 	X(file_changed)                                                                \
@@ -62,6 +64,9 @@ struct agent_event {
 	const char *target;  /* of a tool call: path or command; of file_changed: path */
 	const char *session; /* started, finished */
 	bool ok;             /* tool_result, finished */
+	/* tool_result: the output of the tool, as a JSON value of the stream; or NULL */
+	const char *output;
+	size_t output_size;
 	enum failure error;
 	/* rate_limit: seconds since the epoch; 0: unknown (the text may name it) */
 	int64_t reset_at;
@@ -76,6 +81,10 @@ struct agent_event {
 
 typedef void agent_event_fn(void *context, const struct agent_event *event);
 
+/* Appends the output of a tool as text; of a long one, its end of AGENT_TEXT_MAX bytes. Appends
+ * nothing if there is none. */
+void agent_event_output(const struct agent_event *event, struct buffer *out);
+
 struct agent_reader; /* one stream being read; defined in agent_reader.h */
 
 /* An output format and its reader. */
@@ -86,6 +95,7 @@ struct agent_format {
 	void (*end)(struct agent_reader *reader);
 	void (*free)(struct agent_reader *reader);
 	bool ends;     /* reports the end of a turn: text from a turn that failed is not final */
+	bool pieces;   /* a message can come in several text events, of which each is a piece */
 	bool grows;    /* each text event repeats all text since the agent's last action */
 	int exit_http; /* the exit status is an HTTP status minus this; 0: unrelated */
 };

@@ -31,6 +31,7 @@ static const struct {
 } types[] = {
 	{ "started", AGENT_EVENT_started, FAILURE_NONE },
 	{ "text", AGENT_EVENT_text, FAILURE_NONE },
+	{ "thinking", AGENT_EVENT_thinking, FAILURE_NONE },
 	{ "tool", AGENT_EVENT_tool_call, FAILURE_NONE },
 	{ "tool_result", AGENT_EVENT_tool_result, FAILURE_NONE },
 	{ "file", AGENT_EVENT_file_changed, FAILURE_NONE },

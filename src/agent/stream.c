@@ -113,6 +113,16 @@ const char *stream_text(struct jsonline value, struct buffer *keeps)
 	return buffer_text(keeps);
 }
 
+void stream_thinking(struct stream *stream, struct jsonline text)
+{
+	AUTO_BUFFER struct buffer keeps = { 0 };
+	struct agent_event event = AGENT_EVENT_INIT(AGENT_EVENT_thinking);
+
+	event.text = stream_text(text, &keeps);
+	if (event.text && *event.text)
+		stream_emit(stream, &event);
+}
+
 struct jsonline stream_target(struct jsonline input)
 {
 	/* In order of preference. */

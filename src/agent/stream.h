@@ -46,6 +46,9 @@ void stream_add_text(struct stream *stream, struct jsonline text);
 /* Drops the current message: the agent has done something else since, so it is not the last one. */
 void stream_clear_text(struct stream *stream);
 
+/* Reports reasoning of the agent, if the value is a text that is not empty. */
+void stream_thinking(struct stream *stream, struct jsonline text);
+
 /* Decodes a string for an event into `keeps`; returns NULL if the value is not a string. */
 const char *stream_text(struct jsonline value, struct buffer *keeps);
 
