@@ -318,6 +318,10 @@ static void draw_box(const struct dialog *dialog, struct canvas *canvas, int row
 		canvas_rule(canvas, row + i, col, col + cols, CANVAS_plain, " ");
 	canvas_rule(canvas, row, col, col + cols, CANVAS_dim, "\u2500");
 	canvas_rule(canvas, row + rows - 1, col, col + cols, CANVAS_dim, "\u2500");
+	canvas_put(canvas, row, col, col + 1, CANVAS_dim, "\u250c");
+	canvas_put(canvas, row, col + cols - 1, col + cols, CANVAS_dim, "\u2510");
+	canvas_put(canvas, row + rows - 1, col, col + 1, CANVAS_dim, "\u2514");
+	canvas_put(canvas, row + rows - 1, col + cols - 1, col + cols, CANVAS_dim, "\u2518");
 	for (int i = 1; i < rows - 1; i++) {
 		canvas_put(canvas, row + i, col, col + 1, CANVAS_dim, "\u2502");
 		canvas_put(canvas, row + i, col + cols - 1, col + cols, CANVAS_dim, "\u2502");

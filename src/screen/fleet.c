@@ -103,8 +103,7 @@ bool fleet_refresh(struct fleet *fleet)
 {
 	uint64_t version = fleet->overview.version;
 	const struct view_row *row = fleet_row(fleet);
-	/* At the first line, a person sees what is new; elsewhere the cursor keeps its row. */
-	AUTO_FREE char *id = row && fleet->scroll.at ? mem_dup(row->id) : NULL;
+	AUTO_FREE char *id = row ? mem_dup(row->id) : NULL;
 	struct error err;
 
 	free(fleet->trouble);

@@ -160,6 +160,17 @@ static void recall_cursor(struct watched *watched)
 	scroll_to(scroll, scroll->at);
 }
 
+/* Lines without a mark at the beginning are titles: the cursor begins below them. */
+static void skip_titles(const struct sheet *sheet, struct scroll *scroll)
+{
+	size_t at = 0;
+
+	while (at < sheet->count && sheet->items[at].mark == SHEET_NO_MARK)
+		at++;
+	if (scroll->at < at && at < sheet->count)
+		scroll->at = at;
+}
+
 static void fill(struct watched *watched, int width, int rows)
 {
 	struct scroll *scroll = watched_scroll(watched);
@@ -176,6 +187,8 @@ static void fill(struct watched *watched, int width, int rows)
 		watched->width = width;
 	}
 	scroll_fit(scroll, watched->sheet.count, rows);
+	if (watched->tab != WATCHED_LOG)
+		skip_titles(&watched->sheet, scroll);
 	if (watched->tab != WATCHED_LOG || !again)
 		return;
 	if (watched->log.follow)
@@ -486,7 +499,7 @@ static int tab_col(int tab)
 	int col = 1;
 
 	for (int i = 0; i < tab; i++)
-		col += 2 + (int)strlen(tabs[i].title) + 2;
+		col += 2 + (int)strlen(tabs[i].title) + 1;
 	return col;
 }
 

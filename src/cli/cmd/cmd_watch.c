@@ -1,11 +1,19 @@
 /* ringfence watch and ringfence attach: the screen. */
 #include "cli/loops.h"
+#include "screen/keymap.h"
 #include "screen/screen.h"
 #include "util/mem.h"
 
 #include <stdio.h>
 
-static const struct cli_option options[] = { LOOPS_PROJECT, { 0 } };
+static const struct cli_option watch_options[] = {
+	OPTION_FLAG("keys", "print the keys as a table, as in the documentation",
+		    struct loops_options, keys),
+	LOOPS_PROJECT,
+	{ 0 },
+};
+
+static const struct cli_option attach_options[] = { LOOPS_PROJECT, { 0 } };
 
 static const struct cli_section watch_sections[] = {
 	{ "KEYS", "  ?  shows the keys; q quits. A loop goes on whoever watches it.\n" },
@@ -29,8 +37,19 @@ static int show(const char *state, const char *loop, struct error *err)
 	return cli_flush();
 }
 
+static int print_keys(void)
+{
+	AUTO_BUFFER struct buffer out = BUFFER_INIT(1 << 16);
+
+	keymap_reference(&out);
+	fputs(buffer_text(&out), stdout);
+	return cli_flush();
+}
+
 static int watch(struct loops_options *opts, struct error *err)
 {
+	if (opts->keys)
+		return print_keys();
 	return show(opts->place.state, NULL, err);
 }
 
@@ -53,7 +72,7 @@ static int run_attach(const struct cli_command *command, char **argv)
 
 const struct cli_command cmd_watch = {
 	.name = "watch",
-	.args = "",
+	.args = "[--keys]",
 	.max_args = 0,
 	.summary = "watch all loops on a screen, and act on them",
 	.description =
@@ -61,7 +80,7 @@ const struct cli_command cmd_watch = {
 		"Enter opens one: its transcript, iterations, checks, findings, changes, denials and cost. "
 		"Loops are paused, continued, told, answered, rolled back and applied with one key and one "
 		"yes. To quit stops nothing.",
-	.options = options,
+	.options = watch_options,
 	.sections = watch_sections,
 	.run = run_watch,
 };
@@ -74,7 +93,7 @@ const struct cli_command cmd_attach = {
 	.summary = "watch one loop on a screen",
 	.description =
 		"Opens ringfence watch with one loop: the newest of the project, or the one that is named.",
-	.options = options,
+	.options = attach_options,
 	.sections = attach_sections,
 	.run = run_attach,
 };

@@ -1,0 +1,533 @@
+"""The screen of ringfence watch and attach, as a person sees it in a terminal."""
+
+import contextlib
+import difflib
+import os
+import re
+import shutil
+import signal
+
+from harness import cases, contains, equal, expect, kernel, lacks, needs
+from harness.case import Failure
+from harness.loop import Loop, until
+from harness.tmux import Tmux
+
+ANY_IDENTITY = "The screen reads what the state folder has, and acts by operations that are tested as both."
+
+GOLDENS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "watch")
+EVENTS = ("--agent-format", "events")
+TALK = """
+event text '"text": "I look at the tests first."'
+event thinking '"text": "why do they fail"'
+event tool '"name": "Bash", "target": "make test"'
+event tool_result '"ok": false, "text": "2 failed, see the needle"'
+event tool '"name": "Edit", "target": "src/app.py"'
+event tool_result '"ok": true, "text": "saved"'
+i=0; while [ $i -lt 60 ]; do i=$((i+1)); event text "\\"text\\": \\"step $i\\""; done
+edit new.txt hello
+cat /root/.ssh/id_rsa 2>/dev/null; curl -s http://example.com/ 2>/dev/null
+"""
+WAITS = "event text '\"text\": \"at work\"'; meet go\n"
+
+
+class Screen(Tmux):
+    """A terminal in which ringfence watch runs."""
+
+    def __init__(self, loop, *words, cols=80, rows=24, **variables):
+        variables.setdefault("TERM", "screen-256color")
+        super().__init__(loop.t, loop.project, cols, rows)
+        self.loop = loop
+        self.words = [*(f"{name}={value}" for name, value in variables.items()), loop.t.ringfence, *(words or ("watch",))]
+        self.type("env", *self.words)
+
+    def watch(self):
+        """The process that waits for the screen, and the screen."""
+        return until("the screen's processes", lambda: next(
+            ((parent, kids[0][0]) for parent in self.children() if (kids := kernel.children_of(parent))), None))
+
+    def literal(self, text):
+        self._tmux("send-keys", "-t", "x", "-l", text)
+
+    def modes(self):
+        """Is the alternate screen on, and does a program want the mouse?"""
+        return self._tmux("display-message", "-p", "-t", "x", "#{alternate_on} #{mouse_any_flag} #{cursor_flag}").split()
+
+
+def watched(t, scripts=None, name="work", words=(), **options):
+    """A loop whose agent waits for the file `go`."""
+    loop = Loop(t, scripts=scripts or {"1": TALK + WAITS + "edit done yes"}, workspace="in-place", **options)
+    loop.detach(*EVENTS, "--name", name, *words)
+    loop.heard("at work")
+    return loop
+
+
+def ended(t, scripts=None, name="work", words=()):
+    loop = Loop(t, scripts=scripts or {"1": TALK + "edit done yes"}, workspace="in-place")
+    loop.detach(*EVENTS, "--name", name, *words)
+    loop.ended()
+    return loop
+
+
+def copies(loop, count):
+    """Copies of a loop that has ended; the last one is the newest."""
+    for number in range(count):
+        shutil.copytree(loop.folder, os.path.join(loop.t.state, "loops", f"29990101-000000-{number:04}"))
+
+
+def normal(text, t):
+    """A screen without what differs each time."""
+    text = re.sub(r"\d{8}-\d{6}-\w{4}", "20260102-030405-abcd", text)
+    text = re.sub(r"\d\d:\d\d:\d\d", "03:04:05", text)
+    text = re.sub(r"[A-Z][a-z][a-z] [ \d]\d \d\d:\d\d", "Jan  2 03:04", text)
+    text = re.sub(r"( *)\b(\d+s|\d+m\d\ds)(?=[/ ]|$)", lambda m: " " * (len(m[0]) - 2) + "9s", text, flags=re.M)
+    return text.replace(t.home, "/home/me")
+
+
+def golden(name, screen, t):
+    shown = normal(screen.screen(), t) + "\n"
+    path = os.path.join(GOLDENS, name + ".txt")
+    if os.environ.get("RINGFENCE_TEST_GOLDENS"):
+        with open(os.path.join(os.environ["RINGFENCE_TEST_GOLDENS"], name + ".txt"), "w", encoding="utf-8") as file:
+            file.write(shown)
+        return
+    with open(path, encoding="utf-8") as file:
+        wanted = file.read()
+    if shown != wanted:
+        raise Failure("the screen differs from " + path + "\n" + "\n".join(
+            difflib.unified_diff(wanted.splitlines(), shown.splitlines(), "wanted", "seen", lineterm="")))
+
+
+# ---- keys ----
+
+# In a list of 30 loops: the key for tmux, and what the screen shows then.
+LIST_KEYS = (
+    ("j", "j", r"000000-0028  began"),
+    ("Down", "Down", r"000000-0027  began"),
+    ("Ctrl-n", "C-n", r"000000-0026  began"),
+    ("k", "k", r"000000-0027  began"),
+    ("Up", "Up", r"000000-0028  began"),
+    ("Ctrl-p", "C-p", r"000000-0029  began"),
+    ("PgDn", "NPage", r"000000-0015  began"),
+    ("Space", "Space", r"000000-0001  began"),
+    ("PgUp", "PPage", r"000000-0015  began"),
+    ("Ctrl-b", "C-b", r"000000-0029  began"),
+    ("Ctrl-f", "C-f", r"000000-0015  began"),
+    ("Ctrl-u", "C-u", r"000000-0029  began"),
+    ("Ctrl-d", "C-d", r"000000-0015  began"),
+    ("G", "G", r"work  .*\n(.*\n)*.*\d{8}-\d{6}-\w{4}  began"),
+    ("g", "g", r"000000-0029  began"),
+    ("End", "End", r"\d{8}-\d{6}-\w{4}  began"),
+    ("Home", "Home", r"000000-0029  began"),
+    ("Tab", "Tab", r"^   none$"),
+    ("]", "]", r"^   none$"),
+    ("Shift-Tab", "BTab", r"^   none$"),
+    ("[", "[", r"000000-0029  began"),
+    ("1 ... 8", "4", r"000000-0029  began"),
+    ("/", "/", r"^ /$"),
+)
+
+LOOP_KEYS = (
+    ("Enter", "Enter", r"^ 1 Log  ?2 Iterations"),
+    ("Esc", "Escape", r"^ 1 All"),
+    ("l", "l", r"^ 1 Log"),
+    ("h", "h", r"^ 1 All"),
+    ("Right", "Right", r"^ 1 Log"),
+    ("Left", "Left", r"^ 1 All"),
+    ("Enter", "Enter", r"^ 1 Log"),
+    ("Backspace", "BSpace", r"^ 1 All"),
+    ("Enter", "Enter", r"following"),
+    ("<", "<", r"there is no such iteration"),
+    (",", ",", r"there is no such iteration"),
+    (">", ">", r"there is no such iteration"),
+    (".", ".", r"there is no such iteration"),
+    ("g", "g", r"I look at the tests first"),
+    ("F", "F", r"following"),
+    ("g", "g", r"^ ▸ Bash make test  ✗"),
+    ("o", "o", r"^ ▾ Bash make test  ✗.*\n    2 failed, see the needle"),
+    ("n", "n", r"nothing to search for"),
+    ("N", "N", r"nothing to search for"),
+    ("Ctrl-l", "C-l", r"I look at the tests first"),
+    ("?", "?", r"─ Keys ─"),
+)
+
+
+def names_of(text):
+    """The names of all keys in the tables of `ringfence watch --keys`."""
+    rows = re.findall(r"^\| `(.*?)` \| ", text, re.M)
+    return {name for row in rows for name in ([row] if row == "1 ... 8" else row.split())}
+
+
+def test_each_key_of_the_table_has_a_test(t):
+    loop = Loop(t)
+    tables = loop.ringfence("watch", "--keys").out.split("on a loop")
+    tested = {name for name, _, _ in LIST_KEYS + LOOP_KEYS} | {"q", "Q", "Ctrl-c", "Ctrl-z"}
+    equal(names_of(tables[0]), tested, "the keys of the screen")
+    equal(names_of(tables[1]), set("prafxtbyd"), "the keys of actions")
+
+
+@needs("tmux")
+def test_the_keys_of_a_list_move_in_it_and_choose_what_it_shows(t):
+    loop = ended(t)
+    copies(loop, 30)
+    screen = Screen(loop)
+    screen.wait_for(r"000000-0029  began")
+    for _, key, wanted in LIST_KEYS:
+        screen.press(key)
+        screen.wait_for(wanted)
+    screen.literal("0012")
+    screen.press("Enter")
+    shown = screen.wait_for(r"000000-0012  began")
+    lacks(shown, "000000-0013", "the list that is filtered")
+    screen.press("Escape")
+    screen.wait_for(r"000000-0013 ")
+
+
+@needs("tmux")
+def test_the_keys_of_a_loop_open_its_log_and_move_in_it(t):
+    screen = Screen(watched(t))
+    screen.wait_for(r"^ ● work .* running")
+    for _, key, wanted in LOOP_KEYS:
+        screen.press(key)
+        screen.wait_for(wanted)
+    screen.press("q")
+    screen.press("/")
+    screen.wait_for(r"^ /$")
+    screen.literal("step 42")
+    screen.press("Enter")
+    screen.wait_for(r"step 42$")
+    screen.press("N")
+    screen.wait_for(r"not found")
+
+
+@needs("tmux")
+@cases("q", "Q", "C-c")
+def test_quitting_stops_no_loop_and_says_so(t, key):
+    loop = watched(t)
+    screen = Screen(loop)
+    screen.wait_for(r"^ ● work .* running")
+    screen.press(key)
+    screen.wait_for(r"^1 loop goes on: ringfence watch shows it again$")
+    equal(screen.modes(), ["0", "0", "1"], "the terminal is as before")
+    equal(loop.status()["status"], "running", "the status of the loop")
+    loop.write("go")
+    loop.ended("completed")
+
+
+# ---- what is shown ----
+
+TABS = ("log", "iterations", "checks", "findings", "changes", "denials", "cost", "prompt")
+
+
+def settle(screen, tab):
+    """Waits until the tab has what it shows."""
+    screen.wait_for({"findings": "no sign", "changes": r"files? changed"}.get(tab, r"^ 1 Log"))
+
+
+@needs("tmux")
+@cases((80, 24), (200, 60))
+def test_the_screens_of_a_loop_that_has_ended_are_as_they_should_be(t, size):
+    loop = ended(t)
+    screen = Screen(loop, cols=size[0], rows=size[1])
+    screen.wait_for(r"^ ✓ work")
+    golden(f"list-{size[0]}x{size[1]}", screen, t)
+    screen.press("Enter")
+    for number, tab in enumerate(TABS, 1):
+        screen.wait_for(r"^ 1 Log")
+        screen.press(str(number))
+        settle(screen, tab)
+        if tab == "prompt":
+            screen.wait_for(r"The next prompt")
+            continue
+        screen.wait_for({"log": "iteration 1", "iterations": "DECISION", "checks": "test -f done", "denials": "Denied in",
+                         "cost": "Machine"}.get(tab, "."))
+        golden(f"{tab}-{size[0]}x{size[1]}", screen, t)
+    screen.press("?")
+    screen.wait_for("Keys")
+    golden(f"help-{size[0]}x{size[1]}", screen, t)
+
+
+@needs("tmux")
+def test_a_diff_is_opened_and_closed(t):
+    screen = Screen(ended(t), "attach")
+    screen.wait_for(r"^ 1 Log")
+    screen.press("5")
+    screen.wait_for(r"new\.txt")
+    screen.press("Down", "Enter")
+    screen.wait_for(r"^\+hello$")
+    screen.press("Escape")
+    screen.wait_for(r"files changed")
+
+
+@needs("tmux")
+def test_a_hostile_transcript_cannot_move_the_cursor_or_hide_text(t):
+    hostile = "event text '\"text\": \"before\\u001b[2J\\u001b[1;1Hafter \\u202edlrow\\u0007\\u0301 \\u65e5\\u672c end\"'\n"
+    screen = Screen(watched(t, {"1": hostile + WAITS + "edit done yes"}), "attach")
+    shown = screen.wait_for(r"before\\x1b\[2J\\x1b\[1;1Hafter \\xe2\\x80\\xaedlrow\\x07")
+    contains(shown, "日本 end", "the rest of the line")
+    expect(re.search(r"\A ● work", shown), "the head is still there", shown)
+
+
+@needs("tmux")
+def test_a_log_is_followed_while_it_grows(t):
+    loop = watched(t, {"1": WAITS + "event text '\"text\": \"a new line\"'; edit done yes"})
+    screen = Screen(loop, "attach")
+    screen.wait_for(r"at work")
+    loop.write("go")
+    screen.wait_for(r"a new line")
+    screen.wait_for(r"^ ✓ work  completed")
+
+
+@needs("tmux")
+def test_a_loop_whose_processes_are_killed_needs_a_person(t):
+    loop = watched(t)
+    screen = Screen(loop)
+    screen.wait_for(r"all is well")
+    supervisor = loop.supervisor()
+    with open(f"/proc/{supervisor}/stat", encoding="utf-8") as file:
+        keeper = int(file.read().rpartition(")")[2].split()[1])
+    os.kill(keeper, signal.SIGKILL)
+    os.kill(supervisor, signal.SIGKILL)
+    screen.wait_for(r"1 needs you")
+    screen.wait_for(r"^ ! work +interrupted")
+    loop.write("go")
+
+
+@needs("tmux")
+def test_a_loop_that_is_removed_while_it_is_open_says_so(t):
+    loop = ended(t)
+    screen = Screen(loop)
+    screen.wait_for(r"^ ✓ work")
+    screen.press("Enter")
+    screen.wait_for(r"^ 1 Log")
+    equal(loop.ringfence("clean", "--yes", loop.ident).code, 0, "exit status of clean")
+    screen.wait_for(r"this loop was removed")
+    screen.press("Escape")
+    screen.wait_for(r"no loops yet")
+
+
+# ---- the terminal ----
+
+@needs("tmux")
+def test_the_screen_follows_the_size_of_the_terminal(t):
+    screen = Screen(ended(t))
+    screen.wait_for(r"^ ✓ work")
+    screen.resize(60, 15)
+    screen.wait_for(r"\A ringfence.*\n(.*\n){13} Enter open.*\Z")
+    screen.resize(50, 10)
+    screen.wait_for(r"50x10, at least 60x15")
+    screen.resize(120, 40)
+    screen.wait_for(r"\A ringfence.*\n(.*\n){38} Enter open.*\Z")
+
+
+@needs("tmux")
+@cases(signal.SIGKILL, signal.SIGSEGV, signal.SIGABRT)
+def test_the_terminal_is_restored_when_the_screen_dies(t, number):
+    loop = watched(t)
+    screen = Screen(loop)
+    screen.wait_for(r"^ ● work")
+    os.kill(screen.watch()[1], number)
+    screen.wait_for(r"the screen died")
+    screen.wait_for(r"^\$\Z")
+    equal(screen.modes(), ["0", "0", "1"], "the terminal is as before")
+    screen.type("echo", "typed")
+    screen.wait_for(r"^\$ echo typed\ntyped\n\$\Z")
+    loop.write("go")
+    loop.ended("completed")
+
+
+@needs("tmux")
+@cases("parent", "child")
+def test_the_terminal_is_restored_when_the_screen_is_ended(t, which):
+    screen = Screen(ended(t))
+    screen.wait_for(r"^ ✓ work")
+    os.kill(screen.watch()[which == "child"], signal.SIGTERM)
+    screen.wait_for(r"^no loop is running\n\$\Z")
+    equal(screen.modes(), ["0", "0", "1"], "the terminal is as before")
+
+
+@needs("tmux")
+def test_the_screen_is_suspended_and_continues(t):
+    screen = Screen(ended(t))
+    screen.wait_for(r"^ ✓ work")
+    screen.press("C-z")
+    screen.wait_for(r"Stopped")
+    equal(screen.modes(), ["0", "0", "1"], "the terminal is as before")
+    screen.type("fg")
+    screen.wait_for(r"^ ✓ work")
+    screen.press("Enter")
+    screen.wait_for(r"^ 1 Log")
+
+
+@needs("tmux")
+def test_the_mouse_selects_opens_and_scrolls(t):
+    loop = ended(t)
+    copies(loop, 30)
+    screen = Screen(loop)
+    screen.wait_for(r"000000-0029  began")
+    screen.literal("\033[<0;5;6M\033[<0;5;6m")
+    screen.wait_for(r"000000-0027  began")
+    screen.literal("\033[<65;5;6M")
+    screen.wait_for(r"^   LOOP .*\n.*000000-0026")
+    screen.literal("\033[<64;5;6M")
+    screen.wait_for(r"^   LOOP .*\n.*000000-0029")
+    screen.literal("\033[<0;10;2M")
+    screen.wait_for(r"000000-0026  began|000000-0027  began")
+    screen.literal("\033[<0;5;7M\033[<0;5;7m")
+    screen.wait_for(r"000000-0026  began")
+    screen.literal("\033[<0;5;7M\033[<0;5;7m")
+    screen.wait_for(r"^ 1 Log")
+    screen.literal("\033[<0;10;4M")
+    screen.wait_for(r"DECISION")
+
+
+@needs("tmux")
+@cases("vt100", "screen", "xterm-256color")
+def test_terminals_of_any_kind_show_the_same_text(t, kind):
+    screen = Screen(ended(t), TERM=kind, NO_COLOR="1" if kind == "screen" else "")
+    screen.wait_for(r"^ ✓ work +completed")
+    screen.press("Enter")
+    screen.wait_for(r"^ 1 Log")
+    screen.press("q")
+    screen.wait_for(r"^no loop is running$")
+
+
+@needs("tmux")
+def test_a_terminal_without_utf_8_shows_ascii(t):
+    screen = Screen(ended(t), LC_ALL="C")
+    shown = screen.wait_for(r"^ \+ work +completed")
+    lacks(shown, "─", "the screen")
+    contains(shown, "----", "the rule")
+
+
+@cases(("watch", "the screen needs a terminal"), ("attach", "the screen needs a terminal"))
+def test_the_screen_needs_a_terminal(t, case):
+    loop = ended(t)
+    result = loop.ringfence(case[0])
+    equal(result.code, 125, "exit status", result)
+    contains(result.err, case[1], "the message")
+
+
+@needs("tmux")
+@cases(("dumb", 80, 24, "cannot show a screen"), ("nonsense", 80, 24, "'nonsense' is unknown"),
+       ("screen", 59, 24, "the screen needs 60"), ("screen", 80, 14, "and 15"))
+def test_a_terminal_that_cannot_be_used_is_refused(t, case):
+    kind, cols, rows, message = case
+    loop = Loop(t)
+    screen = Screen(loop, TERM=kind, cols=cols, rows=rows)
+    shown = screen.wait_for(r"ringfence: (.*\n)+\$\Z")
+    contains(" ".join(shown.split()), message, "the message")
+    equal(screen.modes(), ["0", "0", "1"], "the terminal is as before")
+
+
+# ---- actions ----
+
+@needs("tmux")
+def test_a_loop_is_paused_and_continued_each_with_one_yes(t):
+    loop = watched(t, {"1": WAITS, "2": "edit done yes"})
+    screen = Screen(loop)
+    screen.wait_for(r"^ ● work .* running")
+    screen.press("p")
+    screen.wait_for(r"Pause loop .* after its current iteration\?")
+    screen.press("n")
+    screen.wait_for(r"^ Enter open .*p Pause")
+    equal(loop.events().count("asked"), 0, "nothing was asked")
+    screen.press("p")
+    screen.wait_for(r"after its current iteration\?")
+    screen.press("y")
+    screen.wait_for(r"will pause after its current iteration")
+    loop.write("go")
+    loop.ended("paused")
+    screen.wait_for(r"work +paused")
+    screen.press("r")
+    screen.wait_for(r"Continue loop .* where it stopped\?")
+    screen.press("y")
+    screen.wait_for(r"work +completed")
+
+
+@needs("tmux")
+def test_an_agent_is_told_something_that_was_typed_and_pasted(t):
+    loop = watched(t)
+    screen = Screen(loop, "attach")
+    screen.wait_for(r"at work")
+    screen.press("t")
+    screen.wait_for(r"─ Tell ─")
+    screen.literal("use größe\u65e5")
+    screen.press("C-o")
+    screen.literal("\033[200~pasted\rlines: q y\033[201~")
+    screen.wait_for(r"lines: q y")
+    screen.press("Enter")
+    screen.wait_for(r"gets the message with its next prompt")
+    told = [data for kind, data in loop.events() if kind == "told"]
+    equal(len(told), 1, "messages")
+    contains(told[0], "größe\u65e5\\npasted\\nlines: q y", "the message")
+    loop.write("go")
+
+
+@needs("tmux")
+def test_a_loop_is_aborted_after_a_yes(t):
+    loop = watched(t)
+    screen = Screen(loop)
+    screen.wait_for(r"^ ● work")
+    screen.press("x")
+    screen.wait_for(r"Abort loop ")
+    screen.press("y")
+    screen.wait_for(r"work +aborted")
+    loop.ended("aborted")
+
+
+@needs("tmux")
+def test_files_are_rolled_back_to_a_checkpoint_that_is_chosen(t):
+    loop = ended(t)
+    screen = Screen(loop, "attach")
+    screen.wait_for(r"^ 1 Log")
+    screen.press("b")
+    screen.wait_for(r" 0  .* start")
+    screen.press("g", "Enter")
+    screen.wait_for(r"y yes")
+    screen.press("y")
+    screen.wait_for(r"rolled back")
+    expect(not os.path.exists(loop.path("new.txt")), "the agent's file is gone")
+
+
+@needs("tmux")
+def test_a_draft_is_applied_and_the_loop_removed(t):
+    loop = Loop(t, scripts={"1": "edit new.txt hello; edit done yes"})
+    loop.detach("--name", "work")
+    loop.ended("completed")
+    screen = Screen(loop, "attach")
+    screen.wait_for(r"^ 1 Log")
+    screen.press("y")
+    screen.wait_for(r"y yes")
+    screen.press("y")
+    screen.wait_for(r"applied")
+    with open(loop.path("new.txt"), encoding="utf-8") as file:
+        equal(file.read(), "hello\n", "the file in the project")
+    screen.press("d")
+    screen.wait_for(r"y yes")
+    screen.press("y")
+    screen.wait_for(r"this loop was removed")
+    with contextlib.suppress(FileNotFoundError):
+        lacks("".join(os.listdir(os.path.join(t.state, "loops"))), loop.ident, "the loops")
+
+
+@needs("tmux")
+def test_an_agent_that_is_blocked_is_answered(t):
+    loop = Loop(t, scripts={"1": "say '<blocked>which port?</blocked>'", "2": "edit done yes"}, workspace="in-place")
+    loop.detach("--name", "work")
+    loop.ended("paused")
+    screen = Screen(loop)
+    screen.wait_for(r"1 needs you")
+    screen.wait_for(r"which port\?")
+    screen.press("a")
+    screen.wait_for(r"─ Answer ─")
+    screen.literal("port 80")
+    screen.press("Enter")
+    screen.wait_for(r"work +completed")
+
+
+@needs("tmux")
+def test_an_action_that_makes_no_sense_is_not_begun(t):
+    screen = Screen(ended(t))
+    screen.wait_for(r"^ ✓ work")
+    screen.press("f")
+    screen.wait_for(r"no such action|Accept findings: not for|not for a loop")
