@@ -34,6 +34,7 @@ void app_close(struct app *app)
 	fleet_close(&app->fleet);
 	if (app->work != APP_IDLE)
 		job_forget(&app->job);
+	client_loop_release(&app->picked);
 	free(app->target);
 	free(app->notice);
 	app->target = app->notice = NULL;
@@ -421,38 +422,44 @@ static void draw_tasks(struct app *app, struct canvas *canvas)
 	tasks_draw(&app->tasks, canvas, 2, canvas->rows - 3);
 }
 
-/* The actions that make sense, then the keys that always do. */
+/* Draws a key and what it does. Returns the column after it. */
+static int draw_hint(struct canvas *canvas, int col, int end, uint32_t key, const char *hint)
+{
+	AUTO_BUFFER struct buffer name = BUFFER_INIT(64);
+	int row = canvas->rows - 1;
+
+	keymap_add_name(&name, key);
+	if (col + canvas_columns(buffer_text(&name), 0) + 1 + canvas_columns(hint, 0) > end)
+		return end;
+	col = canvas_put(canvas, row, col, end, CANVAS_key, buffer_text(&name));
+	return canvas_printf(canvas, row, col, end, CANVAS_dim, " %s", hint) + 2;
+}
+
+/* At the left, the actions that make sense for the loop; at the right, the keys that always do. */
 static void draw_footer(const struct app *app, struct canvas *canvas)
 {
-	static const enum keymap_command always[] = { KEYMAP_COMMAND_open, KEYMAP_COMMAND_help,
-						      KEYMAP_COMMAND_quit };
+	enum { RIGHT = 17 };
+	static const enum keymap_command always[] = { KEYMAP_COMMAND_help, KEYMAP_COMMAND_quit };
 	const struct client_loop *loop = app_act_loop(app);
-	int row = canvas->rows - 1;
+	int end = canvas->cols - RIGHT;
 	int col = 1;
 
 	if (app->notice) {
-		canvas_put(canvas, row, 1, canvas->cols - 1, app->failed ? CANVAS_bad : CANVAS_good,
-			   app->notice);
+		canvas_put(canvas, canvas->rows - 1, 1, canvas->cols - 1,
+			   app->failed ? CANVAS_bad : CANVAS_good, app->notice);
 		return;
-	}
-	for (size_t i = 0; i < sizeof always / sizeof *always; i++) {
-		struct buffer name = BUFFER_INIT(64);
-
-		keymap_add_name(&name, keymap_row(always[i])->keys[0]);
-		col = canvas_put(canvas, row, col, canvas->cols, CANVAS_key, buffer_text(&name));
-		col = canvas_printf(canvas, row, col, canvas->cols, CANVAS_dim, " %s  ",
-				    keymap_row(always[i])->hint);
-		buffer_release(&name);
 	}
 	for (int i = 0; loop && i < OP_ACTION_COUNT; i++) {
 		const struct op_action_form *form = op_action_form((enum op_action)i);
 
-		if (!op_action_is_offered((enum op_action)i, loop))
-			continue;
-		col = canvas_printf(canvas, row, col, canvas->cols, CANVAS_key, "%c", form->key);
-		col = canvas_printf(canvas, row, col, canvas->cols, CANVAS_dim, " %s  ",
-				    form->title);
+		if (op_action_is_offered((enum op_action)i, loop))
+			col = draw_hint(canvas, col, end, (uint32_t)form->key, form->title);
 	}
+	draw_hint(canvas, col, end, KEYMAP_ENTER, keymap_row(KEYMAP_COMMAND_open)->hint);
+	col = end + 2;
+	for (size_t i = 0; i < sizeof always / sizeof *always; i++)
+		col = draw_hint(canvas, col, canvas->cols, keymap_row(always[i])->keys[0],
+				keymap_row(always[i])->hint);
 }
 
 static void draw_too_small(struct canvas *canvas)
@@ -463,6 +470,22 @@ static void draw_too_small(struct canvas *canvas)
 	canvas_printf(canvas, 2, 0, canvas->cols, CANVAS_plain, "q quits.");
 }
 
+/* Reads the loop of the row of the cursor, if it has ended: the overview has only a line of it. */
+static void pick(struct app *app)
+{
+	const struct view_row *row = app->place == APP_FLEET ? fleet_row(&app->fleet) : NULL;
+	struct client_loop loop;
+	struct error ignored;
+
+	if (!row || row->batch || row->loop ||
+	    (app->picked.id && strcmp(app->picked.id, row->id) == 0))
+		return;
+	client_loop_release(&app->picked);
+	app->picked = (struct client_loop){ 0 };
+	if (client_find(app->state, row->id, NULL, &loop, &ignored) == 0)
+		app->picked = loop;
+}
+
 void app_draw(struct app *app, struct canvas *canvas)
 {
 	canvas_clear(canvas);
@@ -470,6 +493,7 @@ void app_draw(struct app *app, struct canvas *canvas)
 		draw_too_small(canvas);
 		return;
 	}
+	pick(app);
 	if (app->place == APP_FLEET)
 		draw_fleet(app, canvas);
 	else if (app->place == APP_TASKS)

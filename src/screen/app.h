@@ -29,6 +29,7 @@ struct app {
 	struct fleet fleet;
 	struct tasks tasks;
 	struct watched watched;
+	struct client_loop picked; /* of the cursor, if it has ended */
 	struct dialog dialog;
 	struct job job;
 	enum app_work work;

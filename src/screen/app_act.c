@@ -22,7 +22,9 @@ const struct client_loop *app_act_loop(const struct app *app)
 	if (app->place == APP_LOOP)
 		return app->watched.gone ? NULL : &app->watched.loop;
 	row = app->place == APP_FLEET ? fleet_row(&app->fleet) : NULL;
-	return row ? row->loop : NULL;
+	if (!row || row->loop)
+		return row ? row->loop : NULL;
+	return app->picked.id && strcmp(app->picked.id, row->id) == 0 ? &app->picked : NULL;
 }
 
 /* Returns the id of the loop that an action is for, or NULL. */

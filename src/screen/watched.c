@@ -127,7 +127,8 @@ struct scroll *watched_scroll(struct watched *watched)
 	return &watched->scrolls[watched->tab];
 }
 
-/* Remembers the entry of the cursor, because the marks of lines change with the window. */
+/* Remembers the entry of the cursor, because the marks of lines change with the window. The sheet
+ * must have been filled from the window as it is. */
 static void keep_cursor(struct watched *watched)
 {
 	struct watched_log *log = &watched->log;
@@ -195,13 +196,13 @@ static void fill(struct watched *watched, int width, int rows)
 		scroll_to(scroll, SIZE_MAX);
 	else
 		recall_cursor(watched);
+	keep_cursor(watched);
 }
 
 bool watched_poll(struct watched *watched)
 {
 	if (!watched->open || watched->tab != WATCHED_LOG || !watched->log.open)
 		return false;
-	keep_cursor(watched);
 	if (!view_transcript_poll(&watched->log.transcript))
 		return false;
 	watched->stale = true;
@@ -223,8 +224,6 @@ void watched_read(struct watched *watched)
 
 void watched_set_tab(struct watched *watched, int tab)
 {
-	if (watched->tab == WATCHED_LOG)
-		keep_cursor(watched);
 	watched->tab = (enum watched_tab)((tab + WATCHED_TABS) % WATCHED_TABS);
 	watched->stale = true;
 	if (watched->tab == WATCHED_CHANGES && !watched->changes.path)
@@ -243,7 +242,8 @@ static void extend(struct watched *watched, long lines)
 		return;
 	if (lines < 0)
 		log->follow = false;
-	keep_cursor(watched);
+	if (!watched->stale)
+		keep_cursor(watched);
 	if (lines < 0 && scroll->at == 0 && !view_transcript_at_begin(&log->transcript))
 		watched->stale |= view_transcript_earlier(&log->transcript);
 	if (lines > 0 && scroll_at_end(scroll) && !view_transcript_at_end(&log->transcript))
@@ -297,7 +297,6 @@ void watched_fold_all(struct watched *watched)
 {
 	if (watched->tab != WATCHED_LOG)
 		return;
-	keep_cursor(watched);
 	watched->log.kept_line = 0;
 	watched->log.unfolded = !watched->log.unfolded;
 	watched->log.toggled_count = 0;
@@ -359,7 +358,6 @@ bool watched_act(struct watched *watched)
 		return false;
 	switch (watched->tab) {
 	case WATCHED_LOG:
-		keep_cursor(watched);
 		watched->log.kept_line = 0;
 		watched->log.follow = false;
 		return panel_log_toggle(watched, mark);
@@ -405,7 +403,6 @@ static bool search_log(struct watched *watched, const char *text, bool backwards
 	struct watched_log *log = &watched->log;
 	struct view_search search = { .text = text, .backwards = backwards };
 
-	keep_cursor(watched);
 	search.offset = log->kept.offset;
 	search.ordinal = log->kept.ordinal;
 	if (view_transcript_search(&log->transcript, &search, UINT64_MAX) != VIEW_FOUND)

@@ -25,7 +25,7 @@ event tool '"name": "Edit", "target": "src/app.py"'
 event tool_result '"ok": true, "text": "saved"'
 i=0; while [ $i -lt 60 ]; do i=$((i+1)); event text "\\"text\\": \\"step $i\\""; done
 edit new.txt hello
-cat /root/.ssh/id_rsa 2>/dev/null; curl -s http://example.com/ 2>/dev/null
+touch /etc/denied 2>/dev/null
 """
 WAITS = "event text '\"text\": \"at work\"'; meet go\n"
 
@@ -80,6 +80,7 @@ def normal(text, t):
     text = re.sub(r"\d\d:\d\d:\d\d", "03:04:05", text)
     text = re.sub(r"[A-Z][a-z][a-z] [ \d]\d \d\d:\d\d", "Jan  2 03:04", text)
     text = re.sub(r"( *)\b(\d+s|\d+m\d\ds)(?=[/ ]|$)", lambda m: " " * (len(m[0]) - 2) + "9s", text, flags=re.M)
+    text = re.sub(r"at most [\d.]+ MiB of memory", "at most 9 MiB of memory", text)
     return text.replace(t.home, "/home/me")
 
 
@@ -107,16 +108,16 @@ LIST_KEYS = (
     ("k", "k", r"000000-0027  began"),
     ("Up", "Up", r"000000-0028  began"),
     ("Ctrl-p", "C-p", r"000000-0029  began"),
-    ("PgDn", "NPage", r"000000-0015  began"),
-    ("Space", "Space", r"000000-0001  began"),
-    ("PgUp", "PPage", r"000000-0015  began"),
+    ("PgDn", "NPage", r"000000-0014  began"),
+    ("Space", "Space", r"^ (?!2999)\d{8}-\d{6}-\w{4}  began"),
+    ("PgUp", "PPage", r"000000-0014  began"),
     ("Ctrl-b", "C-b", r"000000-0029  began"),
-    ("Ctrl-f", "C-f", r"000000-0015  began"),
+    ("Ctrl-f", "C-f", r"000000-0014  began"),
     ("Ctrl-u", "C-u", r"000000-0029  began"),
-    ("Ctrl-d", "C-d", r"000000-0015  began"),
-    ("G", "G", r"work  .*\n(.*\n)*.*\d{8}-\d{6}-\w{4}  began"),
+    ("Ctrl-d", "C-d", r"000000-0014  began"),
+    ("G", "G", r"^ (?!2999)\d{8}-\d{6}-\w{4}  began"),
     ("g", "g", r"000000-0029  began"),
-    ("End", "End", r"\d{8}-\d{6}-\w{4}  began"),
+    ("End", "End", r"^ (?!2999)\d{8}-\d{6}-\w{4}  began"),
     ("Home", "Home", r"000000-0029  began"),
     ("Tab", "Tab", r"^   none$"),
     ("]", "]", r"^   none$"),
@@ -176,10 +177,10 @@ def test_the_keys_of_a_list_move_in_it_and_choose_what_it_shows(t):
         screen.wait_for(wanted)
     screen.literal("0012")
     screen.press("Enter")
-    shown = screen.wait_for(r"000000-0012  began")
-    lacks(shown, "000000-0013", "the list that is filtered")
-    screen.press("Escape")
-    screen.wait_for(r"000000-0013 ")
+    screen.wait_for(r"/0012\n.*\n ✓ work .*\n(\n)+─")
+    screen.wait_for(r"000000-0012  began")
+    screen.press("Escape", "k")
+    screen.wait_for(r"000000-0013  began")
 
 
 @needs("tmux")
@@ -190,6 +191,7 @@ def test_the_keys_of_a_loop_open_its_log_and_move_in_it(t):
         screen.press(key)
         screen.wait_for(wanted)
     screen.press("q")
+    screen.wait_for(r"at work|step 1$")
     screen.press("/")
     screen.wait_for(r"^ /$")
     screen.literal("step 42")
@@ -225,11 +227,11 @@ def settle(screen, tab):
 
 @needs("tmux")
 @cases((80, 24), (200, 60))
-def test_the_screens_of_a_loop_that_has_ended_are_as_they_should_be(t, size):
+def test_the_screens_of_a_loop_that_has_ended_are_as_they_should_be(t, cols, rows):
     loop = ended(t)
-    screen = Screen(loop, cols=size[0], rows=size[1])
+    screen = Screen(loop, cols=cols, rows=rows)
     screen.wait_for(r"^ ✓ work")
-    golden(f"list-{size[0]}x{size[1]}", screen, t)
+    golden(f"list-{cols}x{rows}", screen, t)
     screen.press("Enter")
     for number, tab in enumerate(TABS, 1):
         screen.wait_for(r"^ 1 Log")
@@ -240,10 +242,10 @@ def test_the_screens_of_a_loop_that_has_ended_are_as_they_should_be(t, size):
             continue
         screen.wait_for({"log": "iteration 1", "iterations": "DECISION", "checks": "test -f done", "denials": "Denied in",
                          "cost": "Machine"}.get(tab, "."))
-        golden(f"{tab}-{size[0]}x{size[1]}", screen, t)
+        golden(f"{tab}-{cols}x{rows}", screen, t)
     screen.press("?")
     screen.wait_for("Keys")
-    golden(f"help-{size[0]}x{size[1]}", screen, t)
+    golden(f"help-{cols}x{rows}", screen, t)
 
 
 @needs("tmux")
@@ -312,11 +314,11 @@ def test_the_screen_follows_the_size_of_the_terminal(t):
     screen = Screen(ended(t))
     screen.wait_for(r"^ ✓ work")
     screen.resize(60, 15)
-    screen.wait_for(r"\A ringfence.*\n(.*\n){13} Enter open.*\Z")
+    screen.wait_for(r"\A ringfence.*\n(.*\n){13}.*q quit\Z")
     screen.resize(50, 10)
     screen.wait_for(r"50x10, at least 60x15")
     screen.resize(120, 40)
-    screen.wait_for(r"\A ringfence.*\n(.*\n){38} Enter open.*\Z")
+    screen.wait_for(r"\A ringfence.*\n(.*\n){38}.*q quit\Z")
 
 
 @needs("tmux")
@@ -399,19 +401,17 @@ def test_a_terminal_without_utf_8_shows_ascii(t):
     contains(shown, "----", "the rule")
 
 
-@cases(("watch", "the screen needs a terminal"), ("attach", "the screen needs a terminal"))
-def test_the_screen_needs_a_terminal(t, case):
-    loop = ended(t)
-    result = loop.ringfence(case[0])
+@cases("watch", "attach")
+def test_the_screen_needs_a_terminal(t, command):
+    result = ended(t).ringfence(command)
     equal(result.code, 125, "exit status", result)
-    contains(result.err, case[1], "the message")
+    contains(result.err, "the screen needs a terminal", "the message")
 
 
 @needs("tmux")
 @cases(("dumb", 80, 24, "cannot show a screen"), ("nonsense", 80, 24, "'nonsense' is unknown"),
        ("screen", 59, 24, "the screen needs 60"), ("screen", 80, 14, "and 15"))
-def test_a_terminal_that_cannot_be_used_is_refused(t, case):
-    kind, cols, rows, message = case
+def test_a_terminal_that_cannot_be_used_is_refused(t, kind, cols, rows, message):
     loop = Loop(t)
     screen = Screen(loop, TERM=kind, cols=cols, rows=rows)
     shown = screen.wait_for(r"ringfence: (.*\n)+\$\Z")
@@ -429,7 +429,7 @@ def test_a_loop_is_paused_and_continued_each_with_one_yes(t):
     screen.press("p")
     screen.wait_for(r"Pause loop .* after its current iteration\?")
     screen.press("n")
-    screen.wait_for(r"^ Enter open .*p Pause")
+    screen.wait_for(r"^ p Pause .*Enter open")
     equal(loop.events().count("asked"), 0, "nothing was asked")
     screen.press("p")
     screen.wait_for(r"after its current iteration\?")
