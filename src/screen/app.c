@@ -43,6 +43,7 @@ void app_close(struct app *app)
 void app_tick(struct app *app, int64_t now_ms)
 {
 	app->now_ms = now_ms;
+	app->news = false;
 	fleet_refresh(&app->fleet);
 	if (app->place == APP_TASKS)
 		tasks_refresh(&app->tasks);
@@ -369,7 +370,7 @@ static void draw_sum(const struct app *app, struct canvas *canvas)
 		canvas_put(canvas, 0, col, end - 1, CANVAS_dim, "nothing runs");
 }
 
-/* What is known of the row of the cursor. */
+/* Details of the row of the cursor. */
 static void draw_details(const struct app *app, struct canvas *canvas, int row)
 {
 	const struct view_row *item = fleet_row(&app->fleet);

@@ -5,42 +5,7 @@
 #ifndef SCREEN_APP_H
 #define SCREEN_APP_H
 
-#include "screen/canvas.h"
-#include "screen/dialog.h"
-#include "screen/fleet.h"
-#include "screen/job.h"
-#include "screen/tasks.h"
-#include "screen/watched.h"
-
-#include <stdbool.h>
-#include <stdint.h>
-
-enum { APP_ROWS_LEAST = 15, APP_COLS_LEAST = 60 };
-
-enum app_place { APP_FLEET, APP_TASKS, APP_LOOP };
-
-/* What runs in a process of its own. */
-enum app_work { APP_IDLE, APP_ACTION, APP_CHECKPOINTS, APP_RULES };
-
-struct app {
-	const char *state; /* Ringfence's state folder */
-	bool attached;     /* to one loop: there is no list to go back to */
-	enum app_place place;
-	struct fleet fleet;
-	struct tasks tasks;
-	struct watched watched;
-	struct client_loop picked; /* of the cursor, if it has ended */
-	struct dialog dialog;
-	struct job job;
-	enum app_work work;
-	enum op_action action; /* that the work is for */
-	char *target;          /* and its loop, or a report */
-	int64_t checkpoint;    /* that was chosen */
-	char *notice;          /* the last thing that happened, in the footer; or NULL */
-	bool failed;           /* the notice is bad news */
-	int64_t now_ms;
-	bool quits, redraws, suspends; /* what the terminal has to do */
-};
+#include "screen/app_state.h"
 
 /* loop: to attach to; NULL: all loops. Returns 0, or -1 with err set. */
 int app_open(struct app *app, const char *state, const char *loop, int64_t now_ms,
@@ -51,10 +16,6 @@ void app_close(struct app *app);
  * it has. */
 void app_tick(struct app *app, int64_t now_ms);
 bool app_poll(struct app *app);
-
-/* The descriptors to wait for, or -1. */
-int app_job_fd(const struct app *app);
-void app_read_job(struct app *app);
 
 void app_key(struct app *app, uint32_t key, bool pasted);
 void app_click(struct app *app, int row, int col);

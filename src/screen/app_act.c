@@ -1,4 +1,4 @@
-/* What a person does to a loop: see app_act.h. */
+/* Actions on a loop: see app_act.h. */
 #include "screen/app_act.h"
 
 #include "util/mem.h"
@@ -51,7 +51,7 @@ static void begin_work(struct app *app, enum app_work work, enum op_action actio
 	app->action = action;
 }
 
-/* Starts an action. What it needs is copied before this returns. */
+/* Starts an action. The request may end with this function. */
 static void start(struct app *app, const struct op_action_request *request)
 {
 	struct error err;
@@ -139,7 +139,7 @@ static void end_action(struct app *app)
 	else
 		app_act_tell(app, false, outcome.result.text ? outcome.result.text : "done");
 	op_action_release(&outcome.result);
-	app_tick(app, app->now_ms);
+	app->news = true;
 }
 
 static void add_rule(struct buffer *out, const json_t *rule)
@@ -192,12 +192,12 @@ static void end_command(struct app *app)
 	json_decref(json);
 }
 
-int app_job_fd(const struct app *app)
+int app_act_fd(const struct app *app)
 {
 	return app->work != APP_IDLE ? app->job.fd : -1;
 }
 
-void app_read_job(struct app *app)
+void app_act_read(struct app *app)
 {
 	if (app->work == APP_IDLE || !job_read(&app->job))
 		return;

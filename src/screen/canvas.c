@@ -20,7 +20,7 @@ struct glyph {
 	size_t size; /* bytes that it was read from */
 };
 
-/* What stands for our own characters on a terminal without UTF-8. */
+/* Replaces our own characters on a terminal without UTF-8. */
 static wchar_t plain_of(uint32_t point)
 {
 	static const struct {

@@ -1,5 +1,6 @@
 /*
- * A screen in memory: cells with characters and styles. Panels draw on it; screen/curses.h shows it.
+ * A screen in memory: cells with characters and styles. Panels draw, and screen/curses.h
+ * shows them.
  *
  * Any text may be drawn: characters that a terminal obeys, or that a person cannot see, appear as
  * \xNN, and what does not fit is cut. So untrusted text needs no other care.

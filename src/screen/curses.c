@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 enum {
-	ESCAPE_MS = 25, /* after Esc, for the rest of a key's sequence */
+	ESCAPE_MS = 100, /* after Esc, for the rest of a key's sequence */
 	WHEEL_LINES = 3,
 	PASTE_BEGIN = 0x7f00, /* codes of our own for the sequences around a paste */
 	PASTE_END = 0x7f01,
@@ -106,8 +106,9 @@ int curses_begin(struct error *err)
 {
 	const char *type = env_get("TERM");
 
-	/* The built-in locale C.UTF-8 needs no files, which a static program may not find. */
-	setlocale(LC_CTYPE, curses_is_utf8() ? "C.UTF-8" : "C");
+	/* It is built in: a static program may not find the files of others. On a terminal without
+	 * UTF-8, the canvas has only ASCII. */
+	setlocale(LC_CTYPE, "C.UTF-8");
 	terminal = type ? newterm(type, stdout, stdin) : NULL;
 	if (!terminal)
 		return error_set(err,
@@ -126,6 +127,11 @@ int curses_begin(struct error *err)
 
 void curses_leave(void)
 {
+	/* A terminal with one screen keeps what is on it; the shell goes on at the bottom. */
+	if (!has_capability("rmcup")) {
+		erase();
+		refresh();
+	}
 	fputs(PASTE_OFF, stdout);
 	fflush(stdout);
 	endwin();

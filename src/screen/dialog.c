@@ -1,4 +1,4 @@
-/* What a person is asked: see dialog.h. */
+/* Dialogs: see dialog.h. */
 #include "screen/dialog.h"
 
 #include "screen/figures.h"

@@ -1,6 +1,6 @@
 /*
- * What a person is asked, or shown, over the screen. There is one dialog at a time, because there
- * is one variable of this type: to open another one closes the first.
+ * Questions, texts and help over the screen. There is one dialog at a time, because there is one
+ * variable of this type: to open another one closes the first.
  */
 #ifndef SCREEN_DIALOG_H
 #define SCREEN_DIALOG_H
@@ -25,7 +25,7 @@ enum dialog_kind {
 	DIALOG_SEARCH,   /* a line at the bottom */
 };
 
-/* What a key has done in a dialog. */
+/* The effect of a key in a dialog. */
 enum dialog_answer {
 	DIALOG_STAYS,
 	DIALOG_CLOSES, /* or no */

@@ -23,7 +23,7 @@ enum { JOB_BYTES = 16 << 20 };
 
 #define JOB_INIT ((struct job){ .fd = -1 })
 
-/* What has come of an action. */
+/* The outcome of an action. */
 struct job_outcome {
 	enum op_status status;
 	struct op_action_result result;

@@ -1,4 +1,4 @@
-/* What a loop has changed: its files, their diffs, and signs that the checks are weakened. */
+/* The changes of a loop: its files, their diffs, and signs that the checks are weakened. */
 #include "screen/panel.h"
 
 #include "screen/figures.h"

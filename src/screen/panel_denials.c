@@ -1,4 +1,4 @@
-/* What the fence denied to the agent of an iteration. */
+/* The denials of an iteration. */
 #include "screen/panel.h"
 
 #include "util/mem.h"

@@ -2,6 +2,7 @@
 #include "screen/screen.h"
 
 #include "screen/app.h"
+#include "screen/app_act.h"
 #include "screen/curses.h"
 #include "util/clock.h"
 #include "util/env.h"
@@ -28,8 +29,8 @@ enum {
 	FAILED = 125,   /* the child's exit status if the terminal cannot be used */
 };
 
-/* What ends the modes that the screen sets: bracketed paste, the mouse, the hidden cursor, colours,
- * the other screen. For a child that could not do it. */
+/* Ends the modes that the screen sets, for a child that could not: bracketed paste, the mouse, the
+ * hidden cursor, colours, the other screen. */
 static const char restore[] = "\033[?2004l\033[?1000l\033[?1002l\033[?1003l\033[?1006l\033[?25h"
 			      "\033[?1l\033>\033[m\033[?1049l\r";
 
@@ -110,7 +111,7 @@ static void wait_for_news(struct loop *loop)
 	struct pollfd sources[SOURCES] = {
 		[KEYS] = { .fd = STDIN_FILENO, .events = POLLIN },
 		[SIGNALS] = { .fd = loop->signals, .events = POLLIN },
-		[JOB] = { .fd = app_job_fd(&loop->app), .events = POLLIN },
+		[JOB] = { .fd = app_act_fd(&loop->app), .events = POLLIN },
 		[CHANGES] = { .fd = watched_fd(&loop->app.watched), .events = POLLIN },
 	};
 
@@ -123,8 +124,8 @@ static void wait_for_news(struct loop *loop)
 	else if (sources[KEYS].revents)
 		loop->ends = true; /* the terminal is gone */
 	/* A key may have ended the work. */
-	if (sources[JOB].revents && sources[JOB].fd == app_job_fd(&loop->app))
-		app_read_job(&loop->app), loop->dirty = true;
+	if (sources[JOB].revents && sources[JOB].fd == app_act_fd(&loop->app))
+		app_act_read(&loop->app), loop->dirty = true;
 	if (sources[CHANGES].revents && sources[CHANGES].fd == watched_fd(&loop->app.watched))
 		watched_read(&loop->app.watched), loop->dirty = true;
 }
@@ -132,7 +133,7 @@ static void wait_for_news(struct loop *loop)
 static void tick(struct loop *loop)
 {
 	loop->dirty |= app_poll(&loop->app);
-	if (clock_steady_ms() < loop->tick_at_ms)
+	if (clock_steady_ms() < loop->tick_at_ms && !loop->app.news)
 		return;
 	app_tick(&loop->app, clock_wall_ms());
 	loop->tick_at_ms = clock_steady_ms() + TICK_MS;

@@ -10,8 +10,11 @@
 
 #include "util/error.h"
 
-/* Shows all loops of a state folder, or one. Returns 0 after the person has quit, with a
- * sentence about the loops that go on, which the caller frees; or -1 with err set: there is no terminal that can be used, or the screen has died. */
+/*
+ * Shows all loops of a state folder, or one. Returns 0 after the person has quit, with a sentence
+ * about the loops that go on, which the caller frees; or -1 with err set: there is no terminal that
+ * can be used, or the screen has died.
+ */
 int screen_run(const char *state, const char *loop, char **ret_farewell, struct error *err);
 
 #endif

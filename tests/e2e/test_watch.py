@@ -48,6 +48,10 @@ class Screen(Tmux):
     def literal(self, text):
         self._tmux("send-keys", "-t", "x", "-l", text)
 
+    def wait_gone(self, pattern):
+        """Waits until the screen no longer shows a pattern."""
+        until(f"no {pattern!r} on the screen", lambda: not re.search(pattern, self.screen(), re.M))
+
     def modes(self):
         """Is the alternate screen on, and does a program want the mouse?"""
         return self._tmux("display-message", "-p", "-t", "x", "#{alternate_on} #{mouse_any_flag} #{cursor_flag}").split()
@@ -59,6 +63,11 @@ def watched(t, scripts=None, name="work", words=(), **options):
     loop.detach(*EVENTS, "--name", name, *words)
     loop.heard("at work")
     return loop
+
+
+def finish(loop):
+    loop.write("go")
+    loop.ended("completed")
 
 
 def ended(t, scripts=None, name="work", words=()):
@@ -185,13 +194,14 @@ def test_the_keys_of_a_list_move_in_it_and_choose_what_it_shows(t):
 
 @needs("tmux")
 def test_the_keys_of_a_loop_open_its_log_and_move_in_it(t):
-    screen = Screen(watched(t))
+    loop = watched(t)
+    screen = Screen(loop)
     screen.wait_for(r"^ ● work .* running")
     for _, key, wanted in LOOP_KEYS:
         screen.press(key)
         screen.wait_for(wanted)
     screen.press("q")
-    screen.wait_for(r"at work|step 1$")
+    screen.wait_gone(r"─ Keys ─")
     screen.press("/")
     screen.wait_for(r"^ /$")
     screen.literal("step 42")
@@ -199,6 +209,7 @@ def test_the_keys_of_a_loop_open_its_log_and_move_in_it(t):
     screen.wait_for(r"step 42$")
     screen.press("N")
     screen.wait_for(r"not found")
+    finish(loop)
 
 
 @needs("tmux")
@@ -211,8 +222,7 @@ def test_quitting_stops_no_loop_and_says_so(t, key):
     screen.wait_for(r"^1 loop goes on: ringfence watch shows it again$")
     equal(screen.modes(), ["0", "0", "1"], "the terminal is as before")
     equal(loop.status()["status"], "running", "the status of the loop")
-    loop.write("go")
-    loop.ended("completed")
+    finish(loop)
 
 
 # ---- what is shown ----
@@ -263,10 +273,12 @@ def test_a_diff_is_opened_and_closed(t):
 @needs("tmux")
 def test_a_hostile_transcript_cannot_move_the_cursor_or_hide_text(t):
     hostile = "event text '\"text\": \"before\\u001b[2J\\u001b[1;1Hafter \\u202edlrow\\u0007\\u0301 \\u65e5\\u672c end\"'\n"
-    screen = Screen(watched(t, {"1": hostile + WAITS + "edit done yes"}), "attach")
+    loop = watched(t, {"1": hostile + WAITS + "edit done yes"})
+    screen = Screen(loop, "attach")
     shown = screen.wait_for(r"before\\x1b\[2J\\x1b\[1;1Hafter \\xe2\\x80\\xaedlrow\\x07")
     contains(shown, "日本 end", "the rest of the line")
     expect(re.search(r"\A ● work", shown), "the head is still there", shown)
+    finish(loop)
 
 
 @needs("tmux")
@@ -333,8 +345,7 @@ def test_the_terminal_is_restored_when_the_screen_dies(t, number):
     equal(screen.modes(), ["0", "0", "1"], "the terminal is as before")
     screen.type("echo", "typed")
     screen.wait_for(r"^\$ echo typed\ntyped\n\$\Z")
-    loop.write("go")
-    loop.ended("completed")
+    finish(loop)
 
 
 @needs("tmux")
@@ -360,26 +371,38 @@ def test_the_screen_is_suspended_and_continues(t):
     screen.wait_for(r"^ 1 Log")
 
 
+def new_mouse(button, col, row):
+    return f"\033[<{button};{col};{row}M" + (f"\033[<{button};{col};{row}m" if button == 0 else "")
+
+
+def old_mouse(button, col, row):
+    return "".join(f"\033[M{chr(32 + code)}{chr(32 + col)}{chr(32 + row)}" for code in ((0, 3) if button == 0 else (button,)))
+
+
 @needs("tmux")
-def test_the_mouse_selects_opens_and_scrolls(t):
+@cases("xterm-256color", "screen-256color")
+def test_the_mouse_selects_opens_and_scrolls(t, kind):
+    mouse = new_mouse if kind.startswith("xterm") else old_mouse  # what the terminal is asked for
+    left, up, down = 0, 64, 65
     loop = ended(t)
     copies(loop, 30)
-    screen = Screen(loop)
+    screen = Screen(loop, TERM=kind)
     screen.wait_for(r"000000-0029  began")
-    screen.literal("\033[<0;5;6M\033[<0;5;6m")
+    screen.literal(mouse(left, 5, 6))
     screen.wait_for(r"000000-0027  began")
-    screen.literal("\033[<65;5;6M")
-    screen.wait_for(r"^   LOOP .*\n.*000000-0026")
-    screen.literal("\033[<64;5;6M")
-    screen.wait_for(r"^   LOOP .*\n.*000000-0029")
-    screen.literal("\033[<0;10;2M")
-    screen.wait_for(r"000000-0026  began|000000-0027  began")
-    screen.literal("\033[<0;5;7M\033[<0;5;7m")
+    screen.literal(mouse(down, 5, 6))
     screen.wait_for(r"000000-0026  began")
-    screen.literal("\033[<0;5;7M\033[<0;5;7m")
+    screen.literal(mouse(up, 5, 6))
+    screen.literal(mouse(left, 5, 8))
+    screen.wait_for(r"000000-0025  began")
+    screen.literal(mouse(left, 5, 8))
     screen.wait_for(r"^ 1 Log")
-    screen.literal("\033[<0;10;4M")
+    screen.literal(mouse(left, 10, 4))
     screen.wait_for(r"DECISION")
+    screen.press("Escape")
+    screen.wait_for(r"^ 1 All")
+    screen.literal(mouse(left, 14, 2))
+    screen.wait_for(r"^   none$")
 
 
 @needs("tmux")
@@ -429,8 +452,8 @@ def test_a_loop_is_paused_and_continued_each_with_one_yes(t):
     screen.press("p")
     screen.wait_for(r"Pause loop .* after its current iteration\?")
     screen.press("n")
-    screen.wait_for(r"^ p Pause .*Enter open")
-    equal(loop.events().count("asked"), 0, "nothing was asked")
+    screen.wait_gone(r"─ Pause ─")
+    lacks([kind for kind, _ in loop.events()], "asked", "the events")
     screen.press("p")
     screen.wait_for(r"after its current iteration\?")
     screen.press("y")
@@ -460,7 +483,7 @@ def test_an_agent_is_told_something_that_was_typed_and_pasted(t):
     told = [data for kind, data in loop.events() if kind == "told"]
     equal(len(told), 1, "messages")
     contains(told[0], "größe\u65e5\\npasted\\nlines: q y", "the message")
-    loop.write("go")
+    finish(loop)
 
 
 @needs("tmux")
@@ -512,7 +535,8 @@ def test_a_draft_is_applied_and_the_loop_removed(t):
 
 @needs("tmux")
 def test_an_agent_that_is_blocked_is_answered(t):
-    loop = Loop(t, scripts={"1": "say '<blocked>which port?</blocked>'", "2": "edit done yes"}, workspace="in-place")
+    loop = Loop(t, scripts={"1": "case $prompt in *'port 80'*) edit done yes ;; *) say '<blocked>which port?</blocked>' ;; esac"},
+                workspace="in-place")
     loop.detach("--name", "work")
     loop.ended("paused")
     screen = Screen(loop)
@@ -529,5 +553,40 @@ def test_an_agent_that_is_blocked_is_answered(t):
 def test_an_action_that_makes_no_sense_is_not_begun(t):
     screen = Screen(ended(t))
     screen.wait_for(r"^ ✓ work")
-    screen.press("f")
-    screen.wait_for(r"no such action|Accept findings: not for|not for a loop")
+    screen.press("p")
+    screen.wait_for(r"Pause: not for a loop that is completed")
+
+
+@needs("tmux")
+def test_a_denial_shows_the_rule_that_would_allow_it_and_changes_nothing(t):
+    outside = os.path.join(t.home, "outside")
+    os.mkdir(outside)
+    screen = Screen(ended(t, {"1": f"touch {outside}/file; edit done yes"}), "attach")
+    screen.wait_for(r"^ 1 Log")
+    screen.press("6")
+    screen.wait_for(r"outside/file")
+    screen.press("Enter")
+    shown = screen.wait_for(r"─ Allow ─")
+    contains(shown, f'write: ["{outside}', "the rule")
+    contains(shown, "ringfence suggest ", "how to add it")
+    expect(not os.path.exists(os.path.join(t.home, ".config/ringfence/config.yml")), "the configuration stays as it is")
+
+
+@needs("tmux")
+def test_a_work_list_is_opened_and_then_the_loop_of_a_task(t):
+    loop = Loop(t, scripts={"all": "edit done yes"})
+    loop.write("TASKS.md", "- [ ] first task\n- [ ] second task\n")
+    result = loop.ringfence("work", "TASKS.md", "--agent-command", "sh agent.sh", "--check", "test -f done", "--jobs", "1")
+    equal(result.code, 0, "exit status of work", result)
+    screen = Screen(loop)
+    screen.wait_for(r"^ • .*2/2")
+    screen.press("Enter")
+    shown = screen.wait_for(r"^ TASK ")
+    contains(shown, "first task", "the tasks")
+    contains(shown, "landed", "the tasks")
+    screen.press("Enter")
+    screen.wait_for(r"^ 1 Log")
+    screen.press("Escape")
+    screen.wait_for(r"^ TASK ")
+    screen.press("Escape")
+    screen.wait_for(r"^ 1 All")

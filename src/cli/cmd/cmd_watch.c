@@ -16,7 +16,7 @@ static const struct cli_option watch_options[] = {
 static const struct cli_option attach_options[] = { LOOPS_PROJECT, { 0 } };
 
 static const struct cli_section watch_sections[] = {
-	{ "KEYS", "  ?  shows the keys; q quits. A loop goes on whoever watches it.\n" },
+	{ "KEYS", "  ?  shows the keys; q quits. Loops go on.\n" },
 	{ 0 },
 };
 
