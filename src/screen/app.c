@@ -471,7 +471,7 @@ static void draw_too_small(struct canvas *canvas)
 	canvas_printf(canvas, 2, 0, canvas->cols, CANVAS_plain, "q quits.");
 }
 
-/* Reads the loop of the row of the cursor, if it has ended: the overview has only a line of it. */
+/* Reads the loop of the row of the cursor, if it has ended: the overview has only a line. */
 static void pick(struct app *app)
 {
 	const struct view_row *row = app->place == APP_FLEET ? fleet_row(&app->fleet) : NULL;

@@ -19,9 +19,9 @@ enum curses_kind {
 
 struct curses_event {
 	enum curses_kind kind;
-	uint32_t key; /* a character or enum keymap_key; of a paste, a character of it */
+	uint32_t key; /* a character or enum keymap_key; of a paste, a character */
 	int row, col; /* of the mouse */
-	int lines;    /* of its wheel */
+	int lines;    /* of the wheel */
 };
 
 /* Takes the terminal over. Returns 0, or -1 with err set: it is of an unknown type, or too dumb. */

@@ -62,7 +62,7 @@ static void add_group(struct fleet *fleet, enum fleet_tab group)
 	const struct view_overview *overview = &fleet->overview;
 
 	for (size_t i = overview->count; i-- > 0;) {
-		const struct view_row *row = overview->rows[i];
+		struct view_row *row = overview->rows[i];
 
 		if (fleet_tab_of(row) != group || is_folded(fleet, row))
 			continue;
@@ -86,8 +86,7 @@ static void choose(struct fleet *fleet, const char *id)
 {
 	const struct view_overview *overview = &fleet->overview;
 
-	free(fleet->shown);
-	fleet->shown = mem_zero((overview->count + 1) * sizeof *fleet->shown);
+	fleet->shown = mem_resize(fleet->shown, overview->count + 1, sizeof(struct view_row *));
 	fleet->count = 0;
 	memset(fleet->counts, 0, sizeof fleet->counts);
 	for (int group = FLEET_NEEDS; group < FLEET_TABS; group++)

@@ -13,8 +13,8 @@ enum { FLEET_READ = 200 }; /* loops that no index knows, at a refresh */
 struct fleet {
 	struct view_overview overview;
 	enum fleet_tab tab;
-	char *filter;                  /* rows must have this text; or NULL */
-	const struct view_row **shown; /* valid until the next refresh */
+	char *filter;            /* rows must have this text; or NULL */
+	struct view_row **shown; /* valid until the next refresh */
 	size_t count;
 	struct scroll scroll;
 	size_t counts[FLEET_TABS]; /* of rows in each tab, without the filter */

@@ -524,7 +524,8 @@ static void draw_rule(const struct watched *watched, struct canvas *canvas, int 
 	canvas_rule(canvas, row, 0, canvas->cols, CANVAS_dim, "\u2500");
 	if (watched->tab == WATCHED_LOG)
 		canvas_printf(canvas, row, 1, canvas->cols, CANVAS_dim, " iteration %u%s ",
-			      log->iteration, log->follow ? ", following" : "");
+			      log->iteration,
+			      log->follow && watched->loop.alive ? ", following" : "");
 }
 
 void watched_draw(struct watched *watched, struct canvas *canvas)

@@ -8,6 +8,7 @@ import shutil
 import signal
 
 from harness import cases, contains, equal, expect, kernel, lacks, needs
+from harness.batch import Batch
 from harness.case import Failure
 from harness.loop import Loop, until
 from harness.tmux import Tmux
@@ -88,7 +89,7 @@ def normal(text, t):
     text = re.sub(r"\d{8}-\d{6}-\w{4}", "20260102-030405-abcd", text)
     text = re.sub(r"\d\d:\d\d:\d\d", "03:04:05", text)
     text = re.sub(r"[A-Z][a-z][a-z] [ \d]\d \d\d:\d\d", "Jan  2 03:04", text)
-    text = re.sub(r"( *)\b(\d+s|\d+m\d\ds)(?=[/ ]|$)", lambda m: " " * (len(m[0]) - 2) + "9s", text, flags=re.M)
+    text = re.sub(r"( *)\b(\d+s|\d+m\d\ds)(?=[/ ,]|$)", lambda m: " " * (len(m[0]) - 2) + "9s", text, flags=re.M)
     text = re.sub(r"at most [\d.]+ MiB of memory", "at most 9 MiB of memory", text)
     return text.replace(t.home, "/home/me")
 
@@ -145,7 +146,7 @@ LOOP_KEYS = (
     ("Left", "Left", r"^ 1 All"),
     ("Enter", "Enter", r"^ 1 Log"),
     ("Backspace", "BSpace", r"^ 1 All"),
-    ("Enter", "Enter", r"following"),
+    ("Enter", "Enter", r"iteration 1, following"),
     ("<", "<", r"there is no such iteration"),
     (",", ",", r"there is no such iteration"),
     (">", ">", r"there is no such iteration"),
@@ -253,7 +254,7 @@ def test_the_screens_of_a_loop_that_has_ended_are_as_they_should_be(t, cols, row
         screen.wait_for({"log": "iteration 1", "iterations": "DECISION", "checks": "test -f done", "denials": "Denied in",
                          "cost": "Machine"}.get(tab, "."))
         golden(f"{tab}-{cols}x{rows}", screen, t)
-    screen.press("?")
+    screen.press("1", "?")
     screen.wait_for("Keys")
     golden(f"help-{cols}x{rows}", screen, t)
 
@@ -574,15 +575,13 @@ def test_a_denial_shows_the_rule_that_would_allow_it_and_changes_nothing(t):
 
 @needs("tmux")
 def test_a_work_list_is_opened_and_then_the_loop_of_a_task(t):
-    loop = Loop(t, scripts={"all": "edit done yes"})
-    loop.write("TASKS.md", "- [ ] first task\n- [ ] second task\n")
-    result = loop.ringfence("work", "TASKS.md", "--agent-command", "sh agent.sh", "--check", "test -f done", "--jobs", "1")
-    equal(result.code, 0, "exit status of work", result)
-    screen = Screen(loop)
+    batch = Batch(t, "- [ ] first !(echo 1 >one)!\n- [ ] second !(echo 2 >two)!\n")
+    batch.run("--jobs", "1")
+    screen = Screen(batch.loop)
     screen.wait_for(r"^ • .*2/2")
     screen.press("Enter")
     shown = screen.wait_for(r"^ TASK ")
-    contains(shown, "first task", "the tasks")
+    contains(shown, "first", "the tasks")
     contains(shown, "landed", "the tasks")
     screen.press("Enter")
     screen.wait_for(r"^ 1 Log")
