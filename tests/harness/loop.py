@@ -90,9 +90,16 @@ class Loop:
     def history(self):
         return json.loads(self.ringfence("history", "--json").out)["iterations"]
 
+    def only(self):
+        """The id of the loop if there is no other one, which is cheaper than ringfence status."""
+        with contextlib.suppress(FileNotFoundError):
+            found = [name for name in os.listdir(os.path.join(self.t.state, "loops")) if not name.startswith(".")]
+            return found[0] if len(found) == 1 else None
+        return None
+
     @property
     def folder(self):
-        return os.path.join(self.t.state, "loops", self.ident or self.status()["id"])
+        return os.path.join(self.t.state, "loops", self.ident or self.only() or self.status()["id"])
 
     def said(self):
         """Reads the state file, which is cheaper than ringfence status."""
