@@ -67,5 +67,5 @@ char *batch_reason_of_pause(const struct client_loop *loop)
 
 	return state->blocked ? mem_format("blocked: \"%s\" (to answer: ringfence answer %s TEXT)",
 					   reason, loop->id)
-			      : mem_format("%s", reason);
+			      : mem_dup(reason);
 }

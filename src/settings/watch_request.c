@@ -27,8 +27,11 @@ static int check_targets(const json_t *targets, const char *project, struct erro
 	if (json_array_size(targets) > NOTIFY_RECORD_TARGETS)
 		return error_set(err, "notify has %zu targets; the maximum is %d",
 				 json_array_size(targets), (int)NOTIFY_RECORD_TARGETS);
-	json_array_foreach(targets, index, text) if (check_target(json_string_value(text), project,
-								  err) < 0) return -1;
+	json_array_foreach(targets, index, text)
+	{
+		if (check_target(json_string_value(text), project, err) < 0)
+			return -1;
+	}
 	return 0;
 }
 

@@ -37,7 +37,7 @@ bool live_text_is_utf8(void)
 	return false;
 }
 
-/* Appends "5 s", "3m05s", "2h14m". */
+/* Appends "5s", "3m05s", "2h14m". */
 static void add_time(struct buffer *out, int64_t ms)
 {
 	long long seconds = ms > 0 ? (long long)ms / 1000 : 0;

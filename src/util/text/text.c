@@ -151,9 +151,8 @@ void text_json_bytes(struct buffer *out, const char *bytes, size_t size)
 			length = 1;
 		} else if (bytes[at] == '"' || bytes[at] == '\\') {
 			buffer_printf(out, "\\%c", bytes[at]);
-		} else if (text_is_unsafe(point) &&
-			   point > 0xffff) { /* JSON needs a surrogate pair for
-							       * these */
+		} else if (text_is_unsafe(point) && point > 0xffff) {
+			/* JSON needs a surrogate pair for these. */
 			buffer_printf(out, "\\u%04x\\u%04x", 0xd800 + ((point - 0x10000) >> 10),
 				      0xdc00 + ((point - 0x10000) & 0x3ff));
 		} else if (text_is_unsafe(point)) {
