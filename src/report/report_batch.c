@@ -89,14 +89,12 @@ static void add_row(struct document *document, const struct batch_task *task, bo
 
 static void add_table(struct document *document, const struct batch_state *state, int64_t now_ms)
 {
-	static const struct document_column columns[] = {
-		{ "task", false },  { "title", false }, { "state", false },
-		{ "rounds", true }, { "time", true },   { "US$", true },
-	};
 	AUTO_FREE bool *cut_off = batch_sums_cut_off(state);
 
 	document_section(document, "tasks", "Tasks");
-	document_table(document, columns, sizeof columns / sizeof *columns);
+	document_table(document,
+		       DOCUMENT_COLUMNS({ "task", false }, { "title", false }, { "state", false },
+					{ "rounds", true }, { "time", true }, { "US$", true }));
 	for (size_t i = 0; i < state->count; i++)
 		add_row(document, &state->tasks[i], cut_off[i], now_ms);
 }
