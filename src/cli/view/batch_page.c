@@ -11,15 +11,16 @@
 #include <string.h>
 #include <time.h>
 
-#define STYLE                                                                                                          \
-	"<style>:root{color-scheme:light dark;--ok:#1a7f37;--bad:#cf222e;--dim:#59636e;"                               \
-	"--line:#d1d9e0}@media(prefers-color-scheme:dark){:root{--ok:#3fb950;--bad:#f85149;"                           \
-	"--dim:#9198a1;--line:#3d444d}}body{font:15px/1.5 system-ui,sans-serif;margin:2em auto;"                       \
-	"max-width:70em;padding:0 1em}table{border-collapse:collapse;width:100%}th,td{text-"                           \
-	"align:left;vertical-align:top;padding:.3em .6em;border-bottom:1px solid var(--line)}"                         \
-	"code{font-family:ui-monospace,monospace;font-size:.9em;overflow-wrap:anywhere}"                               \
-	".done{color:var(--ok)}.failed,.held{color:var(--bad)}.waiting,.lost{color:var(--dim)}"                        \
-	"td:first-child,td.number{white-space:nowrap}td.number{text-align:right}p.why{margin:.2em 0;color:var(--dim)}" \
+#define STYLE                                                                                    \
+	"<style>:root{color-scheme:light dark;--ok:#1a7f37;--bad:#cf222e;--dim:#59636e;"         \
+	"--line:#d1d9e0}@media(prefers-color-scheme:dark){:root{--ok:#3fb950;--bad:#f85149;"     \
+	"--dim:#9198a1;--line:#3d444d}}body{font:15px/1.5 system-ui,sans-serif;margin:2em auto;" \
+	"max-width:70em;padding:0 1em}table{border-collapse:collapse;width:100%}th,td{text-"     \
+	"align:left;vertical-align:top;padding:.3em .6em;border-bottom:1px solid var(--line)}"   \
+	"code{font-family:ui-monospace,monospace;font-size:.9em;overflow-wrap:anywhere}"         \
+	".done{color:var(--ok)}.failed,.held{color:var(--bad)}.waiting,.lost{color:var(--dim)}"  \
+	"td:first-child,td.number{white-space:nowrap}td.number{text-align:right}"                \
+	"p.why{margin:.2em 0;color:var(--dim)}"                                                  \
 	"</style>"
 
 /* Writes an element with text. */
