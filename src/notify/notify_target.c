@@ -26,6 +26,11 @@ static const struct kind {
 	[NOTIFY_TARGET_command] = { "command", false, 0, 0, "command PROGRAM [ARGUMENT...]" },
 };
 
+/* The names, for a message. */
+#define NOTIFY_TARGET(name) #name " "
+static const char all_names[] = NOTIFY_TARGETS(NOTIFY_TARGET);
+#undef NOTIFY_TARGET
+
 const char *notify_target_name(enum notify_target_kind kind)
 {
 	return kinds[kind].name;
@@ -141,8 +146,9 @@ int notify_target_read(const char *text, const char *home, struct notify_target 
 	kind = words.count ? find_kind(words.items[0]) : -1;
 	target.kind = (enum notify_target_kind)kind;
 	if (kind < 0)
-		result = error_set(err, "a target is desktop, slack, discord, webhook, ntfy, "
-					"telegram, mail or command (see docs/notifications.md)");
+		result = error_set(err,
+				   "a target begins with one of: %s(see docs/notifications.md)",
+				   all_names);
 	else if (words.count > WORDS_MAX)
 		result = error_set(err, "a target has at most %d words", WORDS_MAX);
 	else

@@ -245,6 +245,7 @@ static pid_t start_fed(char *const *arguments, int input)
 	pid_t child = -1;
 
 	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_addchdir_np(&actions, "/");
 	posix_spawn_file_actions_adddup2(&actions, input, 0);
 	posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
 	posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
