@@ -4,7 +4,6 @@
 #include "notify/notify_send.h"
 #include "notify/notify_start.h"
 #include "settings/effective.h"
-#include "settings/goal.h"
 #include "util/clock.h"
 #include "util/env.h"
 #include "util/mem.h"
@@ -89,7 +88,7 @@ static bool take(const struct notify_options *opts, const char *text, json_t *li
 
 static int run_all(const struct notify_options *opts)
 {
-	json_t *targets = goal_words(&opts->effective.config, SETTING_NOTIFY);
+	json_t *targets = effective_words(&opts->effective.config, SETTING_NOTIFY);
 	json_t *list = json_array();
 	bool failed = false;
 	size_t index;
