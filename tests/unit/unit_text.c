@@ -2,6 +2,7 @@
 #include "unit.h"
 
 #include "util/buffer.h"
+#include "util/clock.h"
 #include "util/error.h"
 #include "util/file/durable.h"
 #include "util/file/fd.h"
@@ -488,9 +489,21 @@ static void readable(void)
 	CHECK("a time in the future is now", prints(text_age(-HOUR), "just now"));
 }
 
+static void clocks(void)
+{
+	setenv("TZ", "CET-1", 1);
+	tzset();
+	CHECK("a time is printed in the local zone, as a whole or in part",
+	      prints(clock_text(1795116605000, CLOCK_ZONE), "2026-11-19 20:30:05 CET") &&
+		      prints(clock_text(1795116605999, CLOCK_SECOND), "2026-11-19 20:30:05") &&
+		      prints(clock_text(1795116605000, CLOCK_MINUTE), "2026-11-19 20:30") &&
+		      prints(clock_text(1795116605000, CLOCK_TIME), "20:30:05"));
+}
+
 int main(void)
 {
 	readable();
+	clocks();
 	programs();
 	words();
 	json();

@@ -7,6 +7,7 @@
 #include "cli/view/estimate_text.h"
 #include "cli/view/page.h"
 #include "cli/view/trial_text.h"
+#include "util/clock.h"
 #include "util/mem.h"
 #include "util/text/text.h"
 
@@ -133,17 +134,14 @@ static void print_agent(const struct loop_state *state)
 	uint32_t preferred = loop_state_agent_at(state, 0);
 	const struct loop_part *first = &state->options.agents[preferred];
 	const struct loop_part *part = &state->options.agents[state->agent];
-	time_t until = (time_t)(state->limited_ms[preferred] / 1000);
-	char clock[32] = "";
-	struct tm parts;
+	int64_t until_ms = state->limited_ms[preferred];
+	AUTO_FREE char *until = clock_text(until_ms, CLOCK_SECOND);
 
 	if (!state->agent)
 		return;
-	if (until > time(NULL) && localtime_r(&until, &parts))
-		strftime(clock, sizeof clock, "%Y-%m-%d %H:%M:%S", &parts);
-	if (*clock)
+	if (until_ms / 1000 > time(NULL))
 		line("%s works: the provider of %s is at its limit until %s", loop_part_name(part),
-		     loop_part_name(first), clock);
+		     loop_part_name(first), until);
 	else
 		line("%s works", loop_part_name(part));
 }

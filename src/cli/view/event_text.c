@@ -10,6 +10,7 @@
 #include "failure/failure.h"
 #include "settings/effective_models.h"
 #include "util/buffer.h"
+#include "util/clock.h"
 #include "util/mem.h"
 #include "util/text/jsonget.h"
 #include "util/text/text.h"
@@ -639,13 +640,9 @@ static void print_apart(struct event_text *view, const char *what, const json_t 
 
 static void print_wait(struct event_text *view, const json_t *data)
 {
-	time_t until = (time_t)(jsonget_number(data, "until_ms") / 1000);
-	char clock[32] = "";
-	struct tm parts;
+	AUTO_FREE char *until = clock_text(jsonget_number(data, "until_ms"), CLOCK_SECOND);
 
-	if (localtime_r(&until, &parts))
-		strftime(clock, sizeof clock, "%Y-%m-%d %H:%M:%S", &parts);
-	event_text_print(view, "  waiting until %s: %s", clock, jsonget_text(data, "reason"));
+	event_text_print(view, "  waiting until %s: %s", until, jsonget_text(data, "reason"));
 }
 
 /* Prints "paused by you", but "paused: the disk is full". */
