@@ -1,4 +1,4 @@
-/* What the sections of a report share: see report_section.h. */
+/* Helpers of the sections of a report: see report_section.h. */
 #include "report/report_section.h"
 
 #include "util/mem.h"

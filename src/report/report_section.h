@@ -1,4 +1,4 @@
-/* What the sections of a report share, and the larger sections: for report_document(). */
+/* Parts of report_document(): the larger sections, and helpers that all sections use. */
 #ifndef REPORT_REPORT_SECTION_H
 #define REPORT_REPORT_SECTION_H
 

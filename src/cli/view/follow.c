@@ -3,7 +3,7 @@
 
 #include "cli/loops.h"
 #include "cli/view/estimate_text.h"
-#include "cli/view/event_text.h"
+#include "cli/view/event_print.h"
 #include "cli/view/interrupt.h"
 #include "cli/view/live.h"
 #include "cli/view/live_text.h"
@@ -121,7 +121,7 @@ static int print_event(void *context, const struct journal_event *event, struct 
 	(void)err;
 	if (event->seq <= follow->seen)
 		return 0;
-	event_text_event(&follow->view, event);
+	event_print(&follow->view, event);
 	follow->seen = event->seq;
 	return 0;
 }
