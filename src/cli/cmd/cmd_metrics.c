@@ -22,7 +22,7 @@ static const struct cli_option options[] = {
 		    struct metrics_options, textfile),
 	OPTION_TEXT(
 		"newest", "N",
-		"show this many loops and batches that have ended, and all others (default: 20)",
+		"include this many loops and batches that have ended, besides all others (default: 20)",
 		struct metrics_options, newest),
 	OPTION_PROJECT(struct metrics_options, project),
 	{ 0 },

@@ -1,4 +1,4 @@
-/* ringfence notify: show where notifications go, and try it. */
+/* ringfence notify: show the targets of notifications, or send them a test message. */
 #include "cli/cli.h"
 #include "cli/loops.h"
 #include "notify/notify_send.h"
@@ -122,10 +122,10 @@ static int run_notify(const struct cli_command *command, char **argv)
 const struct cli_command cmd_notify = {
 	.name = "notify",
 	.args = "[--test] [--json]",
-	.summary = "show who is notified of a loop's end, and try it",
+	.summary = "show the targets of notifications, or send them a test message",
 	.description =
-		"Shows the targets of the setting notify, without secrets. With --test, each gets a test "
-		"message, and the results are printed. Messages of earlier loops that were not delivered, "
+		"Shows the targets of the setting notify, without secrets. With --test, sends a test "
+		"message to each and prints the results. Messages of earlier loops that were not delivered, "
 		"because their notifier was killed, are delivered now.",
 	.options = options,
 	.set = effective_set,
