@@ -51,15 +51,10 @@ static const struct row rows[ALERT_COUNT] = {
 };
 
 static const char *const names[ALERT_COUNT] = {
-#define ALERT_RULE(name, word) [ALERT_##name] = word,
+#define ALERT_RULE(name, word) [ALERT_##name] = (word),
 	ALERT_RULES(ALERT_RULE)
 #undef ALERT_RULE
 };
-
-/* The same names, for a message. */
-#define ALERT_RULE(name, word) word ", "
-static const char all_names[] = ALERT_RULES(ALERT_RULE) "or all";
-#undef ALERT_RULE
 
 #define ALL_ACTIONS "off, notify, ask, pause or abort"
 static const char *const actions[] = {
@@ -169,6 +164,15 @@ static int change_part(enum alert_rule rule, struct alert_setting *setting, cons
 	return 0;
 }
 
+static int refuse_rule(const char *name, struct error *err)
+{
+	AUTO_BUFFER struct buffer known = BUFFER_INIT(1024);
+
+	for (int i = 0; i < ALERT_COUNT; i++)
+		buffer_printf(&known, "%s, ", names[i]);
+	return error_set(err, "'%.40s' is not a rule (%sor all)", name, buffer_text(&known));
+}
+
 int alert_change(struct alert_settings *settings, const char *text, struct error *err)
 {
 	char words[CHANGE_MAX];
@@ -187,7 +191,7 @@ int alert_change(struct alert_settings *settings, const char *text, struct error
 	if (name && strcmp(name, "all") == 0 && !second)
 		return change_all(settings, first, err);
 	if (rule < 0)
-		return error_set(err, "'%.40s' is not a rule (%s)", name ? name : "", all_names);
+		return refuse_rule(name ? name : "", err);
 	if (!first || more)
 		return error_set(err, "use RULE [LEVEL] [ACTION], such as '%s off'", name);
 	setting = settings->rules[rule];

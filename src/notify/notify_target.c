@@ -181,14 +181,16 @@ static int refuse_within(const char *path, const char *project, struct error *er
 			  path);
 }
 
+static int refuse_file(const struct key_source *source, const char *project, struct error *err)
+{
+	return source->kind == KEY_SOURCE_FILE ? refuse_within(source->value, project, err) : 0;
+}
+
 int notify_target_check(const struct notify_target *target, const char *project, struct error *err)
 {
-	const struct key_source *const sources[] = { &target->secret, &target->token };
-
-	for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
-		if (sources[i]->kind == KEY_SOURCE_FILE &&
-		    refuse_within(sources[i]->value, project, err) < 0)
-			return -1;
+	if (refuse_file(&target->secret, project, err) < 0 ||
+	    refuse_file(&target->token, project, err) < 0)
+		return -1;
 	for (size_t i = 0; i < target->arguments.count; i++)
 		if (refuse_within(target->arguments.items[i], project, err) < 0)
 			return -1;

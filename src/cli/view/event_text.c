@@ -3,9 +3,9 @@
 
 #include "cli/loops.h"
 #include "cli/view/page.h"
+#include "util/mem.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 void event_text_object(struct event_text *view, json_t *object)
@@ -25,14 +25,15 @@ static void print_line(struct event_text *view, enum color colour, const char *l
 
 void event_text_paint(struct event_text *view, enum color colour, const char *format, ...)
 {
-	char text[4096];
 	va_list arguments;
 
+	va_start(arguments, format);
+
+	AUTO_FREE char *text = mem_format_list(format, arguments);
+
+	va_end(arguments);
 	if (view->json)
 		return;
-	va_start(arguments, format);
-	vsnprintf(text, sizeof text, format, arguments);
-	va_end(arguments);
 	print_line(view, colour, text, (int)strspn(text, " ") + 2);
 }
 
