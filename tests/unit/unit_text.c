@@ -489,6 +489,19 @@ static void readable(void)
 	CHECK("a time in the future is now", prints(text_age(-HOUR), "just now"));
 }
 
+static void first_lines(void)
+{
+	CHECK("the first line is that which is not blank",
+	      prints(text_first_line(" \r\n\n one\n", SIZE_MAX), "one") &&
+		      prints(text_first_line("one\ntwo", SIZE_MAX), "one ...") &&
+		      prints(text_first_line("one\n \n", SIZE_MAX), "one"));
+	CHECK("a line that is cut shows that, between two characters",
+	      prints(text_first_line("a\xc3\xa4z", 2), "a ...") &&
+		      prints(text_first_line("a\xc3\xa4z", 4), "a\xc3\xa4z"));
+	CHECK("without a line there is none",
+	      !text_first_line(" \n\t", SIZE_MAX) && !text_first_line(NULL, SIZE_MAX));
+}
+
 static void clocks(void)
 {
 	setenv("TZ", "CET-1", 1);
@@ -503,6 +516,7 @@ static void clocks(void)
 int main(void)
 {
 	readable();
+	first_lines();
 	clocks();
 	programs();
 	words();

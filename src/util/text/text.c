@@ -79,6 +79,17 @@ size_t text_last(const char *text, size_t size, size_t most)
 	return from;
 }
 
+char *text_first_line(const char *text, size_t most)
+{
+	static const char blank[] = " \t\r\n";
+	const char *from = text ? text + strspn(text, blank) : "";
+	size_t line = strcspn(from, "\r\n");
+	size_t size = text_first(from, line, most);
+	bool more = size < line || from[line + strspn(from + line, blank)];
+
+	return line ? mem_format("%.*s%s", (int)size, from, more ? " ..." : "") : NULL;
+}
+
 bool text_is_unsafe(uint32_t point)
 {
 	static const struct {
