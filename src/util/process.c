@@ -116,6 +116,18 @@ pid_t process_fork(int (*run)(void *), void *argument, int flags)
 	return child;
 }
 
+void process_become(const char *program, char *const *arguments, char *const *environment,
+		    const int *wanted, int count)
+{
+	sigset_t none;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	if (fd_place(wanted, count) == 0 && syscall(SYS_close_range, count, ~0U, 0) == 0 &&
+	    chdir("/") == 0)
+		execve(program, arguments, environment);
+}
+
 char *process_find(const char *name)
 {
 	struct list folders = { 0 };

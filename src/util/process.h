@@ -56,4 +56,12 @@ int process_feed(char *const *arguments, const void *input, size_t size, uint64_
 pid_t process_borrow(int (*run)(void *), void *argument, int flags);
 pid_t process_fork(int (*run)(void *), void *argument, int flags);
 
+/*
+ * Becomes a program, in the folder /, with no signal blocked and only these descriptors: wanted[i]
+ * becomes i (fd_place()). For a process that process_borrow() has made. Returns, with errno, only
+ * if that fails.
+ */
+void process_become(const char *program, char *const *arguments, char *const *environment,
+		    const int *wanted, int count);
+
 #endif
