@@ -1,7 +1,7 @@
 /* Processes: see process.h. */
 #include "util/process.h"
-#include "util/clock.h"
 
+#include "util/clock.h"
 #include "util/env.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
