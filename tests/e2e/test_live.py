@@ -181,3 +181,10 @@ def test_everything_that_was_denied_is_named_on_request(t):
     contains(result.out, "  blocked: 1 write outside the project\n    create /usr/c (system) by touch\n", "what a check was denied")
     named = loop.ringfence("logs", "--denials", "--json").out
     contains(named, '"run":"check 1"', "as JSON")
+
+
+def test_the_denials_of_final_checks_are_shown_as_well(t):
+    loop = Loop(t, scripts={"1": "edit done yes"})
+    result = loop.run("--final-check", "touch /usr/c 2>/dev/null; test -f done")
+    equal(result.code, 0, "exit status", result)
+    contains(loop.ringfence("logs", "--denials").out, "-- iteration 1, final check 1\ncreate /usr/c (system) by touch\n", "what it was denied")
