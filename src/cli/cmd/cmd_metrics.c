@@ -43,7 +43,8 @@ static int show(const struct metrics_options *opts, struct error *err)
 	int result;
 
 	if (opts->newest && text_count(opts->newest, &newest) < 0)
-		return error_set(err, "--newest must be a number, not '%.40s'", opts->newest);
+		return error_set(err, "--newest must be a number above 0, not '%.40s'",
+				 opts->newest);
 	if (effective_find(opts->project, &place, err) < 0)
 		return -1;
 	result = metrics_write(place.state, newest, clock_wall_ms(), &text, err);

@@ -1,4 +1,4 @@
-/* ringfence notify: show the targets of notifications, or send them a test message. */
+/* ringfence notify: show the targets of notifications, or test them. */
 #include "cli/cli.h"
 #include "cli/loops.h"
 #include "notify/notify_send.h"
@@ -122,7 +122,7 @@ static int run_notify(const struct cli_command *command, char **argv)
 const struct cli_command cmd_notify = {
 	.name = "notify",
 	.args = "[--test] [--json]",
-	.summary = "show the targets of notifications, or send them a test message",
+	.summary = "show the targets of notifications, or test them",
 	.description =
 		"Shows the targets of the setting notify, without secrets. With --test, sends a test "
 		"message to each and prints the results. Messages of earlier loops that were not delivered, "
