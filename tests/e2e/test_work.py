@@ -245,6 +245,16 @@ def test_stories_of_a_prd_are_done_and_pass(t):
     equal(batch.read("prd.json"), PRD.replace('"passes": false', '"passes": true').replace('"passes":false', '"passes":true'), "prd.json")
 
 
+def test_a_task_may_have_a_model_of_its_own(t):
+    batch = begin(t, "")
+    batch.name = "list.yml"
+    batch.write("list.yml", "- id: a\n  prompt: one\n- id: b\n  prompt: two\n  model: own\n")
+    batch.run("--model", "usual", agent="echo '<promise>COMPLETE</promise>'")
+    config = batch.events("created")[0][1]["config"]
+    models = {task["id"]: config["templates"][task["template"]]["model"] for task in config["tasks"]}
+    equal(models, {"a": "usual", "b": "own"}, "the model of each task's loops", config)
+
+
 def test_a_task_may_have_an_agent_and_checks_of_its_own(t):
     batch = begin(t, "")
     batch.name = "list.yml"
