@@ -338,6 +338,16 @@ def test_a_resume_without_the_key_is_refused_and_changes_nothing(t):
     equal(len(world.ledger()), 2, "requests")
 
 
+def test_a_script_that_has_used_no_model_resumes_without_the_key(t):
+    world = World(t, lambda request, _: message(), all="env >seen-$N; edit a $N")
+    equal(world.loop.run("-m", "1", env=world.env).code, 2, "exit status")
+    contains(world.loop.tree()["seen-1"], "ANTHROPIC_BASE_URL=", "what the script saw with the key")
+    result = world.loop.ringfence("resume", "-m", "2", "--follow", env=t.env())
+    equal(result.code, 2, "exit status of resume", result)
+    contains(result.err, "ANTHROPIC_API_KEY is not set, so the loop continues without access to anthropic", "the notice")
+    lacks(world.loop.tree()["seen-2"], "ANTHROPIC_BASE_URL=", "what it saw without")
+
+
 def test_exec_leads_to_models_if_the_users_file_says_so(t):
     world = World(t, lambda request, _: message())
     t.write("ask.py", ASK)
