@@ -272,7 +272,16 @@ int cli_flush(void)
 	return cli_fail(&err);
 }
 
-/* exec --help explains the settings of the fence; commands for loops only list their names. */
+/* exec --help explains the settings of the fence, gateway --help those of models; other commands that
+ * have them only list their names. */
+static bool is_explained_elsewhere(const struct cli_command *command, const struct setting *setting)
+{
+	if (cli_has_setting(command, setting_at(SETTING_MAX_TIME)))
+		return !setting->loop_only;
+	return cli_has_setting(command, setting_at(SETTING_WRITE)) && setting->loop_only &&
+	       setting->id != SETTING_MODELS;
+}
+
 static void print_settings(const struct cli_command *command)
 {
 	if (command->settings_of) {
@@ -291,14 +300,15 @@ static void print_settings(const struct cli_command *command)
 
 		if (!cli_has_setting(command, setting_at(i)))
 			continue;
-		if (for_loops && !setting_at(i)->loop_only)
+		if (is_explained_elsewhere(command, setting_at(i)))
 			buffer_printf(&others, "%s--%s", others.used ? ", " : "",
 				      setting_at(i)->key);
 		else
 			print_row(left, help);
 	}
 	if (others.used) {
-		printf("\nand settings of the fence (ringfence exec --help):\n  ");
+		printf("\nand settings of %s --help):\n  ",
+		       for_loops ? "the fence (ringfence exec" : "models (ringfence gateway");
 		cli_print_wrapped(buffer_text(&others), 2);
 	}
 }

@@ -366,6 +366,21 @@ def test_exec_leads_to_models_if_the_users_file_says_so(t):
                                           "cost_nusd": 140000}, "the report")
 
 
+def test_exec_leads_to_models_if_asked_and_refuses_where_it_cannot(t):
+    world = World(t, lambda request, _: message())
+    t.write("ask.py", ASK)
+    result = t.fence("python3", "ask.py", opts=("--models", "auto"), env=world.env)
+    equal((result.code, result.out), (0, "200\n"), "what the command got", result)
+    lacks(t.fence("env", opts=("--models", "auto"), env=world.env).out, KEY, "the environment")
+    poor = t.fence("python3", "ask.py", "100000", opts=("--models", "auto", "--budget", "0.01"), env=world.env)
+    contains(poor.out, "budget", "what it got beyond its budget")
+    for words, env, why in (((), t.env(XDG_CONFIG_HOME=t.outside), "there is no key for a model provider"),
+                            (("--net", "open"), world.env, "--models needs the network of the fence")):
+        result = t.fence("echo", "ran", opts=("--models", "auto", *words), env=env)
+        equal((result.code, result.out), (125, ""), "the refusal", result)
+        contains(result.err, why, "the reason")
+
+
 def test_a_projects_own_file_cannot_lead_keys_elsewhere(t):
     elsewhere = Provider(lambda request, _: message())
     t.cleanups.append(elsewhere.close)
