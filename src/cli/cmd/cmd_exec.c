@@ -52,9 +52,10 @@ static const struct cli_section sections[] = {
 	{ "EXIT STATUS",
 	  "  the command's own; 128+N  signal N; 123  a limit, which is named; 124  time\n"
 	  "  125  refused, or no fence; 126, 127  not executable, or not found\n" },
-	{ "EXAMPLES", "  ringfence exec -- make test\n"
-		      "  ringfence exec --read ~/.cargo/registry -- cargo test --offline\n"
-		      "  ringfence exec --models auto --budget 5 -- claude   interactive; no key inside\n" },
+	{ "EXAMPLES",
+	  "  ringfence exec -- make test\n"
+	  "  ringfence exec --read ~/.cargo/registry -- cargo test --offline\n"
+	  "  ringfence exec --models auto --budget 5 -- claude   interactive; no key inside\n" },
 	{ 0 },
 };
 
@@ -74,9 +75,10 @@ static int check_models(const struct effective *effective, struct error *err)
 	if (wanted->layer != CONFIG_FLAG || !wanted->number || model_access_is_set(&spec->models))
 		return 0;
 	if (spec->net == FENCE_NET_OPEN || spec->accepted_weaker & FENCE_WEAKER_NO_FENCE)
-		return error_set(err, "--models needs the network of the fence: remove --net open and "
-				      "--i-accept-no-fence (without a fence: ringfence gateway -- "
-				      "COMMAND)");
+		return error_set(err,
+				 "--models needs the network of the fence: remove --net open and "
+				 "--i-accept-no-fence (without a fence: ringfence gateway -- "
+				 "COMMAND)");
 	return effective_models_refuse(err);
 }
 

@@ -109,7 +109,8 @@ static void report_applied(const struct op_rollback_result *result)
 		printf("what was applied stays in your project (to undo that: ringfence apply --undo "
 		       "%s)\n",
 		       loop->id);
-	else if (result->applied == OP_DRAFT_APPLIED_COMMITS && (options->draft || options->work_tree))
+	else if (result->applied == OP_DRAFT_APPLIED_COMMITS &&
+		 (options->draft || options->work_tree))
 		printf("your branch keeps the loop's commits (to undo them: git revert, or git "
 		       "reset)\n");
 	else if (result->applied == OP_DRAFT_APPLIED_COMMITS)
