@@ -272,8 +272,8 @@ int cli_flush(void)
 	return cli_fail(&err);
 }
 
-/* exec --help explains the settings of the fence, gateway --help those of models; other commands that
- * have them only list their names. */
+/* exec --help explains the settings of the fence, gateway --help those of models; other commands
+ * that have them only list their names. */
 static bool is_explained_elsewhere(const struct cli_command *command, const struct setting *setting)
 {
 	if (cli_has_setting(command, setting_at(SETTING_MAX_TIME)))

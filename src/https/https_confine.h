@@ -7,7 +7,7 @@
 
 #include "util/error.h"
 
-/* Returns 0, or -1 with err set. A kernel without Landlock is no failure. */
+/* Returns 0, or -1 with err set. Not a failure: a kernel without Landlock. */
 int https_confine(struct error *err);
 
 #endif

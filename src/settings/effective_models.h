@@ -12,7 +12,7 @@
  * the key. */
 int effective_models_validate(const struct setting *setting, const char *text, struct error *err);
 
-/* Whether a setting concerns the access to models, such as `model-key`; `models` itself does not. */
+/* Whether a setting concerns the access to models, such as `model-key`. `models` is not one. */
 bool effective_models_uses(const struct setting *setting);
 
 /* Sets err: there is no key for a provider. Returns -1. */
