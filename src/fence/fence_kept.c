@@ -1,4 +1,4 @@
-/* What is in quarantine: see fence_kept.h. */
+/* The lists of the quarantine: see fence_kept.h. */
 #include "fence/fence_kept.h"
 
 #include "util/file/durable.h"

@@ -1,11 +1,11 @@
 /*
- * What sweeps have moved to quarantine, so that the user can bring it back.
+ * Lists of the files that sweeps have moved to quarantine, so that the user can bring them back.
  *
  *	STATE/quarantined/ID	what the sweep of this run moved, one after another: the path, the
  *				reason and the present path, each with a NUL byte
  *
- * A list is written while its sweep goes on, and is not synced: what is missing in one after a crash
- * is still in the quarantine.
+ * A list is written while its sweep goes on, and is not synced. An entry that is missing after a
+ * crash is still in the quarantine.
  */
 #ifndef FENCE_FENCE_KEPT_H
 #define FENCE_FENCE_KEPT_H

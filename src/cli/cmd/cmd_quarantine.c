@@ -154,8 +154,8 @@ const struct cli_command cmd_quarantine = {
 	.description =
 		"After each run, new files that this machine would run or obey unasked, such as .envrc or "
 		".vscode, are moved out of the project. This lists them, with where they are now, and "
-		"moves them back. Nothing is replaced. What you bring back is yours: later runs can only "
-		"read it.",
+		"moves them back. Nothing is replaced. A file that you bring back is yours: later runs can "
+		"only read it.",
 	.options = options,
 	.sections = sections,
 	.run = run_quarantine,

@@ -221,7 +221,8 @@ static void print_alerts(const struct loop_state *state)
 }
 
 /* Returns how long a loop has worked, with two spaces after it, or nothing if its supervisor is
- * gone: then nobody knows when it stopped. Seconds matter only in the first hour. The caller frees it. */
+ * gone: then nobody knows when it stopped. Seconds matter only in the first hour. The caller frees
+ * it. */
 static char *elapsed(const struct client_loop *loop)
 {
 	enum { SECOND = 1000, MINUTE = 60 * SECOND, HOUR = 60 * MINUTE };
