@@ -266,6 +266,10 @@ static void probes(void)
 		      !is_harmless("create", "/p/.git/index.lock", "git", "add") &&
 		      !is_harmless("create", "/p/.git/index.lock", "sh", "status") &&
 		      !is_harmless("create", "/p/.git/config", "git", "status"));
+	CHECK("git may look for settings of the machine",
+	      is_harmless("read", "/etc/gitconfig", "git", "log") &&
+		      !is_harmless("read", "/etc/gitconfig", "sh", "log") &&
+		      !is_harmless("read", "/etc/shadow", "git", "log"));
 	CHECK("statistics for a tool's maker are harmless",
 	      is_harmless("connect", "o1.ingest.sentry.io:443", "node", "x") &&
 		      !is_harmless("connect", "sentry.io.example.com:443", "node", "x") &&

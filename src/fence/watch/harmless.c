@@ -14,6 +14,7 @@ static const struct row {
 	{ "create", "*/.git/index.lock", "git", "status", "git refreshes its index" },
 	{ "create", "*/.git/index.lock", "git", "diff", "git refreshes its index" },
 	{ "create", "*/.git/index.lock", "git", "describe", "git refreshes its index" },
+	{ "read", "/etc/gitconfig", "git", NULL, "git looks for settings of the machine" },
 	{ "create", "/var/cache/fontconfig/*", NULL, NULL, "fontconfig renews its cache" },
 	{ "write", "/var/cache/fontconfig/*", NULL, NULL, "fontconfig renews its cache" },
 	{ "create", "/usr/share/fonts/*.uuid*", NULL, NULL, "fontconfig marks a folder" },
