@@ -1,5 +1,5 @@
-/* Actions on a loop: see app_act.h. */
-#include "screen/app_act.h"
+/* Actions on a loop: see app.h. */
+#include "screen/app.h"
 
 #include "util/mem.h"
 #include "util/text/jsonget.h"

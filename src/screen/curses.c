@@ -9,7 +9,6 @@
 #include <locale.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -49,19 +48,6 @@ enum { MARKED = CANVAS_STYLE_COUNT, MARKED_BACKGROUND = 237 };
 
 static bool colors, rich, pasting;
 static SCREEN *terminal;
-
-bool curses_is_utf8(void)
-{
-	static const char *const names[] = { "LC_ALL", "LC_CTYPE", "LANG" };
-
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		const char *value = env_get(names[i]);
-
-		if (value && *value)
-			return strcasestr(value, "utf-8") || strcasestr(value, "utf8");
-	}
-	return false;
-}
 
 /* Pair 1 + STYLE; the same on the marked row from 1 + MARKED on. */
 static void begin_colors(void)

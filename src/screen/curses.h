@@ -45,7 +45,4 @@ void curses_redraw(void);
 /* Reads the next event, without waiting; its kind is CURSES_NONE if there is none. */
 struct curses_event curses_read(void);
 
-/* Does the terminal show UTF-8? */
-bool curses_is_utf8(void);
-
 #endif

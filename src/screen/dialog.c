@@ -1,7 +1,7 @@
 /* Dialogs: see dialog.h. */
 #include "screen/dialog.h"
 
-#include "screen/figures.h"
+#include "util/clock.h"
 #include "util/mem.h"
 #include "util/text/jsonget.h"
 
@@ -143,12 +143,12 @@ void dialog_choice(struct dialog *dialog, enum op_action action, const char *loo
 	dialog->checkpoints = checkpoints;
 	json_array_foreach(json_object_get(checkpoints, "checkpoints"), index, entry)
 	{
-		struct figures when = figures_date(jsonget_number(entry, "at_ms"));
+		AUTO_FREE char *when = clock_text(jsonget_number(entry, "at_ms"), CLOCK_SECOND);
 
 		sheet_line(sheet, index);
 		sheet_printf(sheet, CANVAS_bold, " %4lld  ",
 			     (long long)jsonget_number(entry, "number"));
-		sheet_printf(sheet, CANVAS_dim, "%s  ", when.text);
+		sheet_printf(sheet, CANVAS_dim, "%s  ", when);
 		sheet_printf(sheet, CANVAS_plain, "%-7s", jsonget_text(entry, "kind"));
 		if (jsonget_number(entry, "iteration"))
 			sheet_printf(sheet, CANVAS_plain, " iteration %lld",

@@ -4,7 +4,6 @@
 #include "util/buffer.h"
 
 #include <stdio.h>
-#include <time.h>
 
 struct figures figures_time(int64_t ms)
 {
@@ -59,33 +58,6 @@ struct figures figures_bytes(uint64_t bytes)
 	static const char *const units[4] = { " B", " KiB", " MiB", " GiB" };
 
 	return scaled((double)bytes, 1024, units);
-}
-
-static struct tm parts_of(int64_t at_ms)
-{
-	time_t at = (time_t)(at_ms / 1000);
-	struct tm parts = { 0 };
-
-	localtime_r(&at, &parts);
-	return parts;
-}
-
-struct figures figures_clock(int64_t at_ms)
-{
-	struct figures out;
-	struct tm parts = parts_of(at_ms);
-
-	strftime(out.text, sizeof out.text, "%H:%M:%S", &parts);
-	return out;
-}
-
-struct figures figures_date(int64_t at_ms)
-{
-	struct figures out;
-	struct tm parts = parts_of(at_ms);
-
-	strftime(out.text, sizeof out.text, "%b %e %H:%M", &parts);
-	return out;
 }
 
 char *figures_bar(uint64_t part, uint64_t whole, int columns)

@@ -23,10 +23,6 @@ struct figures figures_count(uint64_t count);
 /* "12.4 MiB". */
 struct figures figures_bytes(uint64_t bytes);
 
-/* "19:20:31", and "Nov 19 19:20" with a date. */
-struct figures figures_clock(int64_t at_ms);
-struct figures figures_date(int64_t at_ms);
-
 /* Returns a bar of this many columns, of which `part` of `whole` is full. The caller frees it. */
 char *figures_bar(uint64_t part, uint64_t whole, int columns);
 

@@ -2,7 +2,7 @@
 #ifndef SCREEN_PANEL_H
 #define SCREEN_PANEL_H
 
-#include "screen/watched_state.h"
+#include "screen/watched.h"
 
 typedef void panel_fn(struct watched *watched, struct sheet *sheet);
 

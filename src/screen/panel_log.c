@@ -3,6 +3,7 @@
 
 #include "screen/figures.h"
 #include "util/mem.h"
+#include "util/text/text.h"
 #include "view/activity.h"
 
 #include <stdlib.h>
@@ -104,12 +105,7 @@ static const char *or_empty(const char *text)
 	return text ? text : "";
 }
 
-static char *first_line(const char *text)
-{
-	size_t size = strcspn(text, "\n");
-
-	return strndup(text, size < 500 ? size : 500);
-}
+enum { LINE = 500 }; /* bytes of a line that stands for more */
 
 /* Adds how a tool call ended to its line. */
 static void add_result(struct sheet *sheet, const struct view_entry *result)
@@ -136,14 +132,14 @@ static size_t add_call(const struct watched_log *log, struct sheet *sheet, size_
 	const struct view_entry *call = &window->items[mark];
 	const struct view_entry *result = mark + 1 < window->count ? call + 1 : NULL;
 	bool open = is_open(log, call);
-	AUTO_FREE char *target = first_line(or_empty(call->target));
+	AUTO_FREE char *target = text_first_line(call->target, LINE);
 
 	if (result && result->kind != VIEW_ENTRY_result)
 		result = NULL;
 	sheet_line(sheet, mark);
 	sheet_printf(sheet, CANVAS_info, " %s %s", open ? "\u25be" : "\u25b8",
 		     call->name ? call->name : "tool");
-	sheet_printf(sheet, CANVAS_plain, " %s", target);
+	sheet_printf(sheet, CANVAS_plain, " %s", or_empty(target));
 	if (result)
 		add_result(sheet, result);
 	if (open && call->target && strchr(call->target, '\n'))
@@ -158,14 +154,14 @@ static void add_folded(const struct watched_log *log, struct sheet *sheet, size_
 {
 	const struct view_entry *entry = &log->transcript.window.items[mark];
 	bool open = is_open(log, entry);
-	AUTO_FREE char *line = first_line(or_empty(entry->text));
+	AUTO_FREE char *line = text_first_line(entry->text, LINE);
 
 	sheet_line(sheet, mark);
 	sheet_printf(sheet, CANVAS_dim, " %s %s", open ? "\u25be" : "\u25b8", what);
 	if (open)
 		sheet_block(sheet, mark, CANVAS_dim, NULL, 4, or_empty(entry->text));
 	else
-		sheet_printf(sheet, CANVAS_dim, " %s", line);
+		sheet_printf(sheet, CANVAS_dim, " %s", or_empty(line));
 }
 
 static void add_final(struct sheet *sheet, size_t mark, const struct view_entry *entry)

@@ -2,7 +2,6 @@
 #include "screen/screen.h"
 
 #include "screen/app.h"
-#include "screen/app_act.h"
 #include "screen/curses.h"
 #include "util/clock.h"
 #include "util/env.h"
@@ -189,7 +188,7 @@ static int show_screen(const char *state, const char *loop_id, int out)
 		fd_write_all(out, err.text, strlen(err.text));
 		return FAILED;
 	}
-	loop.canvas.utf8 = curses_is_utf8();
+	loop.canvas.utf8 = env_is_utf8();
 	loop.tick_at_ms = clock_steady_ms() + TICK_MS;
 	run(&loop);
 	curses_end();
