@@ -10,7 +10,7 @@ import signal
 from harness import cases, contains, equal, expect, kernel, lacks, needs
 from harness.batch import Batch
 from harness.case import Failure
-from harness.loop import Loop, until
+from harness.loop import Loop, is_stopped, keepers, kill, until
 from harness.tmux import Tmux
 
 ANY_IDENTITY = "The screen reads what the state folder has, and acts by operations that are tested as both."
@@ -298,11 +298,11 @@ def test_a_loop_whose_processes_are_killed_needs_a_person(t):
     loop = watched(t)
     screen = Screen(loop)
     screen.wait_for(r"all is well")
-    supervisor = loop.supervisor()
-    with open(f"/proc/{supervisor}/stat", encoding="utf-8") as file:
-        keeper = int(file.read().rpartition(")")[2].split()[1])
-    os.kill(keeper, signal.SIGKILL)
-    os.kill(supervisor, signal.SIGKILL)
+    (keeper,) = keepers()
+    os.kill(keeper, signal.SIGSTOP)  # neither starts the other one again
+    until("a stop", lambda: is_stopped(keeper))
+    kill(loop.supervisor())
+    kill(keeper)
     screen.wait_for(r"1 needs you")
     screen.wait_for(r"^ ! work +interrupted")
     loop.write("go")
