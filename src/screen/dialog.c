@@ -1,6 +1,8 @@
 /* Dialogs: see dialog.h. */
 #include "screen/dialog.h"
 
+#include "project/path_group.h"
+#include "screen/figures.h"
 #include "util/clock.h"
 #include "util/mem.h"
 #include "util/text/jsonget.h"
@@ -85,6 +87,14 @@ static void add_item(struct sheet *sheet, const struct op_item *item)
 		sheet_block(sheet, SHEET_NO_MARK, CANVAS_plain, NULL, 4, item->why);
 }
 
+static const char *group_title(const char *name)
+{
+	for (int i = 0; i < PATH_GROUP_COUNT; i++)
+		if (strcmp(path_group_name((enum path_group)i), name) == 0)
+			return path_group_title((enum path_group)i);
+	return name;
+}
+
 /* Adds the groups of files that an apply changes. */
 static void add_groups(struct sheet *sheet, const json_t *details)
 {
@@ -93,15 +103,17 @@ static void add_groups(struct sheet *sheet, const json_t *details)
 
 	json_array_foreach(json_object_get(details, "groups"), index, group)
 	{
+		bool asks = jsonget_flag(group, "needs_yes");
+		long long paths = (long long)jsonget_number(group, "paths");
+
 		sheet_line(sheet, SHEET_NO_MARK);
-		sheet_printf(sheet, CANVAS_plain, "  %-28s", jsonget_text(group, "title"));
-		sheet_printf(sheet, CANVAS_dim, "%5lld path%s",
-			     (long long)jsonget_number(group, "paths"),
-			     jsonget_number(group, "paths") == 1 ? " " : "s");
-		sheet_printf(sheet, CANVAS_added, " %+6lld",
-			     (long long)jsonget_number(group, "added"));
-		sheet_printf(sheet, CANVAS_removed, " %6lld",
-			     -(long long)jsonget_number(group, "removed"));
+		sheet_printf(sheet, asks ? CANVAS_warning : CANVAS_plain, "%s %-34s",
+			     asks ? "!" : " ", group_title(jsonget_text(group, "group")));
+		sheet_printf(sheet, CANVAS_dim, "%5lld file%s", paths, paths == 1 ? " " : "s");
+		sheet_printf(sheet, CANVAS_added, " %7s",
+			     figures_lines('+', (uint64_t)jsonget_number(group, "added")).text);
+		sheet_printf(sheet, CANVAS_removed, " %7s",
+			     figures_lines('-', (uint64_t)jsonget_number(group, "removed")).text);
 	}
 }
 

@@ -53,6 +53,15 @@ struct figures figures_count(uint64_t count)
 	return scaled((double)count, 1000, units);
 }
 
+struct figures figures_lines(char sign, uint64_t lines)
+{
+	struct figures out = { "" };
+
+	if (lines)
+		snprintf(out.text, sizeof out.text, "%c%llu", sign, (unsigned long long)lines);
+	return out;
+}
+
 struct figures figures_bytes(uint64_t bytes)
 {
 	static const char *const units[4] = { " B", " KiB", " MiB", " GiB" };

@@ -20,6 +20,9 @@ struct figures figures_usd(int64_t nusd);
 /* "950", "12.3k", "4.1M". */
 struct figures figures_count(uint64_t count);
 
+/* Lines that were added or removed: "+12"; "" for none. */
+struct figures figures_lines(char sign, uint64_t lines);
+
 /* "12.4 MiB". */
 struct figures figures_bytes(uint64_t bytes);
 

@@ -5,7 +5,6 @@
 #include "util/mem.h"
 #include "util/text/jsonget.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -152,16 +151,6 @@ static enum canvas_style letter_style(const char *letter)
 	return *letter == 'A' ? CANVAS_good : *letter == 'D' ? CANVAS_bad : CANVAS_warning;
 }
 
-/* Lines with a sign, or nothing. */
-static struct figures counted(char sign, uint64_t lines)
-{
-	struct figures out = { "" };
-
-	if (lines)
-		snprintf(out.text, sizeof out.text, "%c%llu", sign, (unsigned long long)lines);
-	return out;
-}
-
 static void add_file(struct sheet *sheet, const struct view_change *item, size_t index)
 {
 	const char *letter = letter_of(item->status);
@@ -171,8 +160,8 @@ static void add_file(struct sheet *sheet, const struct view_change *item, size_t
 	if (item->binary)
 		sheet_add(sheet, CANVAS_dim, "      binary  ");
 	else {
-		sheet_printf(sheet, CANVAS_added, "%6s ", counted('+', item->added).text);
-		sheet_printf(sheet, CANVAS_removed, "%6s ", counted('-', item->removed).text);
+		sheet_printf(sheet, CANVAS_added, "%6s ", figures_lines('+', item->added).text);
+		sheet_printf(sheet, CANVAS_removed, "%6s ", figures_lines('-', item->removed).text);
 	}
 	if (item->from)
 		sheet_printf(sheet, CANVAS_dim, "%s \u203a ", item->from);
