@@ -218,6 +218,7 @@ void app_act_confirmed(struct app *app)
 					     .action = dialog->action };
 
 	if (dialog->kind == DIALOG_QUESTION || dialog->kind == DIALOG_CHOICE) {
+		memcpy(request.leaves, dialog->leaves, sizeof request.leaves);
 		request.token = dialog->kind == DIALOG_QUESTION ? dialog->token : NULL;
 		request.checkpoint = dialog->kind == DIALOG_CHOICE ? dialog_checkpoint(dialog)
 								   : app->checkpoint;

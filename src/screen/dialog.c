@@ -21,6 +21,8 @@ void dialog_close(struct dialog *dialog)
 	dialog->title = dialog->loop = NULL;
 	dialog->checkpoints = NULL;
 	dialog->scroll = (struct scroll){ 0 };
+	dialog->grouped = false;
+	memset(dialog->leaves, 0, sizeof dialog->leaves);
 	dialog->kind = DIALOG_NONE;
 }
 
@@ -87,33 +89,55 @@ static void add_item(struct sheet *sheet, const struct op_item *item)
 		sheet_block(sheet, SHEET_NO_MARK, CANVAS_plain, NULL, 4, item->why);
 }
 
-static const char *group_title(const char *name)
+/* Finds a group by its name in JSON. */
+static enum path_group group_named(const char *name)
 {
-	for (int i = 0; i < PATH_GROUP_COUNT; i++)
-		if (strcmp(path_group_name((enum path_group)i), name) == 0)
-			return path_group_title((enum path_group)i);
-	return name;
+	int at = 0;
+
+	while (at + 1 < PATH_GROUP_COUNT && strcmp(path_group_name((enum path_group)at), name) != 0)
+		at++;
+	return (enum path_group)at;
 }
 
-/* Adds the groups of files that an apply changes. */
-static void add_groups(struct sheet *sheet, const json_t *details)
+enum { BOX = 3 }; /* the place of the cross in the line of a group: "1 [x]" */
+
+/* Adds the groups of files that an apply changes, each with its key. */
+static void add_groups(struct dialog *dialog, const json_t *details)
 {
+	struct sheet *sheet = &dialog->sheet;
 	size_t index;
 	const json_t *group;
 
 	json_array_foreach(json_object_get(details, "groups"), index, group)
 	{
-		bool asks = jsonget_flag(group, "needs_yes");
+		enum path_group which = group_named(jsonget_text(group, "group"));
 		long long paths = (long long)jsonget_number(group, "paths");
 
-		sheet_line(sheet, SHEET_NO_MARK);
-		sheet_printf(sheet, asks ? CANVAS_warning : CANVAS_plain, "%s %-34s",
-			     asks ? "!" : " ", group_title(jsonget_text(group, "group")));
+		dialog->grouped = true;
+		sheet_line(sheet, (size_t)which);
+		sheet_printf(sheet, path_group_asks(which) ? CANVAS_warning : CANVAS_plain,
+			     "%c [x] %-30s", index < 9 ? (char)('1' + index) : ' ',
+			     path_group_title(which));
 		sheet_printf(sheet, CANVAS_dim, "%5lld file%s", paths, paths == 1 ? " " : "s");
 		sheet_printf(sheet, CANVAS_added, " %7s",
 			     figures_lines('+', (uint64_t)jsonget_number(group, "added")).text);
 		sheet_printf(sheet, CANVAS_removed, " %7s",
 			     figures_lines('-', (uint64_t)jsonget_number(group, "removed")).text);
+	}
+}
+
+/* Leaves the group with this digit out, or takes it in again. */
+static void toggle_group(struct dialog *dialog, uint32_t digit)
+{
+	for (size_t i = 0; i < dialog->sheet.count; i++) {
+		const struct sheet_line *line = &dialog->sheet.items[i];
+		bool *leaves;
+
+		if (line->mark >= PATH_GROUP_COUNT || (uint32_t)line->text[0] != digit)
+			continue;
+		leaves = &dialog->leaves[line->mark];
+		*leaves = !*leaves;
+		line->text[BOX] = *leaves ? ' ' : 'x';
 	}
 }
 
@@ -129,7 +153,7 @@ void dialog_question(struct dialog *dialog, enum op_action action, const char *l
 		    question->text ? question->text : "Go on?");
 	if (json_array_size(json_object_get(result->details, "groups")) || question->count)
 		sheet_line(sheet, SHEET_NO_MARK);
-	add_groups(sheet, result->details);
+	add_groups(dialog, result->details);
 	for (size_t i = 0; i < question->count && i < ITEMS_MOST; i++)
 		add_item(sheet, &question->items[i]);
 	if (question->count > ITEMS_MOST) {
@@ -279,6 +303,8 @@ enum dialog_answer dialog_key(struct dialog *dialog, uint32_t key, bool pasted)
 		return key_in_editor(dialog, key, pasted);
 	if (pasted || move(dialog, key))
 		return DIALOG_STAYS;
+	if (dialog->grouped && key >= '1' && key <= '9')
+		toggle_group(dialog, key);
 	if (dialog->kind == DIALOG_QUESTION)
 		return key == 'y' || key == 'Y' ? DIALOG_YES
 		       : key == 'n' || key == 'N' || key == KEYMAP_ESCAPE || key == 'q' ||
@@ -312,7 +338,7 @@ static const char *hint_of(const struct dialog *dialog)
 {
 	switch (dialog->kind) {
 	case DIALOG_QUESTION:
-		return "y yes   n no";
+		return dialog->grouped ? "y yes   n no   1-9 leave out" : "y yes   n no";
 	case DIALOG_TEXT:
 		return "Enter send   Ctrl-O new line   Esc cancel";
 	case DIALOG_CHOICE:

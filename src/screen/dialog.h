@@ -42,6 +42,8 @@ struct dialog {
 	char *loop; /* that the action is for */
 	char token[SHA256_HEX];
 	json_t *checkpoints;
+	bool grouped;                  /* the question is about groups of files ... */
+	bool leaves[PATH_GROUP_COUNT]; /* ... of which these are left out */
 };
 
 void dialog_close(struct dialog *dialog);
@@ -49,7 +51,8 @@ void dialog_close(struct dialog *dialog);
 void dialog_help(struct dialog *dialog);
 void dialog_note(struct dialog *dialog, const char *title, const char *text);
 
-/* Asks the question of an action, with its items and, of an apply, the groups of files. */
+/* Asks the question of an action, with its items and, of an apply, the groups of files, which can
+ * be left out one by one. */
 void dialog_question(struct dialog *dialog, enum op_action action, const char *loop,
 		     const struct op_action_result *result);
 void dialog_text(struct dialog *dialog, enum op_action action, const char *loop);

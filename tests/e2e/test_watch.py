@@ -536,6 +536,23 @@ def test_a_draft_is_applied_and_the_loop_removed(t):
 
 
 @needs("tmux")
+def test_a_group_of_files_is_left_out_of_an_apply(t):
+    loop = Loop(t, scripts={"1": "edit new.txt hello; mkdir -p tests; edit tests/test_new.py x; edit done yes"})
+    loop.detach("--name", "work")
+    loop.ended("completed")
+    screen = Screen(loop, "attach")
+    screen.wait_for(r"^ 1 Log")
+    screen.press("y")
+    screen.wait_for(r"1 \[x\] tests ")
+    screen.press("1")
+    screen.wait_for(r"1 \[ \] tests ")
+    screen.press("y")
+    screen.wait_for(r"applied")
+    expect(os.path.exists(loop.path("new.txt")), "the other files are in the project")
+    expect(not os.path.exists(loop.path("tests/test_new.py")), "the test is not")
+
+
+@needs("tmux")
 def test_an_agent_that_is_blocked_is_answered(t):
     loop = Loop(t, scripts={"1": "case $prompt in *'port 80'*) edit done yes ;; *) say '<blocked>which port?</blocked>' ;; esac"},
                 workspace="in-place")

@@ -257,6 +257,17 @@ static void test_dialogs(void)
 	CHECK("n and Esc mean no",
 	      dialog_key(&dialog, 'n', false) == DIALOG_CLOSES &&
 		      dialog_key(&dialog, KEYMAP_ESCAPE, false) == DIALOG_CLOSES);
+	result.details = json_pack("{s:[{s:s, s:i}, {s:s, s:i}]}", "groups", "group", "tests",
+				   "paths", 2, "group", "source", "paths", 1);
+	dialog_question(&dialog, OP_ACTION_apply, "id", &result);
+	dialog_key(&dialog, '2', false);
+	CHECK("a group of files is left out",
+	      dialog.leaves[PATH_GROUP_SOURCE] && !dialog.leaves[PATH_GROUP_TESTS]);
+	dialog_key(&dialog, '2', false);
+	dialog_key(&dialog, '1', true);
+	CHECK("a group is taken in again",
+	      !dialog.leaves[PATH_GROUP_SOURCE] && !dialog.leaves[PATH_GROUP_TESTS]);
+	json_decref(result.details);
 	dialog_text(&dialog, OP_ACTION_tell, "id");
 	dialog_key(&dialog, 'q', false);
 	dialog_key(&dialog, '\n', true);
