@@ -134,6 +134,27 @@ def test_the_report_of_a_batch_leads_to_each_task(t):
     contains(batch.loop.ringfence("report", ident).out, "Work list\n", "as text")
 
 
+@cases("-", "/dev/stdout")
+def test_a_report_can_be_written_to_stdout(t, name):
+    """The device itself is not replaced by a file."""
+    loop = finished(t)
+    before = os.readlink("/dev/stdout")
+    written = loop.ringfence("report", "--md", "-o", name)
+    equal(written.code, 0, "exit status", written)
+    contains(written.out, "## Summary\n", "the report")
+    equal(os.readlink("/dev/stdout"), before, "the device")
+
+
+def test_a_report_is_not_written_through_a_symlink(t):
+    loop = finished(t)
+    os.symlink(os.path.join(t.outside, "target"), loop.path("report.html"))
+    written = loop.ringfence("report", "--html", "-o", "report.html")
+    equal(written.code, 125, "exit status", written)
+    contains(written.err, "--output 'report.html' is a symlink; name a file", "the reason")
+    equal(loop.ringfence("report", "--html", "-o", "other.html").code, 0, "exit status with another name")
+    expect(os.path.getsize(loop.path("other.html")) > 0, "the page")
+
+
 def test_metrics_are_written_at_once_and_readable_by_others(t):
     loop = finished(t)
     with open(loop.path("ringfence.prom"), "w", encoding="utf-8") as file:
