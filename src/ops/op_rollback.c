@@ -275,6 +275,8 @@ enum op_status op_rollback(const struct op_rollback_request *request,
 		if (!op_agreed(&request->answer, &ret_result->question))
 			return OP_ASKS;
 	}
+	/* Afterwards the branch of a draft follows, and its last commit is another one. */
+	ret_result->applied = op_draft_applied_loop(request->target.state, loop);
 	status = roll_back(request, ret_result, err);
 	fd_close(&lock);
 	if (status == OP_DONE && client_update_branch(loop, &why) < 0)

@@ -123,6 +123,22 @@ static void add_agents(struct document *document, const struct loop_options *opt
 			      loop_part_name(&options->reviewer));
 }
 
+/* Returns where the end of a text begins that is worth quoting. A script may print much. */
+static const char *last_words(const char *text)
+{
+	enum { MOST_LINES = 30, MOST_BYTES = 4000 };
+	size_t size = strlen(text);
+	const char *from = size > MOST_BYTES ? text + size - MOST_BYTES : text;
+	const char *at = text + size;
+
+	while ((*from & 0xc0) == 0x80)
+		from++;
+	for (int lines = 0; at > from; at--)
+		if (at[-1] == '\n' && *at && ++lines == MOST_LINES)
+			break;
+	return at;
+}
+
 static void add_summary(struct document *document, const struct report *report)
 {
 	const struct loop_state *state = &report->loop->state;
@@ -137,7 +153,7 @@ static void add_summary(struct document *document, const struct report *report)
 	}
 	if (state->final && *state->final) {
 		document_add(document, DOCUMENT_TEXT, "The agent's last words:");
-		document_add(document, DOCUMENT_QUOTE, "%.4000s", state->final);
+		document_add(document, DOCUMENT_QUOTE, "%s", last_words(state->final));
 	}
 	add_agents(document, &state->options);
 	if (state->step == LOOP_STEP_finished)

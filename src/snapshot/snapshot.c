@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,14 @@
 #include <unistd.h>
 
 /* The child's descriptors for the answer and the lock. */
-enum { ANSWER = 3, LOCK = 4, KEPT = 5, ANSWER_BYTES = 64 << 20, OUTPUT_BYTES = 1 << 30 };
+enum {
+	ANSWER = 3,
+	LOCK = 4,
+	KEPT = 5,
+	ANSWER_BYTES = 64 << 20,
+	OUTPUT_BYTES = 1 << 30,
+	PROGRESS_MS = 3000
+};
 
 char *snapshot_place(const char *state, const char *project)
 {
@@ -152,6 +160,15 @@ void snapshot_cancel(struct snapshot_job *job)
 	}
 	fd_close(&job->answer);
 	*job = SNAPSHOT_JOB_INIT;
+}
+
+void snapshot_await(const struct snapshot_job *job, snapshot_progress_fn *progress,
+		    const char *what)
+{
+	struct pollfd answer = { .fd = job->answer, .events = POLLIN };
+
+	while (progress && poll(&answer, 1, PROGRESS_MS) == 0)
+		progress(what);
 }
 
 int snapshot_run(const struct snapshot_work *work, int output, json_t **ret_answer,

@@ -24,18 +24,13 @@ class Phone:
         self.t = t
         self.chat = Chat()
         self.server = Provider(self.chat.answer)
-        t.cleanups.append(self.close)
+        t.cleanups.append(self.server.close)
         self.secret = "s3cret-" + os.path.basename(t.outside)
         self.extra = {"RINGFENCE_NOTIFY_BACKOFF_MS": "1", "NO_PROXY": "127.0.0.1"}
 
     @property
     def env(self):
         return self.t.env(**self.extra)
-
-    def close(self):
-        self.server.close()
-        for connection in self.chat.held:
-            connection.close()
 
     def target(self, service):
         """Puts the address into a file, and one into a variable; returns the option."""

@@ -10,6 +10,7 @@
 #include "ops/op_resume.h"
 #include "settings/loop_limits.h"
 #include "settings/prices.h"
+#include "util/env.h"
 #include "util/mem.h"
 
 #include <stdio.h>
@@ -130,8 +131,20 @@ static const struct cli_section sections[] = {
 	{ 0 },
 };
 
+/* Names the providers that a loop of scripts has to do without (loop_state_is_scripted()). */
+static void notice_keyless(const struct model_access *models)
+{
+	for (size_t i = 0; i < PROVIDER_COUNT; i++) {
+		const struct key_source *key = &models->upstreams[i].key;
+
+		if (models->upstreams[i].set && key->kind == KEY_SOURCE_ENV && !env_has(key->value))
+			notice_format("%s is not set, so the loop continues without access to %s",
+				      key->value, provider_at(i)->name);
+	}
+}
+
 /* Moves to a systemd scope if the loop's limits need one; the program then starts again there. */
-static void enter_scope(const void *context, const struct client_loop *loop)
+static void prepare(const void *context, const struct client_loop *loop)
 {
 	const struct fence_place *place = context;
 	struct fence_spec spec;
@@ -140,6 +153,8 @@ static void enter_scope(const void *context, const struct client_loop *loop)
 	if (spec_json_read(loop->state.options.fence, &spec, &ignored) < 0)
 		return;
 	fence_enter_scope(place, &spec);
+	if (loop_state_is_scripted(&loop->state))
+		notice_keyless(&spec.models);
 	fence_spec_release(&spec);
 }
 
@@ -174,7 +189,7 @@ static enum op_status resume_one(const struct loops_options *opts, const struct 
 							       .loop = loop->id },
 						   .changes = changes,
 						   .answer = answer,
-						   .before = enter_scope,
+						   .before = prepare,
 						   .context = &opts->place };
 	enum op_status status = OP_FAILED;
 

@@ -333,6 +333,10 @@ const struct loop_part *loop_state_part(const struct loop_state *state);
 /* Returns the phase under way, or NULL if the loop has no phases. */
 const struct loop_phase *loop_state_phase(const struct loop_state *state);
 
+/* Reports whether all agents are commands of the user's, and no money was spent: the loop may never
+ * use a model. */
+bool loop_state_is_scripted(const struct loop_state *state);
+
 /* Describes the agents of the phase, or of the loop, for a decision. */
 struct decision_agents loop_state_agents(const struct loop_state *state);
 
