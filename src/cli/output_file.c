@@ -57,10 +57,10 @@ int output_file_open(struct output_file *file, const char *path, struct error *e
 	if (!*name)
 		return error_set(err, "%s '%s' is a folder; name a file", file->option, path);
 	if (fstatat(file->folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0) {
-		if (S_ISLNK(status.st_mode) || S_ISDIR(status.st_mode))
+		if ((S_ISLNK(status.st_mode) && !file->document) || S_ISDIR(status.st_mode))
 			return error_set(err, "%s '%s' is a %s; name a file", file->option, path,
 					 S_ISDIR(status.st_mode) ? "folder" : "symlink");
-		if (!S_ISREG(status.st_mode)) {
+		if (!S_ISREG(status.st_mode) && !S_ISLNK(status.st_mode)) {
 			file->direct = openat(file->folder, name,
 					      O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY);
 			if (file->direct < 0)
@@ -82,7 +82,7 @@ void output_file_release(struct output_file *file)
 
 static int replace(const struct output_file *file, const struct buffer *bytes)
 {
-	return file->durable
+	return file->document
 		       ? durable_replace(file->folder, file->name, bytes->data, bytes->used, 0644)
 		       : fd_replace_file(file->folder, file->name, bytes->data, bytes->used, 0644);
 }
@@ -105,7 +105,7 @@ int output_file_put(const char *option, const char *path, const struct buffer *b
 	int result;
 
 	file.option = option;
-	file.durable = true;
+	file.document = true;
 	result = output_file_open(&file, path, err);
 	if (result == 0)
 		result = output_file_write(&file, bytes, err);

@@ -15,15 +15,15 @@ struct output_file {
 	const char *option; /* that names it, for messages */
 	const char *path;   /* as given, or NULL if no file is wanted */
 	const char *name;   /* in the folder */
-	bool durable;       /* it survives a power cut */
+	bool document;      /* it survives a power cut, and replaces a symlink */
 	int folder;
 	int direct; /* an open device or pipe; -1: a regular file, which is replaced */
 };
 
 #define OUTPUT_FILE_INIT ((struct output_file){ .option = "--report", .folder = -1, .direct = -1 })
 
-/* Opens the destination: a file, a device, or "-" for stdout. A symlink is refused, also as a
- * folder of the path: in a project, an agent may have made it. Returns 0, or -1 with err set. */
+/* Opens the destination: a file, a device, or "-" for stdout. A symlink is refused as a folder of
+ * the path: in a project, an agent may have made it. Returns 0, or -1 with err set. */
 int output_file_open(struct output_file *file, const char *path, struct error *err);
 void output_file_release(struct output_file *file);
 
@@ -32,7 +32,7 @@ void output_file_release(struct output_file *file);
 int output_file_write(const struct output_file *file, const struct buffer *bytes,
 		      struct error *err);
 
-/* Does all of that, for a file that survives a power cut. */
+/* Does all of that for a document. */
 int output_file_put(const char *option, const char *path, const struct buffer *bytes,
 		    struct error *err);
 

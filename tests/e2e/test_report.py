@@ -98,7 +98,7 @@ def test_the_page_shows_hostile_text_as_text_and_refers_to_nothing(t):
     equal(loop.ringfence("report", "--html").out[:15], "<!DOCTYPE html>", "without a file")
     refused = loop.ringfence("report", "--html", "-o", "gone/report.html")
     equal(refused.code, 125, "exit status without a folder", refused)
-    contains(refused.err, "write 'gone/report.html'", "the reason")
+    contains(refused.err, "--output 'gone/report.html': there is no folder 'gone/'", "the reason")
 
 
 def test_a_report_is_not_written_through_a_symlink(t):
@@ -143,16 +143,6 @@ def test_a_report_can_be_written_to_stdout(t, name):
     equal(written.code, 0, "exit status", written)
     contains(written.out, "## Summary\n", "the report")
     equal(os.readlink("/dev/stdout"), before, "the device")
-
-
-def test_a_report_is_not_written_through_a_symlink(t):
-    loop = finished(t)
-    os.symlink(os.path.join(t.outside, "target"), loop.path("report.html"))
-    written = loop.ringfence("report", "--html", "-o", "report.html")
-    equal(written.code, 125, "exit status", written)
-    contains(written.err, "--output 'report.html' is a symlink; name a file", "the reason")
-    equal(loop.ringfence("report", "--html", "-o", "other.html").code, 0, "exit status with another name")
-    expect(os.path.getsize(loop.path("other.html")) > 0, "the page")
 
 
 def test_metrics_are_written_at_once_and_readable_by_others(t):
