@@ -7,11 +7,14 @@
 #include "notify/notify_shape.h"
 #include "notify/notify_source.h"
 #include "notify/notify_target.h"
+#include "util/file/path.h"
 #include "util/mem.h"
 #include "util/text/jsonget.h"
 
 #include <jansson.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum { ALL = (1U << NOTIFY_EVENT_COUNT) - 1 };
 
@@ -100,10 +103,15 @@ static void check_targets(void)
 static bool is_safe(const char *text)
 {
 	struct notify_target read = { 0 };
+	struct notify_reach reach = { 0 };
 	struct error err;
-	bool safe = notify_target_read(text, "/home/u", &read, &err) == 0 &&
-		    notify_target_check(&read, "/w/project", &err) == 0;
+	bool safe;
 
+	notify_reach_add(&reach, "/w/project", "/home/u");
+	notify_reach_add(&reach, "~/shared", "/home/u");
+	safe = notify_target_read(text, "/home/u", &read, &err) == 0 &&
+	       notify_target_check(&read, &reach, &err) == 0;
+	notify_reach_release(&reach);
 	notify_target_release(&read);
 	return safe;
 }
@@ -119,6 +127,32 @@ static void check_safety(void)
 	CHECK("nor is a secret there", is_safe("slack file:/w/key") &&
 					       !is_safe("slack file:/w/project/key") &&
 					       !is_safe("ntfy env:A file:/w/project/key"));
+	CHECK("nor is anything in another folder that an agent may write to",
+	      !is_safe("command /home/u/shared/tell") && !is_safe("slack file:~/shared/key"));
+	CHECK("another spelling changes nothing", !is_safe("slack file:/w//x/../project/./key") &&
+							  is_safe("slack file:/w/project/../key"));
+}
+
+static void check_reach(void)
+{
+	char folder[UNIT_PATH];
+	AUTO_FREE char *project = path_join(unit_temp(folder), "project");
+	AUTO_FREE char *inside = path_join(project, "link");
+	AUTO_FREE char *to_inside = path_join(folder, "to-inside");
+	AUTO_FREE char *missing = path_join(to_inside, "missing");
+	AUTO_FREE char *through = path_join(folder, "through");
+	struct notify_reach reach = { 0 };
+
+	mkdir(project, 0700);
+	symlink("/usr/bin/env", inside);
+	symlink("project", to_inside);
+	symlink("project/link", through);
+	notify_reach_add(&reach, project, "");
+	CHECK("a symlink into the project is followed, also if the file is missing",
+	      notify_reach_has(&reach, missing));
+	CHECK("what a symlink of the project leads to can change",
+	      notify_reach_has(&reach, through) && !notify_reach_has(&reach, "/usr/bin/env"));
+	notify_reach_release(&reach);
 }
 
 /* ---- messages ---- */
@@ -604,6 +638,7 @@ int main(void)
 {
 	check_targets();
 	check_safety();
+	check_reach();
 	check_messages();
 	check_slack();
 	check_discord();
