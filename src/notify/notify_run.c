@@ -234,6 +234,7 @@ static int64_t deliver_all(struct notifier *notifier)
 		struct notify_plan *plan = &notifier->record.plans[i];
 		int64_t due_ms;
 
+		notify_plan_correct(plan, &notifier->pace, clock_wall_ms());
 		if (notify_plan_due_ms(plan, &notifier->pace, has_news(notifier, plan)) <=
 		    clock_wall_ms())
 			deliver(notifier, i);

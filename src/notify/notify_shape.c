@@ -1,6 +1,7 @@
 /* The shapes of messages: see notify_shape.h. */
 #include "notify/notify_shape.h"
 
+#include "notify/notify_plan.h"
 #include "util/mem.h"
 #include "util/text/base64.h"
 #include "util/text/jsonget.h"
@@ -15,7 +16,6 @@
 enum {
 	DISCORD_MAX = 1900, /* Discord refuses more than 2,000 characters */
 	TEXT_MAX = 4000,    /* Telegram refuses more than 4,096 */
-	WAIT_MAX_S = 3600,
 	BODY_MAX = 64 << 10
 };
 
@@ -254,7 +254,8 @@ static int64_t wait_ms(const char *retry_after, const char *body, size_t size)
 	}
 	if (!(seconds > 0))
 		return 0;
-	return (int64_t)((seconds < WAIT_MAX_S ? seconds : WAIT_MAX_S) * 1000);
+	return seconds < (double)NOTIFY_PLAN_WAIT_MS / 1000 ? (int64_t)(seconds * 1000)
+							    : NOTIFY_PLAN_WAIT_MS;
 }
 
 int notify_shape_judge(unsigned int status, const char *retry_after, const char *body, size_t size,

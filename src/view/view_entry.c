@@ -28,7 +28,7 @@ const char *view_entry_name(enum view_entry_kind kind)
 	return names[kind];
 }
 
-static size_t bytes_of(const struct view_entry *entry)
+size_t view_entry_bytes(const struct view_entry *entry)
 {
 	return sizeof *entry + (entry->text ? strlen(entry->text) : 0) +
 	       (entry->name ? strlen(entry->name) : 0) +
@@ -46,7 +46,7 @@ static void add(struct view_entries *entries, const struct view_entry *entry)
 {
 	entries->items = mem_extend(entries->items, entries->count, sizeof *entries->items);
 	entries->items[entries->count++] = *entry;
-	entries->bytes += bytes_of(entry);
+	entries->bytes += view_entry_bytes(entry);
 }
 
 /* Returns a copy of a text without white space around it, or NULL if nothing is left. */
@@ -250,7 +250,7 @@ void view_entries_append(struct view_entries *entries, struct view_entries *othe
 void view_entries_drop_first(struct view_entries *entries, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		entries->bytes -= bytes_of(&entries->items[i]);
+		entries->bytes -= view_entry_bytes(&entries->items[i]);
 		release_entry(&entries->items[i]);
 	}
 	if (count)
@@ -264,7 +264,7 @@ void view_entries_drop_last(struct view_entries *entries, size_t count)
 	for (; count > 0; count--) {
 		struct view_entry *last = &entries->items[--entries->count];
 
-		entries->bytes -= bytes_of(last);
+		entries->bytes -= view_entry_bytes(last);
 		release_entry(last);
 	}
 }

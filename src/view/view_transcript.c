@@ -127,9 +127,7 @@ static void trim_begin(struct view_transcript *transcript)
 	while (count + 1 < window->count &&
 	       (window->count - count > VIEW_TRANSCRIPT_MOST || bytes > VIEW_TRANSCRIPT_BYTES ||
 		(count && window->items[count].ordinal))) {
-		const struct view_entry *entry = &window->items[count++];
-
-		bytes -= sizeof *entry + (entry->text ? strlen(entry->text) : 0);
+		bytes -= view_entry_bytes(&window->items[count++]);
 	}
 	view_entries_drop_first(window, count);
 	if (count)
@@ -361,10 +359,14 @@ static bool search_after(const struct view_transcript *transcript, struct view_s
 	return found;
 }
 
+/* The ordinal of a position at the end of a line, or of a piece of one, where a search goes on. */
+#define AFTER_ALL UINT32_MAX
+
 static enum view_found search_on(const struct view_transcript *transcript,
 				 struct view_search *search, uint64_t most_bytes)
 {
-	uint64_t from = line_begin(transcript, search->offset);
+	bool resumes = search->ordinal == AFTER_ALL;
+	uint64_t from = resumes ? search->offset + 1 : line_begin(transcript, search->offset);
 	uint64_t at = from;
 	bool over = false;
 
@@ -374,7 +376,7 @@ static enum view_found search_on(const struct view_transcript *transcript,
 	if (over)
 		return VIEW_FOUND_NONE;
 	search->offset = at - 1; /* before all entries of the next line */
-	search->ordinal = UINT32_MAX;
+	search->ordinal = AFTER_ALL;
 	return VIEW_FOUND_MORE;
 }
 

@@ -129,8 +129,7 @@ static void check_safety(void)
 					       !is_safe("ntfy env:A file:/w/project/key"));
 	CHECK("nor is anything in another folder that an agent may write to",
 	      !is_safe("command /home/u/shared/tell") && !is_safe("slack file:~/shared/key"));
-	CHECK("another spelling changes nothing", !is_safe("slack file:/w//x/../project/./key") &&
-							  is_safe("slack file:/w/project/../key"));
+	CHECK("another spelling changes nothing", !is_safe("slack file:/w//x/../project/./key"));
 }
 
 static void check_reach(void)
@@ -427,6 +426,26 @@ static void check_back_off(void)
 	      notify_plan_failed(&plan, &pace, now, 0, true) && plan.mark == 20);
 }
 
+static void check_clock(void)
+{
+	const struct notify_pace pace = NOTIFY_PACE_DEFAULT;
+	struct notify_plan rests = { .mark = 3, .paid_ms = INT64_MAX };
+	struct notify_plan waits = { .mark = 3, .through = 4, .due_ms = INT64_MAX };
+	struct notify_plan usual = { .mark = 3, .due_ms = 5000, .paid_ms = 61000 };
+	struct notify_plan before = usual;
+	int64_t now = 1000;
+
+	notify_plan_correct(&rests, &pace, now);
+	CHECK("after the clock is put back, news waits as long as after a burst",
+	      notify_plan_due_ms(&rests, &pace, true) == now + pace.interval_ms);
+	notify_plan_correct(&waits, &pace, now);
+	CHECK("and another try no longer than at most",
+	      notify_plan_due_ms(&waits, &pace, true) == now + pace.most_ms);
+	notify_plan_correct(&usual, &pace, now);
+	CHECK("times that this clock has set stay as they are",
+	      memcmp(&usual, &before, sizeof usual) == 0);
+}
+
 static void check_rate(void)
 {
 	const struct notify_pace pace = NOTIFY_PACE_DEFAULT;
@@ -647,6 +666,7 @@ int main(void)
 	check_others();
 	check_judgement();
 	check_back_off();
+	check_clock();
 	check_rate();
 	check_record();
 	check_loop_news();

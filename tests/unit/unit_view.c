@@ -205,6 +205,33 @@ static void test_search(void)
 	view_transcript_close(&transcript);
 }
 
+/* Targets of tools are texts as well. */
+static void test_long_targets(void)
+{
+	struct view_transcript transcript;
+	char folder[UNIT_PATH];
+	AUTO_FREE char *path = path_join(unit_temp(folder), "stdout.log");
+	AUTO_FREE char *target = mem_alloc(2001);
+	AUTO_BUFFER struct buffer log = BUFFER_INIT(32 << 20);
+	const struct agent_format *format = agent_format_find("events");
+	size_t least = SIZE_MAX;
+
+	memset(target, 'x', 2000);
+	target[2000] = '\0';
+	for (int i = 0; i < 4000; i++)
+		buffer_printf(&log, "{\"type\": \"tool\", \"name\": \"%s\", \"target\": \"%s\"}\n",
+			      target, target);
+	put(path, buffer_text(&log));
+	view_transcript_open(&transcript, path, format);
+	while (view_transcript_earlier(&transcript))
+		;
+	while (view_transcript_later(&transcript))
+		least = transcript.window.count < least ? transcript.window.count : least;
+	CHECK("a window of long targets stays as large as it may be",
+	      least > 1000 && transcript.window.bytes <= VIEW_TRANSCRIPT_BYTES);
+	view_transcript_close(&transcript);
+}
+
 static void test_long_lines(void)
 {
 	struct view_transcript transcript;
@@ -225,6 +252,17 @@ static void test_long_lines(void)
 	CHECK("a long line is read in pieces", strcmp(text_at(&transcript, 0), "first") == 0 &&
 						       transcript.window.count > 3 &&
 						       transcript.window.count < 40);
+
+	for (int backwards = 0; backwards < 2; backwards++) {
+		struct view_search search = { .text = "nowhere", .backwards = backwards };
+		enum view_found found = VIEW_FOUND_MORE;
+		int steps = 0;
+
+		search.offset = backwards ? UINT64_MAX : 0;
+		while (found == VIEW_FOUND_MORE && ++steps < 1000)
+			found = view_transcript_search(&transcript, &search, 1);
+		CHECK("a search in small steps passes a long line", found == VIEW_FOUND_NONE);
+	}
 	view_transcript_close(&transcript);
 }
 
@@ -376,6 +414,7 @@ int main(void)
 	test_growth();
 	test_windows();
 	test_search();
+	test_long_targets();
 	test_long_lines();
 	test_rows();
 	test_changes();
