@@ -7,6 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A sum of texts that is longer has lost its beginning: AGENT_TEXT_MAX, less a character and white
+ * space. */
+enum { SUM_MAX = AGENT_TEXT_MAX / 2 };
+
 /* A line that is being read. */
 struct reading {
 	struct view_entries *entries;
@@ -94,6 +98,19 @@ static bool join(struct reading *reading, const char *piece)
 	return true;
 }
 
+/* The blocks of a message in one line are told as they add up. Drops the sum so far. */
+static void drop_sum(struct reading *reading, const char *text)
+{
+	struct view_entries *entries = reading->entries;
+	const struct view_entry *last = entries->count ? &entries->items[entries->count - 1] : NULL;
+
+	if (!reading->ordinal || !last || last->kind != VIEW_ENTRY_message ||
+	    (!text_after_prefix(text, last->text) && strlen(text) < SUM_MAX))
+		return;
+	view_entries_drop_last(entries, 1);
+	reading->ordinal--;
+}
+
 static void emit_message(struct reading *reading, const struct agent_event *event)
 {
 	char *text;
@@ -101,6 +118,8 @@ static void emit_message(struct reading *reading, const struct agent_event *even
 	if (join(reading, event->text))
 		return;
 	text = reading->format->pieces ? copy(event->text) : trimmed(event->text);
+	if (text)
+		drop_sum(reading, text);
 	if (text)
 		emit(reading, (struct view_entry){ .kind = VIEW_ENTRY_message, .text = text });
 }
