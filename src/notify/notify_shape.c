@@ -101,9 +101,16 @@ static void shape_discord(const struct notify_message *message, struct buffer *o
 static void shape_telegram(const struct notify_message *message, const char *chat,
 			   struct buffer *out)
 {
-	AUTO_FREE char *text = plain(message);
+	static const char space[] = "\xe2\x80\x8b"; /* without width */
+	AUTO_BUFFER struct buffer apart = BUFFER_INIT(4 * TEXT_MAX);
+	AUTO_FREE char *whole = plain(message);
 
-	/* Without parse_mode, nothing is markup. */
+	/* Without parse_mode, nothing is markup; but a name after an @ would be mentioned. */
+	for (const char *at = whole; *at; at++)
+		buffer_printf(&apart, "%c%s", *at, *at == '@' ? space : "");
+
+	AUTO_FREE char *text = first(buffer_text(&apart), TEXT_MAX);
+
 	add_json(json_pack("{s:s, s:s, s:{s:b}}", "chat_id", chat, "text", text,
 			   "link_preview_options", "is_disabled", 1),
 		 out);

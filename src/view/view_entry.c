@@ -58,7 +58,8 @@ static char *trimmed(const char *text)
 {
 	size_t size;
 
-	text += text ? strspn(text, "\r\n") : 0;
+	if (text)
+		text += strspn(text, "\r\n");
 	size = text ? strlen(text) : 0;
 	while (size && strchr(" \t\r\n", text[size - 1]))
 		size--;

@@ -296,6 +296,9 @@ static void check_telegram(void)
 
 	CHECK("Telegram's token is in the address",
 	      same(shape.url, "https://api.telegram.org/bot12:tok/sendMessage"));
+	CHECK("a name after an @ is not mentioned",
+	      strstr(jsonget_text(body, "text"), "@\xe2\x80\x8b"
+						 "everyone"));
 	CHECK("its text is never markup",
 	      !json_object_get(body, "parse_mode") && strstr(jsonget_text(body, "text"), "**x**"));
 	CHECK("the chat is named", same(jsonget_text(body, "chat_id"), "-12"));

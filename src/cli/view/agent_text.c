@@ -19,7 +19,8 @@ static char *first_line(const char *text)
 {
 	size_t size;
 
-	text += text ? strspn(text, " \t\r\n") : 0;
+	if (text)
+		text += strspn(text, " \t\r\n");
 	if (!text || !*text)
 		return NULL;
 	size = strcspn(text, "\r\n");
