@@ -15,6 +15,7 @@
 #include "util/mem.h"
 #include "util/text/text.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -23,6 +24,7 @@
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -47,6 +49,18 @@ struct notifier {
 
 /* ---- the log ---- */
 
+enum { LOG_BYTES = 1 << 20 };
+
+/* Empties a log that is too long: what is wrong now matters most. */
+static void keep_short(void)
+{
+	struct stat status;
+
+	if (fstat(STDERR_FILENO, &status) == 0 && S_ISREG(status.st_mode) &&
+	    status.st_size > LOG_BYTES && ftruncate(STDERR_FILENO, 0) < 0)
+		errno = 0;
+}
+
 static void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 static void note(const char *format, ...)
@@ -62,6 +76,7 @@ static void note(const char *format, ...)
 	AUTO_FREE char *safe = text_escaped(text);
 
 	va_end(arguments);
+	keep_short();
 	gmtime_r(&now, &parts);
 	strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", &parts);
 	fprintf(stderr, "%s %s\n", when, safe);

@@ -1,5 +1,6 @@
 """Notifications: what people are told about a loop or a batch, by which service, and what happens when it is away."""
 
+import fcntl
 import json
 import os
 import re
@@ -83,11 +84,21 @@ def pids():
     return [int(name) for name in os.listdir("/proc") if name.isdigit()]
 
 
-def kill_all(there):
-    """Kills processes, and waits until they have let go of their locks."""
+def is_free(path):
+    """Whether nobody has locked a file. A process that ends loses its command line before its locks."""
+    with open(path, "r+", encoding="utf-8") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+    return True
+
+
+def kill_all(there, folder):
+    """Kills the notifiers of a loop, and waits until they have let go of their lock."""
     for pid in there:
         kill(pid)
-    until("the end of the notifier", lambda: not any(cmdline(pid)[0] for pid in there))
+    until("the end of the notifier", lambda: not any(cmdline(pid)[0] for pid in there) and is_free(os.path.join(folder, "notify.lock")))
 
 
 def cmdline(pid):
@@ -178,7 +189,7 @@ def test_a_notifier_that_is_killed_delivers_the_same_message_again(t):
     loop.detach(*phone.targets("hook"), env=phone.env)
     loop.ended("completed")
     until("the request that hangs", lambda: phone.chat.held)
-    kill_all(notifiers(t))
+    kill_all(notifiers(t), loop.folder)
     equal(record(loop.folder)["pending"], True, "something is pending")
     equal(loop.ringfence("notify", env=phone.env).code, 0, "exit status of notify")
     contains(phone.got("hook")[0], "completed: every rule holds")
@@ -192,10 +203,23 @@ def test_a_supervisor_replaces_a_notifier_that_was_killed(t):
     loop.detach(*phone.targets("hook"), env=phone.env)
     until("the notifier", lambda: record(loop.folder).get("pending"))
     first = until("the notifier's process", lambda: notifiers(t))
-    kill_all(first)
+    kill_all(first, loop.folder)
     loop.write("go")
     loop.ended("completed")
     contains(phone.got("hook")[0], "completed: every rule holds")
+
+
+def test_a_log_that_is_too_long_begins_again(t):
+    phone = Phone(t)
+    loop = Loop(t, scripts=DONE)
+    equal(loop.run(*phone.targets("hook"), env=phone.env).code, 0, "exit status")
+    idle(loop.folder)
+    with open(os.path.join(loop.folder, "notify.log"), "a", encoding="utf-8") as file:
+        file.write("x" * (1 << 21) + "\n")
+    os.unlink(os.path.join(loop.folder, "notify.json"))
+    equal(loop.ringfence("notifier", loop.folder, env=phone.env).code, 0, "exit status of the notifier")
+    contains(log(loop.folder), ": sent ")
+    lacks(log(loop.folder), "x" * 100, "the log")
 
 
 def test_only_the_wanted_events_are_told(t):
