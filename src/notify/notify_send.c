@@ -95,10 +95,16 @@ static enum notify_send_result run(const char *program, char *const *arguments,
 	env_put(&environment, path);
 	status = process_feed(program, arguments, environment.items, input->data, input->used,
 			      TIMEOUT_MS);
+
+	int why = errno;
+
 	list_release(&environment);
+	errno = why;
 	if (status == 0)
 		return NOTIFY_SEND_ARRIVED;
-	if (status < 0)
+	if (status < 0 && errno == ECHILD)
+		error_set(err, "'%s' was killed by a signal", arguments[0]);
+	else if (status < 0)
 		error_sys(err, "run '%s'", arguments[0]);
 	else
 		error_set(err, "'%s' ended with status %d", arguments[0], status);

@@ -359,24 +359,21 @@ static bool search_after(const struct view_transcript *transcript, struct view_s
 	return found;
 }
 
-/* The ordinal of a position at the end of a line, or of a piece of one, where a search goes on. */
-#define AFTER_ALL UINT32_MAX
-
 static enum view_found search_on(const struct view_transcript *transcript,
 				 struct view_search *search, uint64_t most_bytes)
 {
-	bool resumes = search->ordinal == AFTER_ALL;
-	uint64_t from = resumes ? search->offset + 1 : line_begin(transcript, search->offset);
-	uint64_t at = from;
+	uint64_t first = search->offset;
+	uint64_t at = line_begin(transcript, first);
 	bool over = false;
 
-	while (!over && at - from < most_bytes)
+	/* The line with the position is read again, but does not count: it may be long. */
+	while (!over && (at <= first + 1 || at - first < most_bytes))
 		if (search_after(transcript, search, &at, &over))
 			return VIEW_FOUND;
 	if (over)
 		return VIEW_FOUND_NONE;
 	search->offset = at - 1; /* before all entries of the next line */
-	search->ordinal = AFTER_ALL;
+	search->ordinal = UINT32_MAX;
 	return VIEW_FOUND_MORE;
 }
 

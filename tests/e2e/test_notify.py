@@ -1,6 +1,5 @@
 """Notifications: what people are told about a loop or a batch, by which service, and what happens when it is away."""
 
-import fcntl
 import json
 import os
 import re
@@ -25,18 +24,13 @@ class Phone:
         self.t = t
         self.chat = Chat()
         self.server = Provider(self.chat.answer)
-        t.cleanups.append(self.close)
+        t.cleanups.append(self.server.close)
         self.secret = "s3cret-" + os.path.basename(t.outside)
         self.extra = {"RINGFENCE_NOTIFY_BACKOFF_MS": "1", "NO_PROXY": "127.0.0.1"}
 
     @property
     def env(self):
         return self.t.env(**self.extra)
-
-    def close(self):
-        self.server.close()
-        for connection in self.chat.held:
-            connection.close()
 
     def target(self, service):
         """Puts the address into a file, and one into a variable; returns the option."""
@@ -84,21 +78,19 @@ def pids():
     return [int(name) for name in os.listdir("/proc") if name.isdigit()]
 
 
-def is_free(path):
-    """Whether nobody has locked a file. A process that ends loses its command line before its locks."""
-    with open(path, "r+", encoding="utf-8") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-    return True
-
-
-def kill_all(there, folder):
-    """Kills the notifiers of a loop, and waits until they have let go of their lock."""
+def kill_all(there):
+    """Kills processes, and waits until they have let go of their locks: they are zombies, or gone."""
     for pid in there:
         kill(pid)
-    until("the end of the notifier", lambda: not any(cmdline(pid)[0] for pid in there) and is_free(os.path.join(folder, "notify.lock")))
+    until("the end of the notifier", lambda: all(has_ended(pid) for pid in there))
+
+
+def has_ended(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+            return file.read().rpartition(")")[2].split()[0] in ("Z", "X")
+    except OSError:
+        return True
 
 
 def cmdline(pid):
@@ -189,7 +181,7 @@ def test_a_notifier_that_is_killed_delivers_the_same_message_again(t):
     loop.detach(*phone.targets("hook"), env=phone.env)
     loop.ended("completed")
     until("the request that hangs", lambda: phone.chat.held)
-    kill_all(notifiers(t), loop.folder)
+    kill_all(notifiers(t))
     equal(record(loop.folder)["pending"], True, "something is pending")
     equal(loop.ringfence("notify", env=phone.env).code, 0, "exit status of notify")
     contains(phone.got("hook")[0], "completed: every rule holds")
@@ -203,7 +195,7 @@ def test_a_supervisor_replaces_a_notifier_that_was_killed(t):
     loop.detach(*phone.targets("hook"), env=phone.env)
     until("the notifier", lambda: record(loop.folder).get("pending"))
     first = until("the notifier's process", lambda: notifiers(t))
-    kill_all(first, loop.folder)
+    kill_all(first)
     loop.write("go")
     loop.ended("completed")
     contains(phone.got("hook")[0], "completed: every rule holds")
@@ -273,6 +265,24 @@ def test_mail_desktop_and_a_command_get_the_news(t):
     contains(heard("notify-send"), "--app-name=Ringfence\n--urgency=normal\n--\nproject: done\ncompleted: every rule holds")
     contains(heard("tell"), "now\n{")
     equal(json.loads(heard("tell").split("\n", 1)[1])["event"], "done", "what the command got")
+
+
+def test_a_command_runs_in_the_root_folder_and_may_fail(t):
+    """Also in a test from the project: a relative path must not lead to a file that an agent has made."""
+    out = os.path.join(t.outside, "out")
+    os.mkdir(out)
+    os.chmod(out, 0o777)
+    folder = stand_in(t, "where", f"pwd >{out}/where\n")
+    stand_in(t, "dies", "kill -KILL $$\n")
+    stand_in(t, "fails", "exit 3\n")
+    env = t.env(PATH=folder + ":" + os.environ["PATH"])
+    loop = Loop(t, scripts=DONE)
+    result = loop.ringfence("notify", "--test", "--notify", "command where", "--notify", "command dies", "--notify", "command fails", env=env)
+    equal(result.code, 1, "exit status", result)
+    with open(os.path.join(out, "where"), encoding="utf-8") as file:
+        equal(file.read(), "/\n", "where the command ran")
+    contains(result.out, "'dies' was killed by a signal", "why the second has failed")
+    contains(result.out, "'fails' ended with status 3", "why the third has failed")
 
 
 def test_a_program_of_the_project_is_never_run(t):
