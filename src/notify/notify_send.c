@@ -88,18 +88,13 @@ static enum notify_send_result run(const char *program, char *const *arguments,
 				   struct error *err)
 {
 	AUTO_FREE char *path = notify_reach_path(reach);
-	struct list environment = { 0 };
+	__attribute__((cleanup(list_release))) struct list environment = { 0 };
 	int status;
 
 	env_copy(&environment);
 	env_put(&environment, path);
 	status = process_feed(program, arguments, environment.items, input->data, input->used,
 			      TIMEOUT_MS);
-
-	int why = errno;
-
-	list_release(&environment);
-	errno = why;
 	if (status == 0)
 		return NOTIFY_SEND_ARRIVED;
 	if (status < 0 && errno == ECHILD)
