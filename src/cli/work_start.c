@@ -155,12 +155,11 @@ static int make_config(struct maker *maker, const struct work_template *template
 	const struct work_options *opts = &template->opts;
 	const struct draft_request *draft = &template->request.start.draft;
 
-	maker->config = json_pack("{s:s, s:O, s:[O], s:[], s:b, s:b, s:{s:s, s:I}, s:I}", "project",
+	maker->config = json_pack("{s:s, s:O, s:[], s:[], s:b, s:b, s:{s:s, s:I}, s:I}", "project",
 				  opts->effective.place.project, "lists", maker->work->paths,
-				  "templates", template->start.config, "tasks", "compare",
-				  opts->compare, "keep_drafts", opts->keep_drafts, "draft", "kind",
-				  draft->kind, "most_bytes", (json_int_t)draft->most_bytes,
-				  "max_cost_nusd",
+				  "templates", "tasks", "compare", opts->compare, "keep_drafts",
+				  opts->keep_drafts, "draft", "kind", draft->kind, "most_bytes",
+				  (json_int_t)draft->most_bytes, "max_cost_nusd",
 				  (json_int_t)effective_loop_number(&opts->effective.config,
 								    SETTING_MAX_COST));
 	if (!maker->config)

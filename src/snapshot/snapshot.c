@@ -17,7 +17,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -80,18 +79,11 @@ static int exec_child(void *argument)
 	const struct child *child = argument;
 	const int wanted[KEPT] = { FD_NULL, child->output,
 				   FD_UNTOUCHED, [ANSWER] = child->answer, [LOCK] = child->lock };
-	sigset_t none;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	if (getppid() != child->parent)
 		_exit(126);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	if (fd_place(wanted, KEPT) < 0)
-		_exit(126);
-	if (syscall(SYS_close_range, KEPT, ~0U, 0) < 0 || chdir("/") < 0)
-		_exit(126);
-	execve(child->program, child->arguments, env_all());
+	process_become(child->program, child->arguments, env_all(), wanted, KEPT);
 	_exit(127);
 }
 

@@ -367,10 +367,21 @@ uint64_t loop_state_period(const struct loop_state *state);
 int loop_state_follow(struct journal *store, struct journal_mark *mark, struct loop_state *state,
 		      struct error *err);
 
-/*
- * Returns starting, running, waiting, paused, completed, limit, failed or aborted. A loop that
- * should be running but has no supervisor is interrupted.
- */
+/* The words for how a loop is doing. Only client_status() knows `restarting`. */
+#define LOOP_STATUSES(X) \
+	X(starting)      \
+	X(running)       \
+	X(waiting)       \
+	X(restarting)    \
+	X(paused)        \
+	X(interrupted)   \
+	X(completed)     \
+	X(limit)         \
+	X(failed)        \
+	X(aborted)
+
+/* Returns one of these words. A loop that should be running but has no supervisor is
+ * interrupted. */
 const char *loop_state_status(const struct loop_state *state, bool alive);
 
 /* Returns why the loop pauses or is aborted between iterations: an alert, or the user. */
