@@ -101,7 +101,7 @@ static void test_sums(void)
 	view_transcript_close(&transcript);
 }
 
-/* Lines that are no entries do not hold a view up. */
+/* Lines without entries do not hold a view up. */
 static void test_silence(void)
 {
 	enum { BYTES = 8 << 20 };
