@@ -1,4 +1,4 @@
-/* What an agent can change: see notify_reach.h. */
+/* The reach of an agent: see notify_reach.h. */
 #include "notify/notify_reach.h"
 
 #include "util/buffer.h"

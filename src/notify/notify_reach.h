@@ -1,6 +1,6 @@
 /*
- * What an agent can change: the project, and folders that it may write to besides. Nothing there is
- * run outside the fence, or read as a secret.
+ * The reach of an agent: the project, and other folders that it may write to. Nothing there is run
+ * outside the fence, or read as a secret.
  */
 #ifndef NOTIFY_NOTIFY_REACH_H
 #define NOTIFY_NOTIFY_REACH_H

@@ -12,7 +12,8 @@ enum notify_send_result {
 };
 
 /*
- * reach: what is not trusted, also in PATH (notify_target_check()). Waits for at most half a minute.
+ * reach: what is not trusted, also in PATH (notify_target_check()). Waits for at most half a
+ * minute.
  * *ret_wait_ms: what the server asks for, or 0. err is set unless it arrived, without secrets.
  */
 enum notify_send_result notify_send(const struct notify_message *message,
