@@ -55,7 +55,7 @@ static const struct cli_section sections[] = {
 	{ "EXAMPLES",
 	  "  ringfence exec -- make test\n"
 	  "  ringfence exec --read ~/.cargo/registry -- cargo test --offline\n"
-	  "  ringfence exec --models auto --budget 5 -- claude   interactive; no key inside\n" },
+	  "  ringfence exec --models auto --budget 5 -- claude -p \"Explain main.c\"\n" },
 	{ 0 },
 };
 
