@@ -15,12 +15,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-void web_feed_init(struct web_feed *feed, const struct web_jobs *jobs)
+void web_feed_init(struct web_feed *feed, const struct web_job_list *jobs)
 {
-	*feed = (struct web_feed){ .jobs = jobs,
-				   .input = -1,
-				   .output = -1,
-				   .line = BUFFER_INIT(WEB_FEED_LINE) };
+	*feed = (struct web_feed){
+		.jobs = jobs, .input = -1, .output = -1, .line = BUFFER_INIT(WEB_FEED_LINE)
+	};
 }
 
 /* ---- the states ---- */

@@ -12,11 +12,11 @@
 #include "util/buffer.h"
 
 enum {
-	WEB_FEED_WATCHED = 64,       /* loops at a time */
-	WEB_FEED_LINE = 4 << 20,     /* bytes of a line from the process */
-	WEB_FEED_GONE = 10000,       /* removed rows that are remembered */
-	WEB_FEED_LINGER_MS = 60000,  /* the process goes on after the last look */
-	WEB_FEED_RESTART_MS = 1000,  /* from one start to the next */
+	WEB_FEED_WATCHED = 64,      /* loops at a time */
+	WEB_FEED_LINE = 4 << 20,    /* bytes of a line from the process */
+	WEB_FEED_GONE = 10000,      /* removed rows that are remembered */
+	WEB_FEED_LINGER_MS = 60000, /* the process goes on after the last look */
+	WEB_FEED_RESTART_MS = 1000, /* from one start to the next */
 };
 
 struct web_feed_row {
@@ -34,14 +34,14 @@ struct web_feed_loop {
 };
 
 struct web_feed {
-	const struct web_jobs *jobs;
+	const struct web_job_list *jobs;
 	pid_t pid; /* 0: it does not run */
 	int input, output;
 	struct buffer line; /* what it has printed of the next line */
 	uint64_t started_ms, looked_ms;
 	size_t watchers;
 	uint64_t epoch, version; /* epoch: 0 while it does not run */
-	bool complete; /* it has told all rows once */
+	bool complete;           /* it has told all rows once */
 
 	struct web_feed_row *rows; /* by version */
 	size_t count, gone;
@@ -49,7 +49,7 @@ struct web_feed {
 	struct web_feed_loop loops[WEB_FEED_WATCHED];
 };
 
-void web_feed_init(struct web_feed *feed, const struct web_jobs *jobs);
+void web_feed_init(struct web_feed *feed, const struct web_job_list *jobs);
 void web_feed_close(struct web_feed *feed);
 
 /* Somebody begins or ends to look. */

@@ -14,9 +14,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-void web_job_init(struct web_jobs *jobs, int program, const char *state)
+void web_job_init(struct web_job_list *jobs, int program, const char *state)
 {
-	*jobs = (struct web_jobs){ .program = program, .state = state };
+	*jobs = (struct web_job_list){ .program = program, .state = state };
 }
 
 static void release(struct web_job *job)
@@ -27,7 +27,7 @@ static void release(struct web_job *job)
 	*job = (struct web_job){ 0 };
 }
 
-void web_job_close(struct web_jobs *jobs)
+void web_job_close(struct web_job_list *jobs)
 {
 	for (size_t i = 0; i < WEB_JOB_MOST; i++) {
 		struct web_job *job = &jobs->jobs[i];
@@ -45,7 +45,7 @@ void web_job_close(struct web_jobs *jobs)
 /* ---- starting ---- */
 
 /* Runs in the child. */
-static _Noreturn void exec_part(const struct web_jobs *jobs, const char *name, int input,
+static _Noreturn void exec_part(const struct web_job_list *jobs, const char *name, int input,
 				int output, pid_t parent, bool dies_with_us)
 {
 	enum { KEPT = 4 };
@@ -69,7 +69,7 @@ static _Noreturn void exec_part(const struct web_jobs *jobs, const char *name, i
 	_exit(1);
 }
 
-pid_t web_job_start(const struct web_jobs *jobs, const char *name, int input, int output,
+pid_t web_job_start(const struct web_job_list *jobs, const char *name, int input, int output,
 		    bool dies_with_us)
 {
 	pid_t parent = getpid();
@@ -95,7 +95,7 @@ static void end(struct web_job *job, bool answered, bool timed_out)
 		close(answer);
 }
 
-static void start(const struct web_jobs *jobs, struct web_job *job)
+static void start(const struct web_job_list *jobs, struct web_job *job)
 {
 	job->answer = memfd_create("answer", MFD_CLOEXEC);
 	if (job->answer >= 0)
@@ -110,7 +110,7 @@ static void start(const struct web_jobs *jobs, struct web_job *job)
 	fd_close(&job->request);
 }
 
-struct web_job *web_job_add(struct web_jobs *jobs, bool acts, const char *request, size_t size,
+struct web_job *web_job_add(struct web_job_list *jobs, bool acts, const char *request, size_t size,
 			    web_job_fn *done, void *context, struct error *err)
 {
 	for (size_t i = 0; i < WEB_JOB_MOST; i++) {
@@ -148,7 +148,7 @@ void web_job_abandon(struct web_job *job)
 
 /* ---- waiting ---- */
 
-size_t web_job_poll(const struct web_jobs *jobs, struct pollfd *fds, int *timeout_ms)
+size_t web_job_poll(const struct web_job_list *jobs, struct pollfd *fds, int *timeout_ms)
 {
 	uint64_t now = clock_steady_ms();
 	size_t count = 0;
@@ -186,7 +186,7 @@ static void look(struct web_job *job, uint64_t now)
 	done(job->context, -1, true);
 }
 
-static struct web_job *first_waiting(struct web_jobs *jobs, bool acts)
+static struct web_job *first_waiting(struct web_job_list *jobs, bool acts)
 {
 	struct web_job *first = NULL;
 
@@ -201,7 +201,7 @@ static struct web_job *first_waiting(struct web_jobs *jobs, bool acts)
 }
 
 /* Reading and acting have places of their own: an action may take minutes. */
-static void start_waiting(struct web_jobs *jobs, bool acts, size_t places)
+static void start_waiting(struct web_job_list *jobs, bool acts, size_t places)
 {
 	struct web_job *next;
 	size_t running = 0;
@@ -212,7 +212,7 @@ static void start_waiting(struct web_jobs *jobs, bool acts, size_t places)
 		start(jobs, next);
 }
 
-void web_job_work(struct web_jobs *jobs)
+void web_job_work(struct web_job_list *jobs)
 {
 	uint64_t now = clock_steady_ms();
 

@@ -31,29 +31,29 @@ typedef void web_job_fn(void *context, int answer, bool timed_out);
 
 struct web_job {
 	bool used, acts;
-	uint64_t number;      /* the order of the queue */
-	int request, answer;  /* memory files */
-	pid_t pid;            /* 0: it waits */
+	uint64_t number;     /* the order of the queue */
+	int request, answer; /* memory files */
+	pid_t pid;           /* 0: it waits */
 	int pidfd;
 	uint64_t until_ms;
 	web_job_fn *done; /* NULL: nobody waits for it */
 	void *context;
 };
 
-struct web_jobs {
+struct web_job_list {
 	int program;       /* of ringfence */
 	const char *state; /* the state folder */
 	struct web_job jobs[WEB_JOB_MOST];
 	uint64_t next;
 };
 
-void web_job_init(struct web_jobs *jobs, int program, const char *state);
+void web_job_init(struct web_job_list *jobs, int program, const char *state);
 
 /* Kills those that only read. */
-void web_job_close(struct web_jobs *jobs);
+void web_job_close(struct web_job_list *jobs);
 
 /* Queues a job. Returns it, or NULL with err set: ERROR_BUSY if there are too many. */
-struct web_job *web_job_add(struct web_jobs *jobs, bool acts, const char *request, size_t size,
+struct web_job *web_job_add(struct web_job_list *jobs, bool acts, const char *request, size_t size,
 			    web_job_fn *done, void *context, struct error *err);
 
 /* Nobody waits for this job any more. */
@@ -61,14 +61,14 @@ void web_job_abandon(struct web_job *job);
 
 /* Adds what is waited for to an array with room for WEB_JOB_RUNNING. Returns the number; *timeout_ms
  * (-1: none) is lowered to the first deadline. */
-size_t web_job_poll(const struct web_jobs *jobs, struct pollfd *fds, int *timeout_ms);
+size_t web_job_poll(const struct web_job_list *jobs, struct pollfd *fds, int *timeout_ms);
 
 /* Ends the jobs that are over, and starts the next ones. */
-void web_job_work(struct web_jobs *jobs);
+void web_job_work(struct web_job_list *jobs);
 
 /* Starts a part of ringfence that serves this server: `ringfence serve-part NAME STATE`. It leads a
  * process group of its own. Returns its pid, or -1 with errno. */
-pid_t web_job_start(const struct web_jobs *jobs, const char *name, int input, int output,
+pid_t web_job_start(const struct web_job_list *jobs, const char *name, int input, int output,
 		    bool dies_with_us);
 
 #endif

@@ -42,7 +42,7 @@ void web_keys_metrics(const char *secret, char ret_token[WEB_KEYS_TOKEN])
 	char hash[SHA256_HEX];
 
 	sha256_hmac_hex(secret, "metrics", hash);
-	snprintf(ret_token, WEB_KEYS_TOKEN, "%s", hash);
+	snprintf(ret_token, WEB_KEYS_TOKEN, "%.*s", WEB_KEYS_TOKEN - 1, hash);
 }
 
 void web_keys_init(struct web_keys *keys, const char *secret, unsigned int port)

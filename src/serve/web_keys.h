@@ -15,11 +15,11 @@
 #include <stdint.h>
 
 enum {
-	WEB_KEYS_SECRET = 65,  /* 64 hexadecimal digits and a NUL */
-	WEB_KEYS_TOKEN = 33,   /* 32 */
-	WEB_KEYS_COOKIE = 32,  /* bytes of a cookie's name */
+	WEB_KEYS_SECRET = 65, /* 64 hexadecimal digits and a NUL */
+	WEB_KEYS_TOKEN = 33,  /* 32 */
+	WEB_KEYS_COOKIE = 32, /* bytes of a cookie's name */
 	WEB_KEYS_SESSION = 128,
-	WEB_KEYS_LINKS = 8,    /* links at a time; a new one replaces the oldest */
+	WEB_KEYS_LINKS = 8, /* links at a time; a new one replaces the oldest */
 	WEB_KEYS_LINK_MS = 60 * 60 * 1000,
 };
 

@@ -42,8 +42,8 @@ enum MHD_Result web_reply_send(struct MHD_Connection *connection, unsigned int c
 struct MHD_Response *web_reply_bytes(const char *type, const void *bytes, size_t size)
 {
 	/* The library copies the bytes; it only reads them. */
-	struct MHD_Response *response =
-		MHD_create_response_from_buffer(size, (void *)bytes, MHD_RESPMEM_MUST_COPY);
+	struct MHD_Response *response = MHD_create_response_from_buffer(size, (void *)bytes,
+									MHD_RESPMEM_MUST_COPY);
 
 	if (response)
 		MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);

@@ -88,14 +88,10 @@ static enum MHD_Result note_header(void *context, enum MHD_ValueKind kind, const
 		const char *name;
 		const char **value;
 	} known[] = {
-		{ "Host", &head->host },
-		{ "Origin", &head->origin },
-		{ "Sec-Fetch-Site", &head->site },
-		{ "Sec-Fetch-Mode", &head->mode },
-		{ "Cookie", &head->cookie },
-		{ "Authorization", &head->authorization },
-		{ "Content-Type", &head->type },
-		{ CSRF_HEADER, &head->csrf },
+		{ "Host", &head->host },           { "Origin", &head->origin },
+		{ "Sec-Fetch-Site", &head->site }, { "Sec-Fetch-Mode", &head->mode },
+		{ "Cookie", &head->cookie },       { "Authorization", &head->authorization },
+		{ "Content-Type", &head->type },   { CSRF_HEADER, &head->csrf },
 	};
 
 	(void)kind;

@@ -9,33 +9,33 @@
 #include <stddef.h>
 
 /* name, pattern (* stands for a word), how it is answered */
-#define WEB_ROUTES(X)                                        \
-	X(page, "/", SELF)                                   \
-	X(login, "/login", SELF)                             \
-	X(session, "/api/session", SELF)                     \
-	X(events, "/api/events", SELF)                       \
-	X(overview, "/api/overview", READ)                   \
-	X(loop, "/api/loops/*", READ)                        \
-	X(iterations, "/api/loops/*/iterations", READ)       \
-	X(iteration, "/api/loops/*/iterations/*", READ)      \
-	X(series, "/api/loops/*/series", READ)               \
-	X(transcript, "/api/loops/*/transcript", READ)       \
-	X(search, "/api/loops/*/search", READ)               \
-	X(prompt, "/api/loops/*/prompt", READ)               \
-	X(tools, "/api/loops/*/tools", READ)                 \
-	X(changes, "/api/loops/*/changes", READ)             \
-	X(diff, "/api/loops/*/diff", READ)                   \
-	X(checkpoints, "/api/loops/*/checkpoints", READ)     \
-	X(report, "/api/loops/*/report.html", READ)          \
-	X(action, "/api/loops/*/actions/*", ACT)             \
-	X(batch, "/api/batches/*", READ)                     \
+#define WEB_ROUTES(X)                                    \
+	X(page, "/", SELF)                               \
+	X(login, "/login", SELF)                         \
+	X(session, "/api/session", SELF)                 \
+	X(events, "/api/events", SELF)                   \
+	X(overview, "/api/overview", READ)               \
+	X(loop, "/api/loops/*", READ)                    \
+	X(iterations, "/api/loops/*/iterations", READ)   \
+	X(iteration, "/api/loops/*/iterations/*", READ)  \
+	X(series, "/api/loops/*/series", READ)           \
+	X(transcript, "/api/loops/*/transcript", READ)   \
+	X(search, "/api/loops/*/search", READ)           \
+	X(prompt, "/api/loops/*/prompt", READ)           \
+	X(tools, "/api/loops/*/tools", READ)             \
+	X(changes, "/api/loops/*/changes", READ)         \
+	X(diff, "/api/loops/*/diff", READ)               \
+	X(checkpoints, "/api/loops/*/checkpoints", READ) \
+	X(report, "/api/loops/*/report.html", READ)      \
+	X(action, "/api/loops/*/actions/*", ACT)         \
+	X(batch, "/api/batches/*", READ)                 \
 	X(metrics, "/metrics", READ)
 
 enum web_route {
 #define WEB_ROUTE(name, pattern, how) WEB_ROUTE_##name,
 	WEB_ROUTES(WEB_ROUTE)
 #undef WEB_ROUTE
-	WEB_ROUTE_asset, /* /NAME: a file of the page */
+		WEB_ROUTE_asset, /* /NAME: a file of the page */
 	WEB_ROUTE_none,
 	WEB_ROUTE_COUNT = WEB_ROUTE_asset
 };

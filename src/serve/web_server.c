@@ -19,7 +19,14 @@
 #include <unistd.h>
 
 /* What is waited for. */
-enum { WAIT_HTTP, WAIT_SIGNAL, WAIT_CONTROL, WAIT_FEED, WAIT_JOBS, WAITS = WAIT_JOBS + WEB_JOB_RUNNING };
+enum {
+	WAIT_HTTP,
+	WAIT_SIGNAL,
+	WAIT_CONTROL,
+	WAIT_FEED,
+	WAIT_JOBS,
+	WAITS = WAIT_JOBS + WEB_JOB_RUNNING
+};
 
 struct server {
 	struct web_site site;
@@ -135,15 +142,17 @@ static int start_daemon(struct server *server, int listener, struct error *err)
 {
 	const union MHD_DaemonInfo *info;
 
-	server->daemon = MHD_start_daemon(
-		MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, NULL, NULL,
-		web_request_handle, &server->site, MHD_OPTION_EXTERNAL_LOGGER, log_nothing, NULL,
-		MHD_OPTION_LISTEN_SOCKET, listener, MHD_OPTION_CONNECTION_LIMIT,
-		(unsigned int)WEB_SERVER_CONNECTIONS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-		(size_t)WEB_SERVER_HEAD, MHD_OPTION_CONNECTION_TIMEOUT,
-		(unsigned int)WEB_SERVER_IDLE_S, MHD_OPTION_STRICT_FOR_CLIENT, 1,
-		MHD_OPTION_URI_LOG_CALLBACK, web_request_begin, &server->site,
-		MHD_OPTION_NOTIFY_COMPLETED, web_request_complete, &server->site, MHD_OPTION_END);
+	server->daemon =
+		MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0,
+				 NULL, NULL, web_request_handle, &server->site,
+				 MHD_OPTION_EXTERNAL_LOGGER, log_nothing, NULL,
+				 MHD_OPTION_LISTEN_SOCKET, listener, MHD_OPTION_CONNECTION_LIMIT,
+				 (unsigned int)WEB_SERVER_CONNECTIONS,
+				 MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)WEB_SERVER_HEAD,
+				 MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)WEB_SERVER_IDLE_S,
+				 MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_URI_LOG_CALLBACK,
+				 web_request_begin, &server->site, MHD_OPTION_NOTIFY_COMPLETED,
+				 web_request_complete, &server->site, MHD_OPTION_END);
 	info = server->daemon ? MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_EPOLL_FD)
 			      : NULL;
 	if (!info)

@@ -13,9 +13,9 @@ struct web_site {
 	unsigned int port;
 	const char *authority; /* "127.0.0.1:7433" */
 	struct web_keys keys;
-	struct web_jobs jobs;
+	struct web_job_list jobs;
 	struct web_feed feed;
-	struct web_streams streams;
+	struct web_stream_list streams;
 	struct web_request *waiting; /* requests that wait for a job */
 };
 

@@ -83,9 +83,10 @@ static int find_secret(int folder, char ret_secret[WEB_KEYS_SECRET], struct erro
 	if (result == 0)
 		return 0;
 	if (errno == EINVAL)
-		return error_with(err, ERROR_INVALID,
-				  "the file serve/key in the state folder is damaged (remove it; all "
-				  "open pages must log in again)");
+		return error_with(
+			err, ERROR_INVALID,
+			"the file serve/key in the state folder is damaged (remove it; all "
+			"open pages must log in again)");
 	return error_sys(err, "read the file serve/key in the state folder");
 }
 
@@ -202,9 +203,10 @@ int web_start_prepare(const struct web_start_request *request, struct web_start 
 static int hand_over(const struct web_start *start, const char *program, int secrets, int self,
 		     struct error *err)
 {
-	const int wanted[WEB_HANDOVER_END] = { FD_UNTOUCHED,    FD_UNTOUCHED, FD_UNTOUCHED,
-					       start->listener, secrets,      start->control,
-					       self,            start->lock };
+	const int wanted[WEB_HANDOVER_END] = { FD_UNTOUCHED, FD_UNTOUCHED,
+					       FD_UNTOUCHED, start->listener,
+					       secrets,      start->control,
+					       self,         start->lock };
 	char *const arguments[] = { (char *)"ringfence-serve", (char *)start->state, NULL };
 
 	if (fd_place(wanted, WEB_HANDOVER_END) < 0)
@@ -261,8 +263,9 @@ int web_start_link(const char *state, char **ret_link, struct error *err)
 		return error_sys(err, "ask the server for a link");
 	n = recv(fd, link, LINK_BYTES, MSG_WAITALL);
 	if (n <= 1)
-		return error_with(err, ERROR_DIED, "the server does not answer (stop it with "
-						   "Ctrl-C, and start it again)");
+		return error_with(err, ERROR_DIED,
+				  "the server does not answer (stop it with "
+				  "Ctrl-C, and start it again)");
 	link[n] = '\0';
 	link[strcspn(link, "\n")] = '\0';
 	*ret_link = mem_dup(link);

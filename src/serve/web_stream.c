@@ -17,7 +17,7 @@ struct looked {
 };
 
 struct web_stream {
-	struct web_streams *all;
+	struct web_stream_list *all;
 	struct web_stream *next;
 	struct MHD_Connection *connection;
 	bool suspended;
@@ -30,9 +30,9 @@ struct web_stream {
 	size_t sent; /* of out */
 };
 
-void web_stream_init(struct web_streams *streams, struct web_feed *feed)
+void web_stream_init(struct web_stream_list *streams, struct web_feed *feed)
 {
-	*streams = (struct web_streams){ .feed = feed };
+	*streams = (struct web_stream_list){ .feed = feed };
 }
 
 int web_stream_read_id(const char *text, uint64_t *ret_epoch, uint64_t *ret_version)
@@ -185,7 +185,7 @@ static ssize_t read_stream(void *context, uint64_t position, char *bytes, size_t
 static void free_stream(void *context)
 {
 	struct web_stream *stream = context;
-	struct web_streams *all = stream->all;
+	struct web_stream_list *all = stream->all;
 	struct web_stream **at = &all->first;
 
 	while (*at != stream)
@@ -200,7 +200,8 @@ static void free_stream(void *context)
 }
 
 /* Returns a stream that is in the list of all, and that the response frees. */
-static struct web_stream *new_stream(struct web_streams *streams, struct MHD_Connection *connection)
+static struct web_stream *new_stream(struct web_stream_list *streams,
+				     struct MHD_Connection *connection)
 {
 	struct web_stream *stream = mem_zero(sizeof *stream);
 
@@ -244,7 +245,7 @@ static int watch_loops(struct web_stream *stream, const struct web_query *query,
 	return 0;
 }
 
-int web_stream_open(struct web_streams *streams, struct MHD_Connection *connection,
+int web_stream_open(struct web_stream_list *streams, struct MHD_Connection *connection,
 		    const struct web_query *query, const char *seen, struct error *err)
 {
 	enum { BLOCK = 32768 };
@@ -279,13 +280,13 @@ static void wake(struct web_stream *stream)
 	MHD_resume_connection(stream->connection);
 }
 
-void web_stream_wake(struct web_streams *streams)
+void web_stream_wake(struct web_stream_list *streams)
 {
 	for (struct web_stream *stream = streams->first; stream; stream = stream->next)
 		wake(stream);
 }
 
-void web_stream_beat(struct web_streams *streams, int *timeout_ms)
+void web_stream_beat(struct web_stream_list *streams, int *timeout_ms)
 {
 	uint64_t now = clock_steady_ms();
 
@@ -299,7 +300,7 @@ void web_stream_beat(struct web_streams *streams, int *timeout_ms)
 	}
 }
 
-void web_stream_end(struct web_streams *streams)
+void web_stream_end(struct web_stream_list *streams)
 {
 	streams->ended = true;
 	web_stream_wake(streams);

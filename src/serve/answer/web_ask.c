@@ -27,9 +27,8 @@ int web_ask_number(const struct web_ask *ask, const char *name, int64_t least, i
 	number = strtoll(text, &end, 10);
 	if (errno || *end || !*text || strspn(text, "0123456789") != strlen(text) ||
 	    number < least || number > most)
-		return error_with(err, ERROR_INVALID,
-				  "'%s' must be a number between %lld and %lld", name,
-				  (long long)least, (long long)most);
+		return error_with(err, ERROR_INVALID, "'%s' must be a number between %lld and %lld",
+				  name, (long long)least, (long long)most);
 	*ret_number = number;
 	return 0;
 }

@@ -33,8 +33,7 @@ struct web_ask_answer {
 };
 
 /* Answers a request. Returns 0, or -1 with err set. */
-typedef int web_ask_fn(const struct web_ask *ask, struct web_ask_answer *answer,
-		       struct error *err);
+typedef int web_ask_fn(const struct web_ask *ask, struct web_ask_answer *answer, struct error *err);
 
 /* Reads a parameter. web_ask_number() sets *ret_number to the fallback if there is none. Returns 0,
  * or -1 with err set if it is not a number between least and most. */

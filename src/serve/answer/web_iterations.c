@@ -2,7 +2,7 @@
 #include "serve/answer/web_iterations.h"
 
 #include "util/clock.h"
-#include "util/mem.h"
+#include "view/view_iterations.h"
 #include "view/view_json.h"
 
 #include <stddef.h>
@@ -76,10 +76,10 @@ struct column {
 	int64_t (*of)(const struct view_iteration *item);
 };
 
-#define PLAIN(member)                                                    \
+#define PLAIN(member)                                                 \
 	static int64_t of_##member(const struct view_iteration *item) \
-	{                                                                \
-		return (int64_t)item->member;                            \
+	{                                                             \
+		return (int64_t)item->member;                         \
 	}
 PLAIN(iteration)
 PLAIN(ended_ms)

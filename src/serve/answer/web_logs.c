@@ -51,8 +51,7 @@ static char *title_of(const char *name, size_t length)
 {
 	static const char out[] = "stdout", errors[] = "stderr";
 	size_t stream = sizeof out - 1;
-	bool is_errors = length >= stream &&
-			 strncmp(name + length - stream, errors, stream) == 0;
+	bool is_errors = length >= stream && strncmp(name + length - stream, errors, stream) == 0;
 	char *title;
 
 	if (length < stream || (!is_errors && strncmp(name + length - stream, out, stream) != 0))
@@ -201,8 +200,8 @@ static int read_position(const struct web_ask *ask, const char *name, struct vie
 
 	*ret_given = text != NULL;
 	if (text && web_logs_position(text, &ret_at->offset, &ret_at->ordinal) < 0)
-		return error_with(err, ERROR_INVALID,
-				  "'%s' must be a position such as 4711.0", name);
+		return error_with(err, ERROR_INVALID, "'%s' must be a position such as 4711.0",
+				  name);
 	return 0;
 }
 
@@ -307,8 +306,8 @@ struct wanted {
 
 static struct range find_range(struct view_transcript *transcript, const struct wanted *wanted)
 {
-	const struct view_search *at = wanted->has_from    ? &wanted->from
-				       : wanted->has_after ? &wanted->after
+	const struct view_search *at = wanted->has_from     ? &wanted->from
+				       : wanted->has_after  ? &wanted->after
 				       : wanted->has_before ? &wanted->before
 							    : &wanted->around;
 	size_t index;
@@ -361,8 +360,7 @@ static int read_wanted(const struct web_ask *ask, struct wanted *wanted, struct 
 	return 0;
 }
 
-int web_logs_transcript(const struct web_ask *ask, struct web_ask_answer *answer,
-			struct error *err)
+int web_logs_transcript(const struct web_ask *ask, struct web_ask_answer *answer, struct error *err)
 {
 	struct wanted wanted = { 0 };
 	struct opened opened;
@@ -421,11 +419,12 @@ int web_logs_search(const struct web_ask *ask, struct web_ask_answer *answer, st
 		found = VIEW_FOUND;
 	else
 		found = view_transcript_search(&opened.transcript, &search, SEARCH);
-	answer->json = json_pack(
-		"{s:o, s:o}", "found",
-		found == VIEW_FOUND ? position_json(search.offset, search.ordinal) : json_null(),
-		"next",
-		found == VIEW_FOUND_MORE ? position_json(search.offset, search.ordinal)
+	answer->json = json_pack("{s:o, s:o}", "found",
+				 found == VIEW_FOUND ? position_json(search.offset, search.ordinal)
+						     : json_null(),
+				 "next",
+				 found == VIEW_FOUND_MORE
+					 ? position_json(search.offset, search.ordinal)
 					 : json_null());
 	close_log(&opened);
 	return 0;
@@ -449,8 +448,8 @@ static int read_prompt(const struct client_loop *loop, uint32_t iteration, uint3
 	AUTO_FD fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	if (fd < 0 || fd_read_file(fd, "prompt.md", &text) < 0)
-		return error_with(err, ERROR_NOT_FOUND,
-				  "iteration %u of loop %s has no prompt", iteration, loop->id);
+		return error_with(err, ERROR_NOT_FOUND, "iteration %u of loop %s has no prompt",
+				  iteration, loop->id);
 	answer->json = prompt_json(buffer_text(&text), text.used);
 	return 0;
 }

@@ -22,8 +22,8 @@ static const char *wish_name(enum loop_wish wish)
 
 static json_t *now_json(const struct view_now *now)
 {
-	return json_pack("{s:s, s:o, s:I, s:i, s:i, s:o, s:o, s:o, s:i, s:i, s:o, s:o, s:o}", "step",
-			 loop_event_step_name(now->step), "wish",
+	return json_pack("{s:s, s:o, s:I, s:i, s:i, s:o, s:o, s:o, s:i, s:i, s:o, s:o, s:o}",
+			 "step", loop_event_step_name(now->step), "wish",
 			 view_json_text(wish_name(now->wish)), "since_ms",
 			 (json_int_t)now->since_ms, "iteration", (int)now->iteration, "attempt",
 			 (int)now->attempt, "agent", view_json_text(now->agent), "doing",
@@ -38,11 +38,11 @@ static json_t *now_json(const struct view_now *now)
 static json_t *transcript_json(const struct client_loop *loop, const struct view_now *now)
 {
 	AUTO_FREE char *agent = activity_log(loop, now->iteration, now->attempt);
-	AUTO_FREE char *name =
-		now->step == LOOP_STEP_review
-			? mem_format("review-%u.stdout", loop->state.review.runs)
-		: now->check ? mem_format("%s-%zu.stdout", now->check_file, now->check_number)
-			     : mem_dup("stdout");
+	AUTO_FREE char *name = now->step == LOOP_STEP_review
+				       ? mem_format("review-%u.stdout", loop->state.review.runs)
+			       : now->check ? mem_format("%s-%zu.stdout", now->check_file,
+							 now->check_number)
+					    : mem_dup("stdout");
 	AUTO_FREE char *path = mem_format("%.*s/%s.log", (int)(strrchr(agent, '/') - agent), agent,
 					  name);
 	struct stat info = { 0 };
@@ -83,11 +83,10 @@ static bool ticks(const struct client_loop *loop)
 json_t *web_loop_present(const struct client_loop *loop)
 {
 	AUTO_FREE char *reason = loop->damaged ? NULL : client_reason(loop);
-	json_t *object = json_pack(
-		"{s:s, s:s, s:b, s:o, s:n, s:n, s:o}", "id", loop->id, "status",
-		client_status(loop), "damaged", loop->damaged, "reason",
-		view_json_text(loop->damaged ? loop->trouble : reason), "now", "transcript",
-		"actions", actions_json(loop));
+	json_t *object = json_pack("{s:s, s:s, s:b, s:o, s:n, s:n, s:o}", "id", loop->id, "status",
+				   client_status(loop), "damaged", loop->damaged, "reason",
+				   view_json_text(loop->damaged ? loop->trouble : reason), "now",
+				   "transcript", "actions", actions_json(loop));
 	struct view_limits limits;
 	struct view_now now;
 
@@ -176,15 +175,16 @@ static int add_all(json_t *object, const struct client_loop *loop, struct error 
 
 	if (view_iterations_read(loop, &iterations, err) < 0)
 		return -1;
-	json_object_update_new(
-		object,
-		json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I}", "loop",
-			  client_json(loop), "objective", view_json_text(state->options.objective),
-			  "final", view_json_text(state->final), "blocked",
-			  view_json_text(state->blocked), "checks", checks_json(state), "findings",
-			  list_of(state->findings), "review", list_of(state->review.findings),
-			  "untested", list_of(state->mutants.untested), "told", told_json(state),
-			  "attempts", (json_int_t)iterations.count));
+	json_object_update_new(object,
+			       json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I}",
+					 "loop", client_json(loop), "objective",
+					 view_json_text(state->options.objective), "final",
+					 view_json_text(state->final), "blocked",
+					 view_json_text(state->blocked), "checks",
+					 checks_json(state), "findings", list_of(state->findings),
+					 "review", list_of(state->review.findings), "untested",
+					 list_of(state->mutants.untested), "told", told_json(state),
+					 "attempts", (json_int_t)iterations.count));
 	view_iterations_release(&iterations);
 	return 0;
 }

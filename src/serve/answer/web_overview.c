@@ -9,18 +9,18 @@ enum { MOST_UNREAD = 500 }; /* loops that no index knows are read later */
 
 json_t *web_overview_row(const struct view_row *row)
 {
-	return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:I, s:I, s:I, s:b, s:I, s:I, "
-			 "s:b, s:o, s:o}",
-			 "id", row->id, "kind", row->batch ? "batch" : "loop", "name",
-			 view_json_text(row->name), "project", view_json_text(row->project), "batch",
-			 view_json_text(row->of), "title", view_json_text(row->title), "status",
-			 view_json_text(row->status), "iteration", (int)row->iteration, "iterations",
-			 (int)row->iterations, "cost_nusd", (json_int_t)row->cost_nusd,
-			 "max_cost_nusd", (json_int_t)row->most_nusd, "estimated_nusd",
-			 (json_int_t)row->estimated_nusd, "ticks", row->ticks, "created_ms",
-			 (json_int_t)row->created_ms, "changed_ms", (json_int_t)row->changed_ms,
-			 "ended", row->ended, "now", view_json_text(row->now), "needs",
-			 view_json_text(row->needs));
+	return json_pack(
+		"{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:I, s:I, s:I, s:b, s:I, s:I, "
+		"s:b, s:o, s:o}",
+		"id", row->id, "kind", row->batch ? "batch" : "loop", "name",
+		view_json_text(row->name), "project", view_json_text(row->project), "batch",
+		view_json_text(row->of), "title", view_json_text(row->title), "status",
+		view_json_text(row->status), "iteration", (int)row->iteration, "iterations",
+		(int)row->iterations, "cost_nusd", (json_int_t)row->cost_nusd, "max_cost_nusd",
+		(json_int_t)row->most_nusd, "estimated_nusd", (json_int_t)row->estimated_nusd,
+		"ticks", row->ticks, "created_ms", (json_int_t)row->created_ms, "changed_ms",
+		(json_int_t)row->changed_ms, "ended", row->ended, "now", view_json_text(row->now),
+		"needs", view_json_text(row->needs));
 }
 
 void web_overview_clock(json_t *object, const struct view_row *row, int64_t now_ms)
@@ -30,8 +30,7 @@ void web_overview_clock(json_t *object, const struct view_row *row, int64_t now_
 	json_object_set_new(object, "at_ms", json_integer((json_int_t)now_ms));
 }
 
-int web_overview_answer(const struct web_ask *ask, struct web_ask_answer *answer,
-			struct error *err)
+int web_overview_answer(const struct web_ask *ask, struct web_ask_answer *answer, struct error *err)
 {
 	struct view_overview overview;
 	int64_t now_ms = clock_wall_ms();
