@@ -24,18 +24,23 @@ async function send(path, options, tries = 0) {
 		response = await fetch(path, {...options, credentials: 'same-origin'});
 		body = await response.json();
 	} catch (error) {
-		if (error.name === 'AbortError')
-			throw error;
-		throw new Failure('offline', 'The server does not answer. Is `ringfence serve` still running?');
+		if (error.name === 'AbortError') throw error;
+		throw new Failure(
+			'offline',
+			'The server does not answer. Is `ringfence serve` still running?',
+		);
 	}
-	if (response.ok)
-		return body;
+	if (response.ok) return body;
 	if (response.status === 503 && tries < BUSY_MOST) {
 		await pause(Number(response.headers.get('Retry-After')) || 1);
 		return send(path, options, tries + 1);
 	}
 	const told = body.error || {};
-	throw new Failure(told.status || 'failed', told.message || `HTTP ${response.status}`, body.details);
+	throw new Failure(
+		told.status || 'failed',
+		told.message || `HTTP ${response.status}`,
+		body.details,
+	);
 }
 
 /** Returns the path with its query; parameters that are null or undefined are left out. */
@@ -43,8 +48,7 @@ export function address(path, parameters = {}) {
 	const query = new URLSearchParams();
 
 	for (const [name, value] of Object.entries(parameters))
-		if (value !== null && value !== undefined)
-			query.set(name, value);
+		if (value !== null && value !== undefined) query.set(name, value);
 	return query.size ? `${path}?${query}` : path;
 }
 
@@ -61,8 +65,7 @@ export async function session() {
 }
 
 export async function post(path, body) {
-	if (!csrf)
-		await session();
+	if (!csrf) await session();
 	return send(path, {
 		method: 'POST',
 		headers: {'Content-Type': 'application/json', 'X-Ringfence-Token': csrf},
@@ -78,29 +81,30 @@ const EVENTS = ['hello', 'rows', 'ready', 'loop', 'gone'];
  * gets each event with its id, and 'open', 'lost' and 'unauthorized' for the connection itself.
  */
 export function listen(parameters, on) {
-	let source, timer, stopped = false;
+	let source,
+		timer,
+		stopped = false;
 
 	function connect() {
 		source = new EventSource(address('/api/events', parameters));
 		source.onopen = () => on('open');
 		source.onerror = lost;
 		for (const name of EVENTS)
-			source.addEventListener(name, (event) => on(name, JSON.parse(event.data), event.lastEventId));
+			source.addEventListener(name, (event) =>
+				on(name, JSON.parse(event.data), event.lastEventId),
+			);
 	}
 
 	// A browser reconnects by itself, unless the answer was an error: then nobody tells why.
 	async function lost() {
 		on('lost');
-		if (source.readyState !== EventSource.CLOSED)
-			return;
+		if (source.readyState !== EventSource.CLOSED) return;
 		try {
 			await session();
 		} catch (error) {
-			if (error.status === 'unauthorized')
-				on('unauthorized');
+			if (error.status === 'unauthorized') on('unauthorized');
 		}
-		if (!stopped)
-			timer = setTimeout(connect, RETRY_MS);
+		if (!stopped) timer = setTimeout(connect, RETRY_MS);
 	}
 
 	connect();

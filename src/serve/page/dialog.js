@@ -15,8 +15,7 @@ dialog.addEventListener('close', () => {
 
 	draw = whenClosed = null;
 	show(dialog);
-	if (closed)
-		closed();
+	if (closed) closed();
 });
 
 export function dialogIsOpen() {
@@ -25,8 +24,7 @@ export function dialogIsOpen() {
 
 /** Draws the content of the open dialog again. */
 export function redrawDialog() {
-	if (draw)
-		show(dialog, draw());
+	if (draw) show(dialog, draw());
 }
 
 /**
@@ -34,15 +32,13 @@ export function redrawDialog() {
  * redrawDialog(). The focus goes to the element with `autofocus`, and back when the dialog closes.
  */
 export function openDialog(title, content, onClose) {
-	if (dialog.open)
-		return;
+	if (dialog.open) return;
 	draw = () => [h('h2', {id: 'dialog-title'}, title), content()];
 	whenClosed = onClose;
 	redrawDialog();
 	dialog.showModal();
 	const first = dialog.querySelector('[autofocus]');
-	if (first)
-		first.focus();
+	if (first) first.focus();
 }
 
 export function closeDialog() {
@@ -52,7 +48,11 @@ export function closeDialog() {
 /** Says what happened, for a while. */
 export function announce(text) {
 	clearTimeout(fading);
-	show(notice, h('p', {}, text), h('button', {type: 'button', class: 'plain', onclick: silence}, 'Dismiss'));
+	show(
+		notice,
+		h('p', {}, text),
+		h('button', {type: 'button', class: 'plain', onclick: silence}, 'Dismiss'),
+	);
 	fading = setTimeout(silence, NOTICE_MS);
 }
 

@@ -10,28 +10,23 @@ const SVG = 'http://www.w3.org/2000/svg';
 const KEPT = new Set(['open', 'value', 'checked']);
 
 function setAttribute(node, name, value) {
-	if (value === undefined || value === null || value === false)
-		return;
+	if (value === undefined || value === null || value === false) return;
 	if (name.startsWith('on'))
 		node[name] = value; // a property, so that update() can replace it
 	else if (name === 'href' && !/^(#|\/(?![/\\]))/.test(value))
 		node.setAttribute('href', '#'); // a link never leaves the page
-	else
-		node.setAttribute(name, value === true ? '' : visible(String(value)));
+	else node.setAttribute(name, value === true ? '' : visible(String(value)));
 }
 
 function add(node, child) {
-	if (Array.isArray(child))
-		child.forEach((each) => add(node, each));
-	else if (child instanceof Node)
-		node.append(child);
+	if (Array.isArray(child)) child.forEach((each) => add(node, each));
+	else if (child instanceof Node) node.append(child);
 	else if (child !== undefined && child !== null && child !== false)
 		node.append(visible(String(child)));
 }
 
 function build(node, attributes, children) {
-	for (const [name, value] of Object.entries(attributes || {}))
-		setAttribute(node, name, value);
+	for (const [name, value] of Object.entries(attributes || {})) setAttribute(node, name, value);
 	add(node, children);
 	return node;
 }
@@ -56,11 +51,8 @@ function copyAttributes(old, fresh) {
 		if (!fresh.hasAttribute(name) && !KEPT.has(name) && name !== 'tabindex')
 			old.removeAttribute(name);
 	for (const {name, value} of fresh.attributes)
-		if (!KEPT.has(name) && old.getAttribute(name) !== value)
-			old.setAttribute(name, value);
-	for (const name of HANDLERS)
-		if (old[name] !== fresh[name])
-			old[name] = fresh[name];
+		if (!KEPT.has(name) && old.getAttribute(name) !== value) old.setAttribute(name, value);
+	for (const name of HANDLERS) if (old[name] !== fresh[name]) old[name] = fresh[name];
 }
 
 function keyOf(node) {
@@ -74,12 +66,10 @@ function areAlike(old, fresh) {
 /** Makes an old tree like a fresh one, which is used up. Both have the same root. */
 export function update(old, fresh) {
 	if (old.nodeType === Node.TEXT_NODE) {
-		if (old.data !== fresh.data)
-			old.data = fresh.data;
+		if (old.data !== fresh.data) old.data = fresh.data;
 		return;
 	}
-	if (fresh.hasAttribute('data-own'))
-		return;
+	if (fresh.hasAttribute('data-own')) return;
 	copyAttributes(old, fresh);
 	updateChildren(old, [...fresh.childNodes]);
 }
@@ -95,10 +85,8 @@ function updateChildren(parent, children) {
 	const keyed = new Map();
 
 	for (const node of [...parent.childNodes])
-		if (keyOf(node) !== null && !wanted.has(keyOf(node)))
-			node.remove();
-		else if (keyOf(node) !== null)
-			keyed.set(keyOf(node), node);
+		if (keyOf(node) !== null && !wanted.has(keyOf(node))) node.remove();
+		else if (keyOf(node) !== null) keyed.set(keyOf(node), node);
 	let at = parent.firstChild;
 	for (const fresh of children) {
 		const known = keyed.get(keyOf(fresh));
@@ -122,6 +110,21 @@ function updateChildren(parent, children) {
 		at.remove();
 		at = next;
 	}
+}
+
+/**
+ * Returns a function that draws a large part of a view, and draws it again only if one of the values
+ * it shows is another one: part(content, ...values).
+ */
+export function memo(name) {
+	const node = h('div', {class: name, key: name, 'data-own': true});
+	let last = null;
+
+	return (content, ...values) => {
+		if (!last || values.some((value, i) => value !== last[i])) show(node, content());
+		last = values;
+		return embed(node);
+	};
 }
 
 /** Makes the children of an element like these. */

@@ -20,8 +20,11 @@ const PATHS = {
 
 /** Returns an icon. It says nothing by itself: a text stands beside it. */
 export function icon(name) {
-	return svg('svg', {class: 'icon', viewBox: '0 0 16 16', 'aria-hidden': 'true'},
-		svg('path', {d: PATHS[name], 'fill-rule': 'evenodd'}));
+	return svg(
+		'svg',
+		{class: 'icon', viewBox: '0 0 16 16', 'aria-hidden': 'true'},
+		svg('path', {d: PATHS[name], 'fill-rule': 'evenodd'}),
+	);
 }
 
 // [tone, icon] of each status of a loop or work list.

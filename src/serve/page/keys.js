@@ -24,20 +24,28 @@ function onKey(event) {
 	if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || dialogIsOpen())
 		return;
 	if (isTyping(event.target)) {
-		if (event.key === 'Escape')
-			event.target.blur();
+		if (event.key === 'Escape') event.target.blur();
 		return;
 	}
 	const found = [...ofView, ...ofPage].find(({key}) => key === event.key);
-	if (!found)
-		return;
+	if (!found) return;
 	event.preventDefault();
 	found.run();
 }
 
 function section(title, keys) {
-	return keys.length > 0 && [h('h3', {}, title), h('dl', {class: 'keys'}, keys.filter(({about}) => about).map(({key, about}) =>
-		[h('dt', {}, h('kbd', {}, key)), h('dd', {}, about)]))];
+	return (
+		keys.length > 0 && [
+			h('h3', {}, title),
+			h(
+				'dl',
+				{class: 'keys'},
+				keys
+					.filter(({about}) => about)
+					.map(({key, about}) => [h('dt', {}, h('kbd', {}, key)), h('dd', {}, about)]),
+			),
+		]
+	);
 }
 
 /** Shows all keys that work now. */
@@ -45,7 +53,15 @@ export function showKeys() {
 	openDialog('Keys', () => [
 		section('Here', ofView),
 		section('Everywhere', ofPage),
-		h('div', {class: 'buttons'}, h('button', {type: 'button', class: 'primary', onclick: closeDialog, autofocus: true}, 'Close')),
+		h(
+			'div',
+			{class: 'buttons'},
+			h(
+				'button',
+				{type: 'button', class: 'primary', onclick: closeDialog, autofocus: true},
+				'Close',
+			),
+		),
 	]);
 }
 

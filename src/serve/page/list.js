@@ -9,14 +9,11 @@ let scheduled = false;
 
 function drawAll() {
 	scheduled = false;
-	for (const list of lists)
-		if (list.node.isConnected)
-			list.draw();
+	for (const list of lists) if (list.node.isConnected) list.draw();
 }
 
 function schedule() {
-	if (!scheduled)
-		requestAnimationFrame(drawAll);
+	if (!scheduled) requestAnimationFrame(drawAll);
 	scheduled = true;
 }
 
@@ -33,11 +30,32 @@ export class List {
 		this.columns = columns;
 		this.count = 0;
 		this.body = h('div', {class: 'list-body', role: 'rowgroup', 'data-own': true});
-		this.node = h('div', {class: `list ${className}`, role: 'table', 'aria-label': label, 'data-own': true, key: label},
-			h('div', {role: 'rowgroup', class: 'list-head'},
-				h('div', {class: 'row', role: 'row', 'aria-rowindex': 1}, columns.map(({title, about, name}) =>
-					h('span', {role: 'columnheader', class: name, 'aria-label': about}, title || '')))),
-			this.body);
+		this.node = h(
+			'div',
+			{
+				class: `list ${className}`,
+				role: 'table',
+				'aria-label': label,
+				'data-own': true,
+				key: label,
+			},
+			h(
+				'div',
+				{role: 'rowgroup', class: 'list-head'},
+				h(
+					'div',
+					{class: 'row', role: 'row', 'aria-rowindex': 1},
+					columns.map(({title, about, name}) =>
+						h(
+							'span',
+							{role: 'columnheader', class: name, 'aria-label': about},
+							title || '',
+						),
+					),
+				),
+			),
+			this.body,
+		);
 		lists.add(this);
 	}
 
@@ -74,8 +92,7 @@ export class List {
 		this.body.style.height = `${count * height}px`;
 		const [first, last] = this.range();
 		const rows = [];
-		for (let i = first; i < last; i++)
-			rows.push(this.rowOf(i));
+		for (let i = first; i < last; i++) rows.push(this.rowOf(i));
 		show(this.body, rows);
 		// Positions are properties, which the policy of the page permits, not attributes.
 		for (const element of this.body.children)
@@ -85,8 +102,16 @@ export class List {
 	rowOf(index) {
 		const {key, cells, className} = this.row(index);
 
-		return h('div', {class: `row ${className || ''}`, role: 'row', 'aria-rowindex': index + 2, key: key || `row ${index}`},
-			cells.map((cell, i) => h('span', {role: 'cell', class: this.columns[i].name}, cell)));
+		return h(
+			'div',
+			{
+				class: `row ${className || ''}`,
+				role: 'row',
+				'aria-rowindex': index + 2,
+				key: key || `row ${index}`,
+			},
+			cells.map((cell, i) => h('span', {role: 'cell', class: this.columns[i].name}, cell)),
+		);
 	}
 }
 
@@ -94,8 +119,10 @@ export class List {
 export function step(selector, by) {
 	const all = [...document.querySelectorAll(selector)];
 	const at = all.indexOf(document.activeElement);
-	const next = all[at < 0 ? (by > 0 ? 0 : all.length - 1) : Math.max(0, Math.min(all.length - 1, at + by))];
+	const next =
+		all[
+			at < 0 ? (by > 0 ? 0 : all.length - 1) : Math.max(0, Math.min(all.length - 1, at + by))
+		];
 
-	if (next)
-		next.focus();
+	if (next) next.focus();
 }

@@ -2,7 +2,14 @@
 import {h, svg} from './dom.js';
 import {duration, figure, usd} from './text.js';
 
-const WIDTH = 560, HEIGHT = 190, LEFT = 68, RIGHT = 8, TOP = 12, BOTTOM = 24, TICKS = 4, LABELS = 8;
+const WIDTH = 560,
+	HEIGHT = 190,
+	LEFT = 68,
+	RIGHT = 8,
+	TOP = 12,
+	BOTTOM = 24,
+	TICKS = 4,
+	LABELS = 8;
 const TIMES = [1e3, 2e3, 5e3, 1e4, 3e4, 6e4, 12e4, 3e5, 6e5, 18e5, 36e5, 72e5, 216e5, 432e5, 864e5];
 
 const UNITS = {
@@ -17,8 +24,7 @@ function stepOf(unit, most) {
 	const time = TIMES.find((each) => each * TICKS >= most);
 	const factor = [1, 2, 5, 10].find((each) => power * each * TICKS >= most);
 
-	if (unit === 'ms' && most > 2000 && time)
-		return time;
+	if (unit === 'ms' && most > 2000 && time) return time;
 	return unit === 'count' ? Math.max(1, power * factor) : power * factor;
 }
 
@@ -30,21 +36,35 @@ function axis(unit, top, step) {
 	const lines = [];
 
 	for (let i = 0; i <= Math.round(top / step); i++) {
-		const y = TOP + (HEIGHT - TOP - BOTTOM) * (1 - step * i / top);
+		const y = TOP + (HEIGHT - TOP - BOTTOM) * (1 - (step * i) / top);
 
-		lines.push(svg('path', {d: `M${LEFT} ${y.toFixed(1)}H${WIDTH - RIGHT}`, class: i ? 'grid' : 'axis'}),
-			svg('text', {x: LEFT - 6, y: y + 4, class: 'tick end'}, i ? UNITS[unit](step * i) : '0'));
+		lines.push(
+			svg('path', {
+				d: `M${LEFT} ${y.toFixed(1)}H${WIDTH - RIGHT}`,
+				class: i ? 'grid' : 'axis',
+			}),
+			svg(
+				'text',
+				{x: LEFT - 6, y: y + 4, class: 'tick end'},
+				i ? UNITS[unit](step * i) : '0',
+			),
+		);
 	}
 	return lines;
 }
 
 function titleOf(plot, point) {
-	const name = point.until > point.number ?
-		`iterations ${point.number} to ${point.until}, average` :
-		point.number ? `iteration ${point.number}` : 'before the first iteration';
+	const name =
+		point.until > point.number
+			? `iterations ${point.number} to ${point.until}, average`
+			: point.number
+				? `iteration ${point.number}`
+				: 'before the first iteration';
 
-	return [name, ...plot.series.map(({title}, i) => `${title}: ${UNITS[plot.unit](point.values[i])}`)]
-		.join('\n');
+	return [
+		name,
+		...plot.series.map(({title}, i) => `${title}: ${UNITS[plot.unit](point.values[i])}`),
+	].join('\n');
 }
 
 function bar(plot, point, at, top) {
@@ -53,31 +73,48 @@ function bar(plot, point, at, top) {
 	const x = LEFT + slot * at + (slot - wide) / 2;
 	let y = HEIGHT - BOTTOM;
 
-	return svg('g', {}, svg('title', {}, titleOf(plot, point)), point.values.map((value, i) => {
-		const high = (HEIGHT - TOP - BOTTOM) * value / top;
+	return svg(
+		'g',
+		{},
+		svg('title', {}, titleOf(plot, point)),
+		point.values.map((value, i) => {
+			const high = ((HEIGHT - TOP - BOTTOM) * value) / top;
 
-		y -= Math.max(0, high);
-		return high > 0 && svg('path', {
-			class: plot.series[i].color,
-			d: `M${x.toFixed(1)} ${y.toFixed(1)}h${wide.toFixed(1)}v${high.toFixed(1)}h-${wide.toFixed(1)}z`,
-		});
-	}));
+			y -= Math.max(0, high);
+			return (
+				high > 0 &&
+				svg('path', {
+					class: plot.series[i].color,
+					d: `M${x.toFixed(1)} ${y.toFixed(1)}h${wide.toFixed(1)}v${high.toFixed(1)}h-${wide.toFixed(1)}z`,
+				})
+			);
+		}),
+	);
 }
 
 function numbers(points) {
 	const slot = (WIDTH - LEFT - RIGHT) / points.length;
 	const each = Math.ceil(points.length / LABELS);
 
-	return points.map((point, i) => i % each === 0 &&
-		svg('text', {x: LEFT + slot * (i + 0.5), y: HEIGHT - 8, class: 'tick middle'}, point.number || 'start'));
+	return points.map(
+		(point, i) =>
+			i % each === 0 &&
+			svg(
+				'text',
+				{x: LEFT + slot * (i + 0.5), y: HEIGHT - 8, class: 'tick middle'},
+				point.number || 'start',
+			),
+	);
 }
 
 // What the picture says, for those who do not see it.
 function summary(plot, most) {
 	const last = plot.points[plot.points.length - 1];
 
-	return `${plot.title}: at most ${UNITS[plot.unit](most)}; ` +
-		`last ${UNITS[plot.unit](total(last))} in ${plural(last)}`;
+	return (
+		`${plot.title}: at most ${UNITS[plot.unit](most)}; ` +
+		`last ${UNITS[plot.unit](total(last))} in ${plural(last)}`
+	);
 }
 
 function plural(last) {
@@ -95,12 +132,38 @@ export function plot(of) {
 	const top = Math.ceil(most / step - 1e-9) * step;
 	const joined = Math.max(0, ...of.points.map((point) => point.until - point.number + 1));
 
-	return h('figure', {class: 'plot', key: of.title},
-		h('figcaption', {}, of.title,
-			of.series.length > 1 && h('span', {class: 'legend'}, of.series.map(({title, color}) =>
-				h('span', {}, h('i', {class: `swatch ${color}`}), title)))),
-		svg('svg', {viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: 'img', 'aria-label': most > 0 ? summary(of, most) : `${of.title}: nothing yet`},
-			most > 0 ? [axis(of.unit, top, step), of.points.map((point, i) => bar(of, point, i, top)), numbers(of.points)] :
-				svg('text', {x: WIDTH / 2, y: HEIGHT / 2, class: 'tick middle'}, 'nothing yet')),
-		joined > 1 && h('p', {class: 'note'}, `Each bar is the average of ${figure(joined)} iterations.`));
+	return h(
+		'figure',
+		{class: 'plot', key: of.title},
+		h(
+			'figcaption',
+			{},
+			of.title,
+			of.series.length > 1 &&
+				h(
+					'span',
+					{class: 'legend'},
+					of.series.map(({title, color}) =>
+						h('span', {}, h('i', {class: `swatch ${color}`}), title),
+					),
+				),
+		),
+		svg(
+			'svg',
+			{
+				viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
+				role: 'img',
+				'aria-label': most > 0 ? summary(of, most) : `${of.title}: nothing yet`,
+			},
+			most > 0
+				? [
+						axis(of.unit, top, step),
+						of.points.map((point, i) => bar(of, point, i, top)),
+						numbers(of.points),
+					]
+				: svg('text', {x: WIDTH / 2, y: HEIGHT / 2, class: 'tick middle'}, 'nothing yet'),
+		),
+		joined > 1 &&
+			h('p', {class: 'note'}, `Each bar is the average of ${figure(joined)} iterations.`),
+	);
 }

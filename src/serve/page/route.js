@@ -12,11 +12,16 @@ function decode(part) {
 export function routeOf(hash) {
 	const [path, query] = hash.replace(/^#\/?/, '').split('?');
 
-	return {parts: path.split('/').filter(Boolean).map(decode), query: new URLSearchParams(query || '')};
+	return {
+		parts: path.split('/').filter(Boolean).map(decode),
+		query: new URLSearchParams(query || ''),
+	};
 }
 
 function withQuery(path, parameters) {
-	const some = Object.entries(parameters).filter(([, value]) => value !== null && value !== undefined && value !== '');
+	const some = Object.entries(parameters).filter(
+		([, value]) => value !== null && value !== undefined && value !== '',
+	);
 	const query = new URLSearchParams(some);
 
 	return query.size ? `${path}?${query}` : path;

@@ -9,7 +9,6 @@ export const store = {
 	rows: new Map(), // by id, in the order of creation
 	loop: null, // the event `loop` of the one that is looked at
 	gone: false, // it does not exist, or was removed
-	reconnections: 0, // grows when events may have been missed
 };
 
 let watched = null;
@@ -31,33 +30,27 @@ export function ticking(ms, of) {
 
 const handlers = {
 	open() {
-		if (store.connection !== 'connecting')
-			store.reconnections++;
 		store.connection = 'open';
 	},
 	lost() {
-		if (store.connection !== 'unauthorized')
-			store.connection = 'lost';
+		if (store.connection !== 'unauthorized') store.connection = 'lost';
 	},
 	unauthorized() {
 		store.connection = 'unauthorized';
 	},
 	hello(data) {
 		skew = data.time_ms - Date.now();
-		if (data.reset)
-			old = new Set(store.rows.keys());
+		if (data.reset) old = new Set(store.rows.keys());
 	},
 	rows(data) {
 		for (const row of data.rows) {
 			store.rows.set(row.id, {...row, time_ms: data.time_ms});
 			old.delete(row.id);
 		}
-		for (const id of data.gone)
-			store.rows.delete(id);
+		for (const id of data.gone) store.rows.delete(id);
 	},
 	ready() {
-		for (const id of old)
-			store.rows.delete(id);
+		for (const id of old) store.rows.delete(id);
 		old.clear();
 		store.ready = true;
 	},
@@ -68,8 +61,7 @@ const handlers = {
 		}
 	},
 	gone(data) {
-		if (data.id === watched)
-			store.gone = true;
+		if (data.id === watched) store.gone = true;
 	},
 };
 
@@ -82,15 +74,13 @@ function connect() {
 }
 
 function disconnect() {
-	if (stop)
-		stop();
+	if (stop) stop();
 	stop = null;
 }
 
 /** Looks at this loop, or at none (null). */
 export function watch(id) {
-	if (id === watched)
-		return;
+	if (id === watched) return;
 	watched = id;
 	store.loop = null;
 	store.gone = false;
@@ -106,7 +96,6 @@ function onVisibility() {
 	if (document.hidden) {
 		disconnect();
 	} else if (!stop) {
-		store.reconnections++;
 		connect();
 	}
 }
@@ -116,12 +105,14 @@ export function start(onChange) {
 	changed = onChange;
 	document.addEventListener('visibilitychange', onVisibility);
 	connect();
-	api.session().then((told) => {
-		store.session = told;
-		changed('session');
-	}, (error) => {
-		if (error.status === 'unauthorized')
-			handlers.unauthorized();
-		changed('session');
-	});
+	api.session().then(
+		(told) => {
+			store.session = told;
+			changed('session');
+		},
+		(error) => {
+			if (error.status === 'unauthorized') handlers.unauthorized();
+			changed('session');
+		},
+	);
 }

@@ -5,8 +5,10 @@
 // of text_is_unsafe() in src/util/text/text.c, without newline and tab.
 const UNSAFE = new RegExp(
 	'[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u115f\\u1160\\u17b4\\u17b5' +
-	'\\u180b-\\u180f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\u2800\\u3164\\ufeff\\uffa0' +
-	'\\ufff0-\\ufffb\\u{e0000}-\\u{e0fff}]', 'gu');
+		'\\u180b-\\u180f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\u2800\\u3164\\ufeff\\uffa0' +
+		'\\ufff0-\\ufffb\\u{e0000}-\\u{e0fff}]',
+	'gu',
+);
 
 /** Returns the text with unsafe characters as \u{202e}. */
 export function visible(text) {
@@ -19,10 +21,8 @@ export function plural(count, word) {
 
 /** Returns a count such as "12,345" or "1.20 M". */
 export function figure(count) {
-	if (count >= 1e9)
-		return `${(count / 1e9).toFixed(2)} G`;
-	if (count >= 1e6)
-		return `${(count / 1e6).toFixed(2)} M`;
+	if (count >= 1e9) return `${(count / 1e9).toFixed(2)} G`;
+	if (count >= 1e6) return `${(count / 1e6).toFixed(2)} M`;
 	return String(Math.round(count)).replace(/(\d)(\d{3})$/, '$1,$2');
 }
 
@@ -36,16 +36,21 @@ export function usd(nano) {
 /** Returns a duration such as "8.2 s", "3m 20s" or "2h 5m". */
 export function duration(ms) {
 	const seconds = Math.floor(Math.max(0, ms) / 1000);
-	const units = [[Math.floor(seconds / 86400), 'd'], [Math.floor(seconds / 3600) % 24, 'h'],
-		[Math.floor(seconds / 60) % 60, 'm'], [seconds % 60, 's']];
+	const units = [
+		[Math.floor(seconds / 86400), 'd'],
+		[Math.floor(seconds / 3600) % 24, 'h'],
+		[Math.floor(seconds / 60) % 60, 'm'],
+		[seconds % 60, 's'],
+	];
 
-	if (ms < 10000)
-		return `${(Math.max(0, ms) / 1000).toFixed(1)} s`;
-	if (seconds < 60)
-		return `${seconds} s`;
+	if (ms < 10000) return `${(Math.max(0, ms) / 1000).toFixed(1)} s`;
+	if (seconds < 60) return `${seconds} s`;
 	const first = units.findIndex(([count]) => count > 0);
-	return units.slice(first, first + 2).filter(([count]) => count > 0)
-		.map(([count, unit]) => count + unit).join(' ');
+	return units
+		.slice(first, first + 2)
+		.filter(([count]) => count > 0)
+		.map(([count, unit]) => count + unit)
+		.join(' ');
 }
 
 /** The same without fractions, for a clock that ticks. */
@@ -54,12 +59,9 @@ export function clock(ms) {
 }
 
 export function bytes(count) {
-	if (count < 1024)
-		return `${count} B`;
-	if (count < 1 << 20)
-		return `${Math.floor(count / 1024)} KiB`;
-	if (count < 2 ** 30)
-		return `${Math.floor(count / (1 << 20))} MiB`;
+	if (count < 1024) return `${count} B`;
+	if (count < 1 << 20) return `${Math.floor(count / 1024)} KiB`;
+	if (count < 2 ** 30) return `${Math.floor(count / (1 << 20))} MiB`;
 	return `${(count / 2 ** 30).toFixed(1)} GiB`;
 }
 
@@ -68,17 +70,18 @@ export function moment(ms) {
 	const at = new Date(ms);
 	const two = (number) => String(number).padStart(2, '0');
 
-	return ms > 0 ? `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ` +
-		`${two(at.getHours())}:${two(at.getMinutes())}` : '-';
+	return ms > 0
+		? `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ` +
+				`${two(at.getHours())}:${two(at.getMinutes())}`
+		: '-';
 }
 
 export function age(ms) {
 	const seconds = Math.floor(ms / 1000);
 
-	if (seconds < 60)
-		return 'just now';
-	if (seconds < 3600)
-		return `${Math.floor(seconds / 60)} min ago`;
-	return seconds < 2 * 86400 ? `${Math.floor(seconds / 3600)} h ago` :
-		`${Math.floor(seconds / 86400)} days ago`;
+	if (seconds < 60) return 'just now';
+	if (seconds < 3600) return `${Math.floor(seconds / 60)} min ago`;
+	return seconds < 2 * 86400
+		? `${Math.floor(seconds / 3600)} h ago`
+		: `${Math.floor(seconds / 86400)} days ago`;
 }
