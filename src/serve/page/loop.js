@@ -300,7 +300,7 @@ export function loop(route, redraw) {
 			if (tab && tab.changed) tab.changed(event);
 		},
 		drawn() {
-			if (tab && tab.drawn) tab.drawn();
+			if (data.info && tab.drawn) tab.drawn();
 		},
 		keys: () => [
 			...(tab && tab.keys ? tab.keys() : []),
