@@ -1,34 +1,29 @@
-// A transcript, or another log, read by windows: more is read while the reader scrolls, in both
-// directions; at its end the log is followed while it grows; a search looks at all of it.
+// A transcript, or another log: more is read while the reader scrolls, in both directions; at its
+// end the log is followed while it grows; a search looks at all of it.
 import {get} from './api.js';
 import {embed, h, show} from './dom.js';
 import {entryNodes} from './entry.js';
+import {Log} from './log.js';
 import {instead} from './parts.js';
 import {toLoop} from './route.js';
 import {store} from './store.js';
 import {bytes} from './text.js';
 
-const WINDOW = 200; // entries that are read at a time
-const MOST = 800; // entries on the page
 const NEAR = 1200; // pixels from the end of what was read, where more is read
 const AT_END = 80; // pixels from the end of the page that count as the end
-const BAR = 170; // pixels that the bars at the top of the page cover
+const BAR = 130; // pixels that the bars at the top of the page cover
 
 export function transcript(data, route, redraw) {
 	const {id} = data;
 	const node = h('div', {class: 'entries', 'data-own': true, key: 'entries'});
 	const opened = new Set(); // positions of entries that are unfolded
-	// Which log; `latest` follows the loop to its next log.
-	const of = {latest: true, iteration: null, attempt: null, log: 'stdout'};
-	const window = {entries: [], begin: true, end: true, size: 0, known: false};
 	const search = {text: '', hit: null, state: ''};
-	let logs = [],
-		logsOf = null,
-		error = null;
-	let opening = 0; // counts openings, so that answers about another log are dropped
+	let log = new Log(id, {iteration: null, attempt: null});
+	let latest = true; // the log is the one that the loop writes now
 	let goal = null; // 'end' or a position: where to scroll, once the entries are on the page
-	let busy = false,
-		unseen = false;
+	let unseen = false; // there is more at the end
+	let logs = []; // of the iteration
+	let logsOf = null;
 
 	// ---- the screen ----
 
@@ -36,37 +31,18 @@ export function transcript(data, route, redraw) {
 		return innerHeight + scrollY >= document.documentElement.scrollHeight - AT_END;
 	}
 
-	function toEnd() {
-		scrollTo(0, document.documentElement.scrollHeight);
-		unseen = false;
-	}
-
-	function elementOf(at) {
-		return [...node.children].find((element) => element.getAttribute('key') === at);
+	function onScreen() {
+		return [...node.children].find((element) => element.getBoundingClientRect().bottom > BAR);
 	}
 
 	// Draws the entries. What the reader sees stays where it is.
-	function drawEntries(stayAtEnd) {
-		const anchor = [...node.children].find(
-			(element) => element.getBoundingClientRect().bottom > BAR,
-		);
+	function drawEntries() {
+		const anchor = onScreen();
 		const top = anchor && anchor.getBoundingClientRect().top;
 
-		show(
-			node,
-			entryNodes(window.entries, {term: search.text, hit: search.hit, opened, toggle}),
-		);
-		if (stayAtEnd) goal = 'end';
-		else if (anchor && anchor.isConnected)
-			scrollBy(0, anchor.getBoundingClientRect().top - top);
+		show(node, entryNodes(log.entries, {term: search.text, hit: search.hit, opened, toggle}));
+		if (anchor && anchor.isConnected) scrollBy(0, anchor.getBoundingClientRect().top - top);
 		reach();
-	}
-
-	function reach() {
-		if (!goal || !node.isConnected || !window.known) return;
-		if (goal === 'end') toEnd();
-		else focusOn(goal);
-		goal = null;
 	}
 
 	function toggle(at, isOpen) {
@@ -75,247 +51,198 @@ export function transcript(data, route, redraw) {
 		drawEntries();
 	}
 
+	// Scrolls to the goal. A result stands in the block of its call.
+	function reach() {
+		if (!goal || !node.isConnected || !log.known) return;
+		const keys = [goal, log.before(goal)];
+		const found = [...node.children].find((each) => keys.includes(each.getAttribute('key')));
+
+		if (goal === 'end') scrollTo(0, document.documentElement.scrollHeight);
+		else if (found) scrollBy(0, found.getBoundingClientRect().top - BAR - 20);
+		unseen = unseen && goal !== 'end';
+		goal = null;
+	}
+
 	// ---- reading ----
 
-	function read(position) {
-		return get(`/api/loops/${id}/transcript`, {
-			iteration: of.iteration,
-			attempt: of.attempt,
-			log: of.log,
-			limit: WINDOW,
-			...position,
-		});
-	}
+	// Draws what was read, and goes on where more is needed. An answer about another log is late.
+	async function read(of, reading) {
+		const was = await reading;
 
-	// Runs one reading at a time. take(answer) puts it into the window.
-	async function readInto(position, take) {
-		const now = opening;
-
-		if (busy) return;
-		busy = true;
-		try {
-			const answer = await read(position);
-
-			if (now === opening) {
-				const stay = take(answer);
-
-				window.size = answer.size;
-				window.known = true;
-				error = null;
-				redraw();
-				drawEntries(stay);
-			}
-		} catch (failure) {
-			if (now === opening) error = failure;
-			redraw();
+		if (of !== log) return;
+		redraw();
+		if (was) {
+			drawEntries();
+			requestAnimationFrame(look);
 		}
-		busy = false;
-		requestAnimationFrame(look);
 	}
 
-	function readEarlier() {
-		readInto({before: window.entries[0].at}, (answer) => {
-			window.entries = [...answer.entries, ...window.entries];
-			window.begin = answer.begin || !answer.entries.length;
-			if (window.entries.length > MOST) {
-				window.entries.length = MOST;
-				window.end = false;
-			}
-		});
-	}
-
-	function readLater() {
-		const last = window.entries[window.entries.length - 1];
-		const stay = isAtEnd();
-
-		readInto(!last ? {} : last.open ? {from: last.at} : {after: last.at}, (answer) => {
-			const fresh = answer.entries.length > 0;
-
-			window.entries = [
-				...(last && last.open && fresh ? window.entries.slice(0, -1) : window.entries),
-				...answer.entries,
-			];
-			window.end = answer.end || !fresh;
-			if (window.entries.length > MOST) {
-				window.entries.splice(0, window.entries.length - MOST);
-				window.begin = false;
-			}
-			unseen = unseen || (fresh && !stay);
-			return stay && window.end;
-		});
-	}
-
-	/** Shows the end of the log, or the entries around a position. */
-	async function open(at) {
-		opening++;
-		busy = false;
-		window.known = false;
+	function open(at) {
 		goal = at || 'end';
-		await readInto(at ? {around: at} : {}, (answer) => {
-			Object.assign(window, {entries: answer.entries, begin: answer.begin, end: answer.end});
-			return !at;
-		});
+		return read(log, log.open(at));
 	}
 
-	function focusOn(at) {
-		const element = elementOf(at) || elementOf(callOf(at));
+	function readLater(size) {
+		const stay = isAtEnd();
+		const last = log.entries[log.entries.length - 1];
 
-		if (element) scrollBy(0, element.getBoundingClientRect().top - BAR - 20);
-	}
+		if (log.busy) return;
+		read(
+			log,
+			log.later(size).then((was) => {
+				const fresh = log.entries[log.entries.length - 1] !== last;
 
-	// A result stands in the block of its call.
-	function callOf(at) {
-		const i = window.entries.findIndex((entry) => entry.at === at);
-
-		return i > 0 ? window.entries[i - 1].at : null;
+				if (stay && log.end) goal = 'end';
+				else unseen = unseen || fresh;
+				return was;
+			}),
+		);
 	}
 
 	// Reads more where the reader is near the end of what was read.
 	function look() {
 		const box = node.getBoundingClientRect();
 
-		if (!node.isConnected || !window.known || error) return;
-		if (isAtEnd() && window.end && unseen) {
+		if (!node.isConnected || !log.known || log.error || log.busy) return;
+		if (unseen && log.end && isAtEnd() && isNewest()) {
 			unseen = false;
 			redraw();
 		}
-		if (!window.begin && box.top > -NEAR && window.entries.length) readEarlier();
-		else if (!window.end && box.bottom < innerHeight + NEAR) readLater();
+		if (!log.begin && box.top > -NEAR && log.entries.length) read(log, log.earlier());
+		else if (!log.end && box.bottom < innerHeight + NEAR) readLater();
+		else follow();
 	}
 
 	// ---- which log ----
 
 	async function readLogs() {
-		const wanted = `${of.iteration}.${of.attempt}`;
+		const wanted = `${log.iteration}.${log.attempt}`;
 
-		if (logsOf === wanted || of.iteration === null) return;
+		if (logsOf === wanted || log.iteration === null) return;
 		logsOf = wanted;
 		try {
-			logs = (await get(`/api/loops/${id}/iterations/${of.iteration}`, {attempt: of.attempt}))
-				.logs;
+			const {attempt} = log;
+
+			logs = (await get(`/api/loops/${id}/iterations/${log.iteration}`, {attempt})).logs;
 		} catch {
 			logs = [];
 		}
 		redraw();
 	}
 
-	// Returns the log that grows now, or the last one that there is.
-	function latest() {
+	// Returns the log that grows now, or the last one that there is; null if that is not known yet.
+	function newest() {
 		const live = store.loop && store.loop.transcript;
-		const last = (data.recent || [])[(data.recent || []).length - 1];
+		const last = data.recent && data.recent[data.recent.length - 1];
 
-		if (live) return live;
-		return last
-			? {iteration: last.iteration, attempt: last.attempt, log: 'stdout'}
-			: {iteration: 1, attempt: null, log: 'stdout'};
+		return (
+			live ||
+			(last ? {iteration: last.iteration, attempt: last.attempt, log: 'stdout'} : null)
+		);
+	}
+
+	function isNewest() {
+		return !latest || !newest() || log.is(newest());
 	}
 
 	function choose(which, at) {
-		Object.assign(of, {
-			iteration: which.iteration,
-			attempt: which.attempt,
-			log: which.log || 'stdout',
-		});
+		log = new Log(id, which);
 		search.hit = null;
 		opened.clear();
+		unseen = false;
 		open(at);
 		readLogs();
 	}
 
 	function go(to) {
-		const iteration = to.query.get('iteration');
+		const query = (name) => to.query.get(name);
 
-		of.latest = iteration === null;
-		choose(
-			of.latest
-				? latest()
-				: {
-						iteration: Number(iteration),
-						attempt: to.query.get('attempt'),
-						log: to.query.get('log'),
-					},
-			to.query.get('at'),
-		);
+		latest = query('iteration') === null;
+		if (!latest)
+			choose(
+				{
+					iteration: Number(query('iteration')),
+					attempt: query('attempt'),
+					log: query('log'),
+				},
+				query('at'),
+			);
+		else if (newest()) choose(newest());
 	}
 
+	// Reads what is new. A reader who is not at the end is not taken to another log.
 	function follow() {
 		const live = store.loop && store.loop.transcript;
-		const same =
-			live &&
-			live.iteration === of.iteration &&
-			live.log === of.log &&
-			(of.attempt === null || Number(of.attempt) === live.attempt);
 
-		if (!live) return;
-		if (of.latest && !same) choose(live);
-		else if (same && live.size !== window.size && window.end && window.known) readLater();
+		if (!isNewest()) {
+			if (!log.known || isAtEnd()) choose(newest());
+			else unseen = true;
+		} else if (live && log.is(live) && live.size > log.size && log.end && log.known) {
+			readLater(live.size);
+		}
+	}
+
+	function toNewest() {
+		if (!isNewest()) {
+			choose(newest());
+		} else if (log.end) {
+			goal = 'end';
+			reach();
+		} else {
+			open();
+		}
+		redraw();
 	}
 
 	function moveTo(iteration) {
-		if (iteration >= 0)
-			location.hash = toLoop(id, 'transcript', {
-				iteration,
-				log: of.log === 'stdout' ? null : of.log,
-			});
+		const name = log.name === 'stdout' ? null : log.name;
+
+		if (iteration >= 0) location.hash = toLoop(id, 'transcript', {iteration, log: name});
 	}
 
 	// ---- search ----
 
 	async function find(backwards) {
-		const visible = [...node.children].find(
-			(element) => element.getBoundingClientRect().bottom > BAR,
-		);
-		const start = search.hit || (visible && visible.getAttribute('key'));
-		const now = opening,
-			text = search.text;
-		let position = start;
+		const {text} = search;
+		const of = log;
+		const start = onScreen();
 
 		if (!text) return;
 		search.state = 'searching …';
 		redraw();
 		try {
-			for (;;) {
-				const answer = await get(`/api/loops/${id}/search`, {
-					iteration: of.iteration,
-					attempt: of.attempt,
-					log: of.log,
-					text,
-					[backwards ? 'before' : 'after']: position,
-				});
+			const from = search.hit || (start && start.getAttribute('key'));
+			const found = await log.search(text, from, backwards);
 
-				if (now !== opening || text !== search.text) return;
-				if (answer.found) {
-					await showHit(answer.found);
-					search.state = '';
-					break;
-				}
-				if (!answer.next) {
-					search.state = search.hit
-						? `no more ${backwards ? 'before' : 'after'} this`
-						: 'not found';
-					break;
-				}
-				position = answer.next;
-			}
-		} catch (failure) {
-			search.state = failure.message;
+			if (of !== log || text !== search.text) return;
+			if (found) await showHit(found);
+			search.state = found
+				? ''
+				: search.hit
+					? `no more ${backwards ? 'before' : 'after'} this`
+					: 'not found';
+		} catch (error) {
+			search.state = error.message;
 		}
 		redraw();
 	}
 
 	async function showHit(at) {
 		search.hit = at;
-		opened.add(at);
-		if (!window.entries.some((entry) => entry.at === at)) await open(at);
-		opened.add(callOf(at));
+		if (!log.has(at)) await open(at);
+		opened.add(at).add(log.before(at));
 		drawEntries();
-		for (const fold of node.querySelectorAll('.hit details, details.hit')) fold.open = true;
-		focusOn(at);
+		for (const fold of node.querySelectorAll('.hit details')) fold.open = true;
+		goal = at;
+		reach();
 	}
 
 	// ---- the tab ----
 
 	function searchForm() {
+		const button = (title, text, onclick) =>
+			h('button', {type: onclick && 'button', 'aria-label': title, title, onclick}, text);
+
 		return h(
 			'form',
 			{
@@ -340,76 +267,69 @@ export function transcript(data, route, redraw) {
 					redraw();
 				},
 			}),
-			h(
-				'button',
-				{
-					type: 'button',
-					'aria-label': 'Previous match',
-					title: 'Previous match',
-					onclick: () => find(true),
-				},
-				'↑',
-			),
-			h('button', {'aria-label': 'Next match', title: 'Next match'}, '↓'),
+			button('Previous match', '↑', () => find(true)),
+			button('Next match', '↓'),
 			h('span', {class: 'found', role: 'status'}, search.state),
 		);
 	}
 
+	function chooseLog() {
+		const own = {log: log.name, title: log.name === 'stdout' ? 'agent' : log.name};
+		const listed = logs.some((each) => each.log === log.name) ? logs : [...logs, own];
+
+		return h(
+			'select',
+			{
+				'aria-label': 'Log',
+				key: `log ${listed.map((each) => each.log).join()} ${log.name}`,
+				onchange: (event) => {
+					location.hash = toLoop(id, 'transcript', {
+						...log.place,
+						log: event.target.value,
+					});
+				},
+			},
+			listed.map((each) =>
+				h('option', {value: each.log, selected: each.log === log.name}, each.title),
+			),
+		);
+	}
+
 	function chooser() {
-		const listed = logs.some((log) => log.log === of.log)
-			? logs
-			: [
-					...logs,
-					{log: of.log, title: of.log === 'stdout' ? 'agent' : of.log, size: window.size},
-				];
+		const arrow = (title, text, by) =>
+			h(
+				'button',
+				{
+					type: 'button',
+					'aria-label': title,
+					disabled: log.iteration + by < 0,
+					onclick: () => moveTo(log.iteration + by),
+				},
+				text,
+			);
 
 		return h(
 			'div',
 			{class: 'chooser', key: 'chooser'},
-			h(
-				'button',
-				{
-					type: 'button',
-					'aria-label': 'Previous iteration',
-					disabled: !of.iteration,
-					onclick: () => moveTo(of.iteration - 1),
-				},
-				'‹',
-			),
+			arrow('Previous iteration', '‹', -1),
 			h(
 				'span',
 				{class: 'number'},
-				of.iteration ? `iteration ${of.iteration}` : 'baseline',
-				of.attempt > 1 && `.${of.attempt}`,
+				log.iteration ? `iteration ${log.iteration}` : 'baseline',
+				log.attempt > 1 && `.${log.attempt}`,
 			),
-			h(
-				'button',
-				{
-					type: 'button',
-					'aria-label': 'Next iteration',
-					onclick: () => moveTo(of.iteration + 1),
-				},
-				'›',
-			),
-			h(
-				'select',
-				{
-					'aria-label': 'Log',
-					key: `log ${listed.map((log) => log.log).join()} ${of.log}`,
-					onchange: (event) => {
-						location.hash = toLoop(id, 'transcript', {
-							iteration: of.iteration,
-							attempt: of.attempt,
-							log: event.target.value,
-						});
-					},
-				},
-				listed.map((log) =>
-					h('option', {value: log.log, selected: log.log === of.log}, log.title),
-				),
-			),
-			!of.latest && h('a', {href: toLoop(id, 'transcript')}, 'latest'),
-			h('span', {class: 'dim size'}, bytes(window.size)),
+			arrow('Next iteration', '›', 1),
+			chooseLog(),
+			!latest && h('a', {href: toLoop(id, 'transcript')}, 'latest'),
+			h('span', {class: 'dim size'}, bytes(log.size)),
+		);
+	}
+
+	function empty(live) {
+		return h(
+			'p',
+			{class: 'dim', key: 'none'},
+			live && latest ? 'Nothing has been written yet.' : 'This log is empty.',
 		);
 	}
 
@@ -417,54 +337,43 @@ export function transcript(data, route, redraw) {
 	go(route);
 	return {
 		go,
-		draw: () => [
-			h('div', {class: 'toolbar', key: 'toolbar'}, chooser(), searchForm()),
-			error && instead(error),
-			!window.known && !error && instead(null, 'the transcript'),
-			window.known &&
-				!window.entries.length &&
-				h(
-					'p',
-					{class: 'dim', key: 'none'},
-					store.loop && store.loop.ticks
-						? 'Nothing has been written yet.'
-						: 'This log is empty.',
-				),
-			window.known &&
-				!window.begin &&
-				h('p', {class: 'dim more', key: 'earlier'}, 'Reading earlier entries …'),
-			embed(node),
-			window.end &&
-				store.loop &&
-				store.loop.ticks &&
-				of.latest &&
-				h(
-					'p',
-					{class: 'more dim small', key: 'beat'},
-					h('span', {class: 'beat', 'aria-hidden': 'true'}),
-					' at work',
-				),
-			h(
-				'div',
-				{class: 'tail', key: 'tail'},
-				unseen &&
+		draw() {
+			const live = store.loop && store.loop.ticks;
+
+			return [
+				h('div', {class: 'toolbar', key: 'toolbar'}, chooser(), searchForm()),
+				(log.error || !log.known) && instead(log.error, 'the transcript'),
+				log.known && !log.entries.length && empty(live),
+				log.known &&
+					!log.begin &&
+					h('p', {class: 'dim more', key: 'earlier'}, 'There are earlier entries …'),
+				embed(node),
+				log.end &&
+					live &&
+					latest &&
 					h(
-						'button',
-						{
-							type: 'button',
-							class: 'primary',
-							onclick: () => (window.end ? (toEnd(), redraw()) : open()),
-						},
-						'New entries ↓',
+						'p',
+						{class: 'more dim small', key: 'beat'},
+						h('span', {class: 'beat', 'aria-hidden': 'true'}),
+						' at work',
 					),
-			),
-		],
+				h(
+					'div',
+					{class: 'tail', key: 'tail'},
+					unseen &&
+						h(
+							'button',
+							{type: 'button', class: 'primary', onclick: toNewest},
+							'New entries ↓',
+						),
+				),
+			];
+		},
 		drawn: reach,
 		changed(event) {
 			if (event === 'loop' || event === 'journal') follow();
-			if (event === 'open' && window.known)
-				// some may have been missed
-				readLater();
+			// Some may have been missed, or were written just before the end.
+			if ((event === 'open' || event === 'journal') && log.known && log.end) readLater();
 			if (event === 'journal') logsOf = null;
 			readLogs();
 		},
@@ -477,11 +386,11 @@ export function transcript(data, route, redraw) {
 			{
 				key: 'g',
 				about: 'to the beginning',
-				run: () => (window.begin ? scrollTo(0, 0) : open('0.0')),
+				run: () => (log.begin ? scrollTo(0, 0) : open('0.0')),
 			},
-			{key: 'G', about: 'to the end, and follow', run: () => (window.end ? toEnd() : open())},
-			{key: '[', about: 'previous iteration', run: () => moveTo(of.iteration - 1)},
-			{key: ']', about: 'next iteration', run: () => moveTo(of.iteration + 1)},
+			{key: 'G', about: 'to the end, and follow', run: toNewest},
+			{key: '[', about: 'previous iteration', run: () => moveTo(log.iteration - 1)},
+			{key: ']', about: 'next iteration', run: () => moveTo(log.iteration + 1)},
 		],
 		close: () => removeEventListener('scroll', look),
 	};
