@@ -47,6 +47,14 @@ const doing = {
 		watch(page);
 	},
 	goto: ({url}) => page.goto(url, {waitUntil: 'commit'}).then((response) => response && response.status()),
+	/** Loads it in another window of the same session, with nothing in the cache. */
+	async again({url}) {
+		await page.close();
+		page = await context.newPage();
+		watch(page);
+		await (await context.newCDPSession(page)).send('Network.setCacheDisabled', {cacheDisabled: true});
+		await page.goto(url, {waitUntil: 'commit'});
+	},
 	reload: () => page.reload({waitUntil: 'commit'}).then(() => null),
 	address: () => page.url(),
 	title: () => page.title(),

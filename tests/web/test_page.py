@@ -11,7 +11,7 @@ from harness.loop import Loop, LoopInPlace
 ANY_IDENTITY = "A page is the same for every user, and Chromium's own sandbox works only for plain users."
 
 EVENTS = ("--agent-format", "events")
-WEIGHT = 150 << 10
+WEIGHT = 150_000
 FAR = "() => innerHeight + scrollY < document.documentElement.scrollHeight - 200"
 AT_END = "() => innerHeight + scrollY > document.documentElement.scrollHeight - 100"
 TABS = ("", "iterations", "iterations/1", "transcript", "changes", "work")

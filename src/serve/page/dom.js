@@ -48,8 +48,7 @@ const HANDLERS = ['onclick', 'onkeydown', 'oninput', 'onchange', 'onsubmit', 'on
 
 function copyAttributes(old, fresh) {
 	for (const {name} of [...old.attributes])
-		if (!fresh.hasAttribute(name) && !KEPT.has(name) && name !== 'tabindex')
-			old.removeAttribute(name);
+		if (!fresh.hasAttribute(name) && !KEPT.has(name)) old.removeAttribute(name);
 	for (const {name, value} of fresh.attributes)
 		if (!KEPT.has(name) && old.getAttribute(name) !== value) old.setAttribute(name, value);
 	for (const name of HANDLERS) if (old[name] !== fresh[name]) old[name] = fresh[name];

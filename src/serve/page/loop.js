@@ -292,7 +292,7 @@ export function loop(route, redraw) {
 
 			if (
 				(live && live.journal !== journal && event === 'loop') ||
-				(event === 'open' && data.info)
+				(event === 'open' && (data.info || data.error))
 			) {
 				journal = live && live.journal;
 				read();
