@@ -1,7 +1,8 @@
 // Actions on a loop: the buttons that the server offers, and the dialog in which an action gets its
 // text, its checkpoint, its question and the groups of files.
 import {get, post} from './api.js';
-import {announce, closeDialog, openDialog, redrawDialog} from './dialog.js';
+import {announce, closeDialog, openDialog} from './dialog.js';
+import {Diff} from './diff.js';
 import {h} from './dom.js';
 import {outcome} from './icon.js';
 import {lines} from './parts.js';
@@ -60,9 +61,10 @@ export function runAction(loop, action) {
 		checkpoint: null,
 		checkpoints: null,
 		leaves: new Set(),
+		diffs: new Map(), // by path
 	};
 
-	openDialog(action.title, () => content(state));
+	state.dialog = openDialog(action.title, () => content(state));
 	if (action.input === 'checkpoint') readCheckpoints(state);
 	if (action.input === 'nothing') request(state);
 }
@@ -76,7 +78,7 @@ async function readCheckpoints(state) {
 	} catch (error) {
 		state.error = error.message;
 	}
-	redrawDialog();
+	state.dialog.redraw();
 }
 
 function bodyOf(state, token) {
@@ -93,7 +95,7 @@ function bodyOf(state, token) {
 async function request(state, token) {
 	state.busy = true;
 	state.error = null;
-	redrawDialog();
+	state.dialog.redraw();
 	try {
 		take(
 			state,
@@ -108,16 +110,17 @@ async function request(state, token) {
 		state.details = error.details;
 	}
 	state.busy = false;
-	redrawDialog();
+	state.dialog.redraw();
 }
 
 function take(state, answer, token) {
 	if (answer.result !== 'asks') {
-		closeDialog();
+		state.dialog.close();
 		announce(answer.text || 'Done.');
 		return;
 	}
 	state.again = Boolean(token);
+	state.diffs.clear();
 	state.asked = answer.question;
 	state.details = answer.details;
 }
@@ -226,14 +229,22 @@ function inputForm(state) {
 
 // ---- its question ----
 
-function changeLine(change) {
+// A path that unfolds to its difference.
+function changeLine(state, change) {
+	const {path, from} = change;
+	const diff = state.diffs.get(path) || new Diff(state.loop, change);
+
+	state.diffs.set(path, diff);
 	return h(
 		'li',
-		{},
-		h('code', {}, change.from ? `${change.from} → ${change.path}` : change.path),
-		' ',
-		lines(change),
-		change.why && h('span', {class: 'warn'}, ` ${change.why}`),
+		{key: path},
+		h(
+			'details',
+			{ontoggle: (event) => event.target.open && diff.read()},
+			h('summary', {}, h('code', {}, from ? `${from} → ${path}` : path), ' ', lines(change)),
+			change.why && h('p', {class: 'warn small'}, change.why),
+			diff.element(),
+		),
 	);
 }
 
@@ -252,7 +263,7 @@ function group(state, of) {
 				name: of.group,
 				onchange: (event) => {
 					state.leaves[event.target.checked ? 'delete' : 'add'](of.group);
-					redrawDialog();
+					state.dialog.redraw();
 				},
 			}),
 			h('strong', {}, of.title || of.group),
@@ -272,7 +283,7 @@ function group(state, of) {
 			h(
 				'ul',
 				{class: 'paths'},
-				changes.slice(0, SHOWN_MOST).map(changeLine),
+				changes.slice(0, SHOWN_MOST).map((change) => changeLine(state, change)),
 				changes.length > SHOWN_MOST &&
 					h('li', {class: 'dim'}, `and ${figure(changes.length - SHOWN_MOST)} more`),
 			),

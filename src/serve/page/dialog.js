@@ -1,48 +1,66 @@
 // The dialog, of which there is one, and the line that says what happened.
 import {h, show} from './dom.js';
 
-const dialog = h('dialog', {'aria-labelledby': 'dialog-title'});
-const notice = h('div', {id: 'notice', role: 'status', 'aria-live': 'polite'});
 const NOTICE_MS = 12000;
 
-let draw = null;
-let whenClosed = null;
+const element = h('dialog', {'aria-labelledby': 'dialog-title'});
+const notice = h('div', {id: 'notice', role: 'status', 'aria-live': 'polite'});
+let current = null; // what the open dialog shows
 let fading = 0;
 
-document.body.append(dialog, notice);
-dialog.addEventListener('close', () => {
-	const closed = whenClosed;
-
-	draw = whenClosed = null;
-	show(dialog);
-	if (closed) closed();
+document.body.append(element, notice);
+element.addEventListener('close', () => {
+	current = null;
+	show(element);
 });
 
 export function dialogIsOpen() {
-	return dialog.open;
+	return element.open;
 }
 
-/** Draws the content of the open dialog again. */
-export function redrawDialog() {
-	if (draw) show(dialog, draw());
+// A part that goes away takes the focus with it.
+function keepFocus() {
+	if (element.contains(document.activeElement) && document.activeElement !== element) return;
+	const next = element.querySelector('[autofocus]') || element.querySelector('button');
+
+	if (next) next.focus();
+}
+
+/** A dialog while it is open; after that, redraw() and close() do nothing. */
+class Dialog {
+	constructor(title, content) {
+		this.draw = () => show(element, h('h2', {id: 'dialog-title'}, title), content());
+	}
+
+	redraw() {
+		if (current !== this) return;
+		this.draw();
+		keepFocus();
+	}
+
+	close() {
+		if (current === this) element.close();
+	}
 }
 
 /**
- * Opens the dialog. content() returns what stands below the title; it is called again by
- * redrawDialog(). The focus goes to the element with `autofocus`, and back when the dialog closes.
+ * Opens the dialog, unless one is open. content() returns what stands below the title; redraw()
+ * calls it again. The focus goes to the element with `autofocus`, and back at the end.
  */
-export function openDialog(title, content, onClose) {
-	if (dialog.open) return;
-	draw = () => [h('h2', {id: 'dialog-title'}, title), content()];
-	whenClosed = onClose;
-	redrawDialog();
-	dialog.showModal();
-	const first = dialog.querySelector('[autofocus]');
-	if (first) first.focus();
+export function openDialog(title, content) {
+	const dialog = new Dialog(title, content);
+
+	if (element.open) return dialog;
+	current = dialog;
+	dialog.draw();
+	element.showModal();
+	keepFocus();
+	return dialog;
 }
 
+/** Closes the dialog that is open. */
 export function closeDialog() {
-	dialog.close();
+	element.close();
 }
 
 /** Says what happened, for a while. */
