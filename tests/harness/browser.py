@@ -11,10 +11,12 @@ import subprocess
 
 from .case import Failure, Skip
 from .expect import equal, expect
+from .patience import Patience
 
 DRIVER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../web/browser.mjs")
 PACKAGES = os.environ.get("RINGFENCE_TEST_WEB", "")  # tests/web/run sets it
 CHROMIUM = "/usr/bin/chromium"
+PATIENCE_S = 60  # meant for hangs, not for slow machines
 DESKTOP = (1180, 900)
 PHONE = (320, 700)
 LINK = re.compile(r"http://[^\s/]+:(\d+)/\S+")
@@ -116,7 +118,10 @@ class Browser:
         equal(foreign, [], "requests to other places than the server")
 
     def ask(self, what, **of):
+        limit = Patience(PATIENCE_S)
         value, error = self.driver.ask(what, **of)
+        while error and "Timeout" in error and limit.left() > 0:
+            value, error = self.driver.ask(what, **of)
         if error:
             shown, _ = self.driver.ask("text", selector="body")
             raise Failure(f"{what} {of}: {error}\nthe page shows:\n{(shown or '')[:3000]}\n"

@@ -54,7 +54,7 @@ function draw() {
 	document.documentElement.dataset.connection = store.connection;
 	show(
 		document.getElementById('place'),
-		store.session && `${store.session.user}@${store.session.host}`,
+		store.session && [store.session.user, store.session.host].filter(Boolean).join('@'),
 	);
 	if (store.connection === 'unauthorized') {
 		show(main, signedOut());

@@ -14,7 +14,7 @@ const TIMES = [1e3, 2e3, 5e3, 1e4, 3e4, 6e4, 12e4, 3e5, 6e5, 18e5, 36e5, 72e5, 2
 
 const UNITS = {
 	usd: (value) => usd(value * 1e9),
-	ms: duration,
+	ms: (value) => (value > 0 && value < 1000 ? `${Math.round(value)} ms` : duration(value)),
 	count: figure,
 };
 
@@ -163,7 +163,8 @@ export function plot(of) {
 					]
 				: svg('text', {x: WIDTH / 2, y: HEIGHT / 2, class: 'tick middle'}, 'nothing yet'),
 		),
-		joined > 1 &&
+		most > 0 &&
+			joined > 1 &&
 			h('p', {class: 'note'}, `Each bar is the average of ${figure(joined)} iterations.`),
 	);
 }
