@@ -1,6 +1,6 @@
 // sources: src/serve/web_query.c src/serve/web_route.c src/serve/web_guard.c src/serve/web_keys.c
-/* What a browser, or something that pretends to be one, sends to the web page's server: a target, and
- * headers, each on a line of its own. */
+/* A request of a browser, or of something that pretends to be one, to the web page's server: a
+ * target, and headers, each on a line of its own. */
 #include "fuzz.h"
 
 #include "serve/web_guard.h"

@@ -194,7 +194,7 @@ static void test_routes(void)
 		      strcmp(match.words[1], "roll-back") == 0);
 	CHECK("files of the page are a route",
 	      route_of("/") == WEB_ROUTE_page && route_of("/app.js") == WEB_ROUTE_asset);
-	CHECK("other paths are none",
+	CHECK("other paths have no route",
 	      route_of("") == WEB_ROUTE_none && route_of("/a/b") == WEB_ROUTE_none &&
 		      route_of("/..") == WEB_ROUTE_none && route_of("/.x") == WEB_ROUTE_none &&
 		      route_of("/api/loops/") == WEB_ROUTE_none &&
