@@ -3,9 +3,9 @@
 import json
 import os
 
-from forged import repeat_iteration
 from harness import cases, contains, equal, expect, timeout
 from harness.browser import DESKTOP, PHONE, Browser
+from harness.forged import repeat_iteration
 from harness.loop import Loop, LoopInPlace
 
 ANY_IDENTITY = "A page is the same for every user, and Chromium's own sandbox works only for plain users."

@@ -102,6 +102,8 @@ export function iteration(data, route, redraw) {
 	}
 
 	async function readPrompt() {
+		prompt = {text: 'Reading the prompt …'};
+		redraw();
 		try {
 			prompt = await get(`/api/loops/${id}/prompt`, {iteration: number, attempt});
 		} catch (failure) {
@@ -230,14 +232,13 @@ export function iteration(data, route, redraw) {
 						},
 					},
 					h('summary', {}, `Prompt, ${bytes(told.prompt.size)}`),
-					prompt
-						? h(
-								'pre',
-								{class: 'log', tabindex: 0},
-								prompt.text,
-								prompt.cut && '\n… (the rest is not shown)',
-							)
-						: instead(null, 'the prompt'),
+					prompt &&
+						h(
+							'pre',
+							{class: 'log', tabindex: 0},
+							prompt.text,
+							prompt.cut && '\n… (the rest is not shown)',
+						),
 				),
 			)
 		);
