@@ -224,6 +224,7 @@ static void end_job(void *context, int answer, bool timed_out)
 	request->answered = true;
 	request->answer = answer;
 	request->timed_out = timed_out;
+	request->site->resumed = true;
 	MHD_resume_connection(request->connection);
 }
 

@@ -87,7 +87,12 @@ static size_t prepare(struct server *server, struct pollfd *waits, int *timeout_
 	waits[WAIT_CONTROL] = (struct pollfd){ .fd = server->control, .events = POLLIN };
 	web_feed_poll(&server->site.feed, &waits[WAIT_FEED], timeout_ms);
 	web_stream_beat(&server->site.streams, timeout_ms);
-	return count + web_job_poll(&server->site.jobs, &waits[WAIT_JOBS], timeout_ms);
+	count += web_job_poll(&server->site.jobs, &waits[WAIT_JOBS], timeout_ms);
+	if (server->site.resumed || server->site.streams.resumed)
+		*timeout_ms =
+			0; /* the library notices connections that were resumed when it runs */
+	server->site.resumed = server->site.streams.resumed = false;
+	return count;
 }
 
 static int serve(struct server *server, struct error *err)
@@ -98,6 +103,8 @@ static int serve(struct server *server, struct error *err)
 		int timeout_ms;
 		size_t count;
 
+		if (MHD_run(server->daemon) != MHD_YES)
+			return error_set(err, "libmicrohttpd cannot go on");
 		web_job_work(&server->site.jobs);
 		if (web_feed_work(&server->site.feed))
 			web_stream_wake(&server->site.streams);
@@ -108,8 +115,6 @@ static int serve(struct server *server, struct error *err)
 			return 0;
 		if (waits[WAIT_CONTROL].revents)
 			give_link(server);
-		if (MHD_run(server->daemon) != MHD_YES)
-			return error_set(err, "libmicrohttpd cannot go on");
 	}
 }
 

@@ -17,6 +17,7 @@ struct web_site {
 	struct web_feed feed;
 	struct web_stream_list streams;
 	struct web_request *waiting; /* requests that wait for a job */
+	bool resumed;                /* one of them does not wait any more */
 };
 
 #endif

@@ -256,6 +256,8 @@ int web_stream_open(struct web_stream_list *streams, struct MHD_Connection *conn
 		return error_with(err, ERROR_BUSY, "%d pages are open (close some)",
 				  WEB_STREAM_MOST);
 	stream = new_stream(streams, connection);
+	if (!seen)
+		seen = web_query_get(query, "last");
 	if (seen)
 		web_stream_read_id(seen, &stream->epoch, &stream->seen);
 	response = watch_loops(stream, query, err) < 0
@@ -277,6 +279,7 @@ static void wake(struct web_stream *stream)
 	if (!stream->suspended)
 		return;
 	stream->suspended = false;
+	stream->all->resumed = true;
 	MHD_resume_connection(stream->connection);
 }
 

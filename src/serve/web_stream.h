@@ -26,6 +26,7 @@ struct web_stream_list {
 	struct web_feed *feed;
 	struct web_stream *first;
 	size_t count;
+	bool resumed; /* a stream was woken */
 	bool ended;
 };
 

@@ -102,8 +102,6 @@ static json_t *details_json(json_t *details)
 	json_t *changes = json_object_get(details, "changes");
 	size_t count = json_array_size(changes);
 
-	if (!details)
-		return json_null();
 	add_titles(json_object_get(details, "groups"));
 	for (size_t i = count; i > MOST_ITEMS; i--)
 		json_array_remove(changes, i - 1);
@@ -132,14 +130,14 @@ static const char *status_name(enum op_status status)
 	case OP_REFUSED:
 		return "refused";
 	default:
-		return "failed";
+		return NULL; /* by the error's status */
 	}
 }
 
 static int tell(enum op_status status, const struct op_action_result *result,
 		struct web_ask_answer *answer)
 {
-	json_t *details = details_json(result->details);
+	json_t *details = result->details ? details_json(result->details) : NULL;
 
 	if (op_failed(status)) {
 		answer->status = status_name(status);
@@ -150,7 +148,8 @@ static int tell(enum op_status status, const struct op_action_result *result,
 				 status == OP_ASKS        ? "asks"
 				 : status == OP_UNCHANGED ? "unchanged"
 							  : "done",
-				 "text", view_json_text(result->text), "details", details);
+				 "text", view_json_text(result->text), "details",
+				 details ? details : json_null());
 	if (status == OP_ASKS)
 		json_object_set_new(answer->json, "question", question_json(&result->question));
 	return 0;
