@@ -234,9 +234,26 @@ def test_a_question_comes_again_if_its_subject_has_changed(t):
         page.go(place(loop))
         page.click(".actions button", "Apply")
         page.see(".group")
-        loop.write("a.txt", "of the user\n")
+        t.write(loop.made("a.txt"), "changed after the question\n")
         page.click("dialog button.primary", "Apply")
-        page.see("dialog [role=alert]")
+        page.see("dialog [role=alert]", "Something has changed")
+        expect(not os.path.exists(loop.path("a.txt")), "nothing was applied")
+        page.click("dialog button.primary", "Apply")
+        page.see("#notice", "applied")
+    equal(t.read(loop.path("a.txt")), "changed after the question\n", "the file that was shown")
+
+
+def test_a_conflict_with_an_edit_of_the_user_is_told(t):
+    loop = Loop(t, scripts={"1": "edit a.txt hello; edit done yes"})
+    loop.run()
+    loop.ident = loop.status()["id"]
+    loop.write("a.txt", "of the user\n")
+    with Browser(t) as page:
+        page.go(place(loop))
+        page.click(".actions button", "Apply")
+        page.see("dialog [role=alert] li", "a.txt")
+        page.click("dialog button", "Close")
+        page.gone("dialog")
     equal(t.read(loop.path("a.txt")), "of the user\n", "the user's file")
 
 
