@@ -52,6 +52,10 @@ function markOf(of) {
 	return MARKS[of.kind];
 }
 
+function tokensIn({tokens}) {
+	return tokens.input + tokens.read + tokens.write_5m + tokens.write_1h;
+}
+
 export function iteration(data, route, redraw) {
 	const {id} = data;
 	const timelinePart = memo('timeline-part');
@@ -124,7 +128,6 @@ export function iteration(data, route, redraw) {
 	}
 
 	function facts(item) {
-		const tokens = item.tokens || {};
 		const pair = (name, value) => value && [h('dt', {}, name), h('dd', {}, value)];
 
 		return h(
@@ -148,7 +151,7 @@ export function iteration(data, route, redraw) {
 			),
 			pair(
 				'cost',
-				`${usd(item.cost_nusd)}, ${plural(item.requests || 0, 'request')}, ${figure((tokens.input || 0) + (tokens.cache_read || 0) + (tokens.cache_write || 0))} tokens in, ${figure(tokens.output || 0)} out`,
+				`${usd(item.cost_nusd)}, ${plural(item.requests || 0, 'request')}, ${figure(tokensIn(item))} tokens in, ${figure(item.tokens.output)} out`,
 			),
 			pair(
 				'models',
