@@ -32,7 +32,7 @@ class Driver:
     def __init__(self, start, packages, **env):
         self.process = start(["/usr/bin/env", "node", DRIVER], env={**env, "RINGFENCE_TEST_WEB": packages},
                              stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        # What was read of the unbuffered pipe is kept here.
+        # A buffer of our own: the pipe has none.
         self.answers = os.fdopen(os.dup(self.process.stdout.fileno()), "rb")
 
     def ask(self, what, **of):
