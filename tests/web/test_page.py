@@ -3,9 +3,9 @@
 import json
 import os
 
-from forged import repeat_iteration
 from harness import cases, contains, equal, expect, timeout
 from harness.browser import DESKTOP, PHONE, Browser
+from harness.forged import repeat_iteration
 from harness.loop import Loop, LoopInPlace
 
 ANY_IDENTITY = "A page is the same for every user, and Chromium's own sandbox works only for plain users."
@@ -227,16 +227,34 @@ def test_groups_of_files_are_applied_each_by_a_choice(t):
 
 
 def test_a_question_comes_again_if_its_subject_has_changed(t):
-    loop = Loop(t, scripts={"1": "edit a.txt hello; edit done yes"})
-    loop.run()
+    loop = Loop(t, scripts={"1": "edit a.txt hello", "2": "edit a.txt more; edit done yes"})
+    loop.run("-m", "1")
     loop.ident = loop.status()["id"]
     with Browser(t) as page:
         page.go(place(loop))
         page.click(".actions button", "Apply")
         page.see(".group")
-        loop.write("a.txt", "of the user\n")
+        result = loop.ringfence("resume", "--follow", "--max-iterations", "2")
+        equal(result.code, 0, "exit status of resume", result)
         page.click("dialog button.primary", "Apply")
-        page.see("dialog [role=alert]")
+        page.see("dialog [role=alert]", "Something has changed")
+        expect(not os.path.exists(loop.path("a.txt")), "nothing was applied")
+        page.click("dialog button.primary", "Apply")
+        page.see("#notice", "applied")
+    equal(t.read(loop.path("a.txt")), "more\n", "the file that was shown")
+
+
+def test_a_conflict_with_an_edit_of_the_user_is_told(t):
+    loop = Loop(t, scripts={"1": "edit a.txt hello; edit done yes"})
+    loop.run()
+    loop.ident = loop.status()["id"]
+    loop.write("a.txt", "of the user\n")
+    with Browser(t) as page:
+        page.go(place(loop))
+        page.click(".actions button", "Apply")
+        page.see("dialog [role=alert] li", "a.txt")
+        page.click("dialog button", "Close")
+        page.gone("dialog")
     equal(t.read(loop.path("a.txt")), "of the user\n", "the user's file")
 
 
@@ -279,7 +297,9 @@ def test_ten_thousand_iterations_are_a_few_rows_and_a_hundred_bars(t):
             page.until("""() => [...document.querySelectorAll('.iterations .list-body .row')]
                 .some(row => row.getBoundingClientRect().top > 300 && row.getBoundingClientRect().top < 600 && /go on/.test(row.innerText))""")
             expect(page.count(".iterations .row") < 100, "rows on the page", page.count(".iterations .row"))
-        page.press("g", "j", "Enter")
+        page.press("g")
+        page.see(".iterations .stretch", "10,000")
+        page.press("j", "Enter")
         page.see("h2", "Iteration 10000")
 
 
@@ -331,7 +351,9 @@ def test_everything_is_reached_by_keys_alone(t):
         equal(page.run("() => document.activeElement.id"), "filter", "the filter")
         page.press("z", "z")
         page.see("p", "No loop matches")
-        page.press("Backspace", "Backspace", "Escape", "j", "Enter")
+        page.press("Backspace", "Backspace", "Escape")
+        page.see(".loops a")
+        page.press("j", "Enter")
         page.see(".pill", "completed")
         for key, part in (("2", ".iterations .row"), ("3", ".entry"), ("4", ".file"), ("5", ".tools"), ("1", ".plots")):
             page.press(key)

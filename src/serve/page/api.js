@@ -3,7 +3,7 @@
 let csrf = null;
 
 /** A request that failed: `status` is a word of the interface, `details` belong to an action. */
-export class Failure extends Error {
+class Failure extends Error {
 	constructor(status, message, details) {
 		super(message);
 		this.status = status;

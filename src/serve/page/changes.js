@@ -112,10 +112,6 @@ export function changes(data, route, redraw) {
 		);
 	}
 
-	function sum(name) {
-		return told.changes.reduce((count, change) => count + (change[name] || 0), 0);
-	}
-
 	read();
 	return {
 		go(to) {
@@ -134,13 +130,13 @@ export function changes(data, route, redraw) {
 					h(
 						'h2',
 						{},
-						plural(told.changes.length, 'changed file'),
+						plural(told.changes.length + told.more, 'changed file'),
 						' ',
-						lines({added: sum('added'), removed: sum('removed')}),
+						lines(told),
 					),
 					apply(),
 				),
-				told.changes.length > FILES &&
+				told.changes.length + told.more > FILES &&
 					h('p', {class: 'dim'}, `The first ${figure(FILES)} are listed.`),
 				error && instead(error),
 				filesPart(

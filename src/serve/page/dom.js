@@ -62,8 +62,8 @@ function areAlike(old, fresh) {
 	return old.nodeName === fresh.nodeName && keyOf(old) === keyOf(fresh);
 }
 
-/** Makes an old tree like a fresh one, which is used up. Both have the same root. */
-export function update(old, fresh) {
+// Makes an old tree like a fresh one, which is used up. Both have the same root.
+function update(old, fresh) {
 	if (old.nodeType === Node.TEXT_NODE) {
 		if (old.data !== fresh.data) old.data = fresh.data;
 		return;

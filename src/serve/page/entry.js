@@ -4,6 +4,7 @@ import {icon} from './icon.js';
 import {bytes} from './text.js';
 
 const CLIP = 6000; // characters of a message that are shown at first
+const SENT = 16384; // bytes of a text that the server sends
 const TITLE = 200; // characters in the line of a folded entry
 
 // Removes colours and other escape sequences, of which the logs of checks are full.
@@ -40,7 +41,7 @@ function lastLine(text) {
 
 function cutNote(entry) {
 	return (
-		entry.size > 65536 &&
+		entry.size > SENT &&
 		h('p', {class: 'dim small'}, `${bytes(entry.size)} in the log; only a part is shown.`)
 	);
 }

@@ -52,6 +52,10 @@ function markOf(of) {
 	return MARKS[of.kind];
 }
 
+function tokensIn({tokens}) {
+	return tokens.input + tokens.read + tokens.write_5m + tokens.write_1h;
+}
+
 export function iteration(data, route, redraw) {
 	const {id} = data;
 	const timelinePart = memo('timeline-part');
@@ -102,6 +106,8 @@ export function iteration(data, route, redraw) {
 	}
 
 	async function readPrompt() {
+		prompt = {text: 'Reading the prompt …'};
+		redraw();
 		try {
 			prompt = await get(`/api/loops/${id}/prompt`, {iteration: number, attempt});
 		} catch (failure) {
@@ -122,7 +128,6 @@ export function iteration(data, route, redraw) {
 	}
 
 	function facts(item) {
-		const tokens = item.tokens || {};
 		const pair = (name, value) => value && [h('dt', {}, name), h('dd', {}, value)];
 
 		return h(
@@ -146,7 +151,7 @@ export function iteration(data, route, redraw) {
 			),
 			pair(
 				'cost',
-				`${usd(item.cost_nusd)}, ${plural(item.requests || 0, 'request')}, ${figure((tokens.input || 0) + (tokens.cache_read || 0) + (tokens.cache_write || 0))} tokens in, ${figure(tokens.output || 0)} out`,
+				`${usd(item.cost_nusd)}, ${plural(item.requests || 0, 'request')}, ${figure(tokensIn(item))} tokens in, ${figure(item.tokens.output)} out`,
 			),
 			pair(
 				'models',
@@ -230,14 +235,13 @@ export function iteration(data, route, redraw) {
 						},
 					},
 					h('summary', {}, `Prompt, ${bytes(told.prompt.size)}`),
-					prompt
-						? h(
-								'pre',
-								{class: 'log', tabindex: 0},
-								prompt.text,
-								prompt.cut && '\n… (the rest is not shown)',
-							)
-						: instead(null, 'the prompt'),
+					prompt &&
+						h(
+							'pre',
+							{class: 'log', tabindex: 0},
+							prompt.text,
+							prompt.cut && '\n… (the rest is not shown)',
+						),
 				),
 			)
 		);

@@ -212,7 +212,7 @@ export function loop(route, redraw) {
 			h(
 				'div',
 				{class: 'state'},
-				live ? pill(live.status) : pill('starting', 'reading …'),
+				live ? pill(live.damaged ? 'damaged' : live.status) : pill('starting', 'reading …'),
 				live &&
 					live.now &&
 					live.now.wish &&

@@ -136,11 +136,11 @@ function matches(row, words) {
 function verdict(rows) {
 	const needs = rows.filter((row) => row.needs).length;
 	const live = rows.filter((row) => LIVE.has(row.status) && !row.batch).length;
-	const damaged = rows.some((row) => row.status === 'damaged');
+	const failed = rows.some((row) => row.needs && row.status === 'failed');
 
 	if (needs)
 		return [
-			damaged ? 'bad' : 'warn',
+			failed ? 'bad' : 'warn',
 			'alert',
 			needs === 1 ? 'One thing needs you' : `${figure(needs)} things need you`,
 		];
@@ -152,7 +152,7 @@ function figures(rows) {
 	const recent = rows.filter((row) => !row.batch && row.changed_ms > now() - DAY_MS);
 	const sum = recent.reduce((cost, row) => cost + row.cost_nusd, 0);
 	const ended = (status) => recent.filter((row) => row.status === status).length;
-	const stopped = ended('failed') + ended('limit') + ended('damaged');
+	const stopped = ended('failed') + ended('limit');
 	const box = (name, value, tone) =>
 		h('div', {}, h('dt', {}, name), h('dd', {class: tone}, value));
 
@@ -200,7 +200,7 @@ export function overview(route, redraw) {
 
 	function shownRows() {
 		const words = filter.text.toLowerCase().split(/\s+/).filter(Boolean);
-		const all = [...store.rows.values()].reverse();
+		const all = [...store.rows.values()].sort((a, b) => b.created_ms - a.created_ms);
 
 		// A work list stands for its loops, unless one of them is looked for or needs a person.
 		return words.length

@@ -6,7 +6,7 @@ export const store = {
 	session: null,
 	connection: 'connecting', // or 'open', 'lost', 'unauthorized'
 	ready: false, // all rows are here
-	rows: new Map(), // by id, in the order of creation
+	rows: new Map(), // by id
 	loop: null, // the event `loop` of the one that is looked at
 	gone: false, // it does not exist, or was removed
 };
@@ -44,7 +44,7 @@ const handlers = {
 	},
 	rows(data) {
 		for (const row of data.rows) {
-			store.rows.set(row.id, {...row, time_ms: data.time_ms});
+			store.rows.set(row.id, {...row, time_ms: row.at_ms});
 			old.delete(row.id);
 		}
 		for (const id of data.gone) store.rows.delete(id);
