@@ -73,6 +73,7 @@ fuzz_fn fuzz_web_body;
 fuzz_fn fuzz_web_query;
 fuzz_fn fuzz_worklist;
 fuzz_fn fuzz_verdict;
+fuzz_fn fuzz_view_transcript;
 
 #ifdef FUZZING
 #define FUZZ_TARGET(name)                                             \
