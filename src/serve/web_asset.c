@@ -13,10 +13,6 @@ struct file {
 /* Made of src/serve/page: an array of bytes for each file, and `files`. */
 #include "page_assets.inc"
 
-enum { COUNT = sizeof files / sizeof *files };
-
-static struct web_asset assets[COUNT];
-
 static const char *type_of(const char *name)
 {
 	static const char *const types[][2] = {
@@ -33,28 +29,26 @@ static const char *type_of(const char *name)
 	return "application/octet-stream";
 }
 
-static void prepare(struct web_asset *asset, const struct file *file)
+static void describe(const struct file *file, struct web_asset *ret_asset)
 {
 	char hash[SHA256_HEX];
 
 	sha256_hex(file->bytes, file->size, hash);
-	*asset = (struct web_asset){ .path = file->name,
-				     .type = type_of(file->name),
-				     .bytes = file->bytes,
-				     .size = file->size };
-	snprintf(asset->etag, sizeof asset->etag, "\"%.32s\"", hash);
+	*ret_asset = (struct web_asset){ .type = type_of(file->name),
+					 .bytes = file->bytes,
+					 .size = file->size };
+	snprintf(ret_asset->etag, sizeof ret_asset->etag, "\"%.32s\"", hash);
 }
 
-const struct web_asset *web_asset_find(const char *path)
+int web_asset_find(const char *path, struct web_asset *ret_asset)
 {
 	const char *name = strcmp(path, "/") == 0 ? "index.html" : path + 1;
 
-	for (size_t i = 0; i < COUNT; i++) {
+	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
 		if (strcmp(files[i].name, name) != 0)
 			continue;
-		if (!assets[i].path)
-			prepare(&assets[i], &files[i]);
-		return &assets[i];
+		describe(&files[i], ret_asset);
+		return 0;
 	}
-	return NULL;
+	return -1;
 }

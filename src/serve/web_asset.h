@@ -7,14 +7,13 @@
 #include <stddef.h>
 
 struct web_asset {
-	const char *path; /* "/NAME" */
 	const char *type;
 	const unsigned char *bytes;
 	size_t size;
-	char etag[SHA256_HEX + 2];
+	char etag[SHA256_HEX + 2]; /* with its quotes */
 };
 
-/* Returns the file of a path, or NULL. "/" is index.html. */
-const struct web_asset *web_asset_find(const char *path);
+/* Finds the file of a path. "/" is index.html. Returns 0, or -1 if there is none. */
+int web_asset_find(const char *path, struct web_asset *ret_asset);
 
 #endif

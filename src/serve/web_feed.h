@@ -1,7 +1,7 @@
 /*
  * The states that open pages show: a process reads them (serve/answer/web_watch.h) while somebody
- * looks, and this module keeps the newest of each as text. A state has a version, so that whoever
- * looks can be sent what is newer than the last one seen; nothing is queued for anybody.
+ * looks, and this module keeps the newest of each as text. A state has a version, so that each page
+ * can be sent the states that are newer than those it has seen; nothing is queued for anybody.
  *
  * If the process dies, it is started again, and everything begins with a new epoch.
  */

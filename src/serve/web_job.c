@@ -78,7 +78,7 @@ pid_t web_job_start(const struct web_job_list *jobs, const char *name, int input
 	if (child == 0)
 		exec_part(jobs, name, input, output, parent, dies_with_us);
 	if (child > 0)
-		setpgid(child, child); /* whoever of us is first */
+		setpgid(child, child); /* here and in the child: one of the two is first */
 	return child;
 }
 

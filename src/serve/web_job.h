@@ -1,6 +1,6 @@
 /*
  * Processes that answer a request each, so that the server never waits for a disk, for git or for a
- * loop. At most so many run at a time; the others wait in a queue, and beyond that they are refused.
+ * loop. At most so many run at a time; others wait in a queue, and beyond that they are refused.
  *
  * A process reads its request from descriptor 0 and writes its answer to descriptor 1. One that
  * only reads dies with the server, and is killed if it takes too long or nobody waits for it any
@@ -59,8 +59,8 @@ struct web_job *web_job_add(struct web_job_list *jobs, bool acts, const char *re
 /* Nobody waits for this job any more. */
 void web_job_abandon(struct web_job *job);
 
-/* Adds what is waited for to an array with room for WEB_JOB_RUNNING. Returns the number; *timeout_ms
- * (-1: none) is lowered to the first deadline. */
+/* Adds the descriptors to wait for to an array with room for WEB_JOB_RUNNING. Returns the number;
+ * *timeout_ms (-1: none) is lowered to the first deadline. */
 size_t web_job_poll(const struct web_job_list *jobs, struct pollfd *fds, int *timeout_ms);
 
 /* Ends the jobs that are over, and starts the next ones. */

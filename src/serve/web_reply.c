@@ -115,7 +115,8 @@ enum MHD_Result web_reply_file(struct MHD_Connection *connection, int fd)
 		return MHD_NO;
 	fd_steal(&file); /* the response closes it */
 	MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
-	if (strncmp(type, "text/html", strlen("text/html")) == 0) /* a page of its own: to be saved */
+	if (strncmp(type, "text/html", strlen("text/html")) ==
+	    0) /* a page of its own: to be saved */
 		MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_DISPOSITION,
 					"attachment");
 	return web_reply_send(connection, code, response);

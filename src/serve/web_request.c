@@ -142,19 +142,19 @@ static enum MHD_Result judge(struct web_request *request, const char *method)
 
 static enum MHD_Result answer_asset(const struct web_request *request)
 {
-	const struct web_asset *asset = web_asset_find(request->query.path);
 	const char *known = header(request, MHD_HTTP_HEADER_IF_NONE_MATCH);
-	bool same = asset && known && strstr(known, asset->etag);
 	struct MHD_Response *response;
+	struct web_asset asset;
+	bool same;
 
-	if (!asset)
+	if (web_asset_find(request->query.path, &asset) < 0)
 		return web_reply_error(request->connection, MHD_HTTP_NOT_FOUND, "not-found",
 				       "there is no such address");
-	response = same ? web_reply_bytes(asset->type, "", 0)
-			: web_reply_bytes(asset->type, asset->bytes, asset->size);
+	same = known && strstr(known, asset.etag);
+	response = web_reply_bytes(asset.type, asset.bytes, same ? 0 : asset.size);
 	if (!response)
 		return MHD_NO;
-	MHD_add_response_header(response, MHD_HTTP_HEADER_ETAG, asset->etag);
+	MHD_add_response_header(response, MHD_HTTP_HEADER_ETAG, asset.etag);
 	MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-cache");
 	return web_reply_send(request->connection, same ? MHD_HTTP_NOT_MODIFIED : MHD_HTTP_OK,
 			      response);
@@ -319,6 +319,6 @@ enum MHD_Result web_request_handle(void *site, struct MHD_Connection *connection
 		return answer(request);
 	buffer_add(&request->body, upload, *upload_size);
 	*upload_size = 0;
-	/* A body of unknown size that is too large: nobody reads the rest of it. */
+	/* A body of unknown size that is too large: nobody reads the rest. */
 	return buffer_overflowed(&request->body) ? MHD_NO : MHD_YES;
 }

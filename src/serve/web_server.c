@@ -18,7 +18,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* What is waited for. */
+/* The descriptors that are waited for. */
 enum {
 	WAIT_HTTP,
 	WAIT_SIGNAL,
@@ -46,7 +46,7 @@ static bool is_own_user(int peer)
 	return getsockopt(peer, SOL_SOCKET, SO_PEERCRED, &who, &size) == 0 && who.uid == getuid();
 }
 
-/* Gives a new link to whoever connects. A peer that does not read gets none. */
+/* Gives a new link to a process that connects. A peer that does not read gets none. */
 static void give_link(struct server *server)
 {
 	AUTO_FD peer = accept4(server->control, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);

@@ -1,6 +1,6 @@
 /*
- * Starting the web page's server, for the command: its folder STATE/serve, the sockets, the secrets,
- * and the program. A state folder has at most one server.
+ * Starting the web page's server, for the command: its folder STATE/serve, the sockets, the
+ * secrets, and the program. A state folder has at most one server.
  *
  *	key		the secret that signs sessions (web_keys.h); remove it to log everybody out
  *	port		the last port, which is tried first: open pages and bookmarks find it again

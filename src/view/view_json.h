@@ -1,5 +1,5 @@
-/* Read models as JSON, for reports and for the web page. What is unknown is null. The caller owns
- * what is returned. */
+/* Read models as JSON, for reports and for the web page. Unknown values are null. The caller owns
+ * the objects. */
 #ifndef VIEW_VIEW_JSON_H
 #define VIEW_VIEW_JSON_H
 

@@ -1,6 +1,8 @@
 /* Actions: see web_action.h. */
 #include "serve/answer/web_action.h"
 
+#include "ops/op_action.h"
+#include "serve/answer/web_body.h"
 #include "util/id.h"
 #include "util/text/jsonget.h"
 #include "view/view_json.h"
@@ -8,57 +10,6 @@
 #include <string.h>
 
 enum { MOST_ITEMS = 2000 };
-
-/* ---- the request ---- */
-
-static int read_leaves(const json_t *leaves, struct op_action_request *request, struct error *err)
-{
-	size_t i;
-	const json_t *name;
-
-	json_array_foreach(leaves, i, name)
-	{
-		bool known = false;
-
-		for (int group = 0; group < PATH_GROUP_COUNT && json_is_string(name); group++)
-			if (strcmp(json_string_value(name),
-				   path_group_name((enum path_group)group)) == 0)
-				request->leaves[group] = known = true;
-		if (!known)
-			return error_with(err, ERROR_INVALID, "'leaves' must have names of groups");
-	}
-	return 0;
-}
-
-/* Is a member missing, null, or of this type? */
-static bool fits(const json_t *body, const char *key, bool is_type)
-{
-	const json_t *value = json_object_get(body, key);
-
-	return !value || json_is_null(value) || is_type;
-}
-
-int web_action_read(const json_t *body, struct op_action_request *request, struct error *err)
-{
-	const json_t *checkpoint = json_object_get(body, "checkpoint");
-	const json_t *leaves = json_object_get(body, "leaves");
-
-	if (!json_is_object(body))
-		return error_with(err, ERROR_INVALID, "the body must be a JSON object");
-	if (!fits(body, "text", jsonget_string(body, "text") != NULL) ||
-	    !fits(body, "token", jsonget_string(body, "token") != NULL) ||
-	    !fits(body, "now", json_is_boolean(json_object_get(body, "now"))) ||
-	    !fits(body, "checkpoint", json_is_integer(checkpoint)) ||
-	    !fits(body, "leaves", json_is_array(leaves)))
-		return error_with(err, ERROR_INVALID,
-				  "text and token must be strings, now a boolean, checkpoint a "
-				  "number, leaves a list");
-	request->text = jsonget_string(body, "text");
-	request->token = jsonget_string(body, "token");
-	request->now = jsonget_flag(body, "now");
-	request->checkpoint = json_is_integer(checkpoint) ? json_integer_value(checkpoint) : -1;
-	return read_leaves(leaves, request, err);
-}
 
 /* ---- the answer ---- */
 
@@ -164,7 +115,7 @@ static int run(const struct web_ask *ask, const json_t *body, enum op_action act
 	struct op_action_result result;
 	int told;
 
-	if (web_action_read(body, &request, err) < 0)
+	if (web_body_read(body, &request, err) < 0)
 		return -1;
 	told = tell(op_action_run(&request, &result, err), &result, answer);
 	op_action_release(&result);

@@ -297,7 +297,7 @@ static struct range find_last(struct view_transcript *transcript, size_t most)
 	return take_earlier(&transcript->window, transcript->window.count, most);
 }
 
-/* What a request names: at most one of these is given. */
+/* The position that a request names: at most one of these is given. */
 struct wanted {
 	struct view_search from, after, before, around;
 	bool has_from, has_after, has_before, has_around;

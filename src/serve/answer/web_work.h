@@ -1,4 +1,4 @@
-/* What loops and work lists have done, for the web page: tools, changes, checkpoints, reports. */
+/* The work of loops and work lists, for the web page: tools, changes, checkpoints, reports. */
 #ifndef SERVE_ANSWER_WEB_WORK_H
 #define SERVE_ANSWER_WEB_WORK_H
 
