@@ -44,7 +44,20 @@ static const struct {
 	[CANVAS_urgent] = { COLOR_YELLOW, 214, A_BOLD, A_BOLD | A_REVERSE },
 };
 
-enum { MARKED = CANVAS_STYLE_COUNT, MARKED_BACKGROUND = 237 };
+/* The marked row is light on dark, whatever the terminal's own colours are. */
+enum {
+	MARKED = CANVAS_STYLE_COUNT,
+	MARKED_BACKGROUND = 237,
+	MARKED_PLAIN = 255,
+	MARKED_DIM = 250,
+};
+
+static short marked_color(int style)
+{
+	if (style == CANVAS_dim)
+		return MARKED_DIM;
+	return styles[style].rich < 0 ? MARKED_PLAIN : styles[style].rich;
+}
 
 static bool colors, rich, pasting;
 static SCREEN *terminal;
@@ -60,7 +73,7 @@ static void begin_colors(void)
 
 		init_pair((short)(1 + i), color, -1);
 		if (rich)
-			init_pair((short)(1 + MARKED + i), color, MARKED_BACKGROUND);
+			init_pair((short)(1 + MARKED + i), marked_color(i), MARKED_BACKGROUND);
 	}
 }
 
