@@ -6,6 +6,8 @@
 #include "cli/view/notice.h"
 #include "cli/view/page.h"
 #include "failure/failure.h"
+#include "fence/fence.h"
+#include "fence/fence_spec.h"
 #include "ops/op_draft_applied.h"
 #include "settings/effective.h"
 #include "util/mem.h"
@@ -238,4 +240,16 @@ char *loops_draft_text(const char *state, const struct client_loop *loop)
 				    loop->state.options.task, loop->state.options.batch)
 		       : mem_format("draft: your project is unchanged until ringfence apply %s",
 				    loop->id);
+}
+
+void loops_enter_scope(const void *context, const struct client_loop *loop)
+{
+	const struct fence_place *place = context;
+	struct fence_spec spec;
+	struct error ignored;
+
+	if (spec_json_read(loop->state.options.fence, &spec, &ignored) < 0)
+		return;
+	fence_enter_scope(place, &spec);
+	fence_spec_release(&spec);
 }

@@ -5,8 +5,6 @@
 #include "cli/message.h"
 #include "cli/view/follow.h"
 #include "cli/view/notice.h"
-#include "fence/fence.h"
-#include "fence/fence_spec.h"
 #include "ops/op_resume.h"
 #include "settings/loop_limits.h"
 #include "settings/prices.h"
@@ -130,19 +128,6 @@ static const struct cli_section sections[] = {
 	{ 0 },
 };
 
-/* Moves to a systemd scope if the loop's limits need one; the program then starts again there. */
-static void enter_scope(const void *context, const struct client_loop *loop)
-{
-	const struct fence_place *place = context;
-	struct fence_spec spec;
-	struct error ignored;
-
-	if (spec_json_read(loop->state.options.fence, &spec, &ignored) < 0)
-		return;
-	fence_enter_scope(place, &spec);
-	fence_spec_release(&spec);
-}
-
 /* Reads the user's prices again: a loop that paused because of a missing one continues with it. */
 static int add_prices(const struct loops_options *opts, const struct client_loop *loop,
 		      json_t *changes, struct error *err)
@@ -174,7 +159,7 @@ static enum op_status resume_one(const struct loops_options *opts, const struct 
 							       .loop = loop->id },
 						   .changes = changes,
 						   .answer = answer,
-						   .before = enter_scope,
+						   .before = loops_enter_scope,
 						   .context = &opts->place };
 	enum op_status status = OP_FAILED;
 

@@ -1,0 +1,288 @@
+/* Forges: see land_forge.h. */
+#include "land/land_forge.h"
+
+#include "util/mem.h"
+#include "util/text/jsonget.h"
+#include "util/text/text.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct land_forge *const forges[] = {
+	[LAND_KIND_UNKNOWN] = NULL,
+	[LAND_KIND_github] = &land_forge_github,
+	[LAND_KIND_gitlab] = &land_forge_gitlab,
+	[LAND_KIND_gitea] = &land_forge_gitea,
+};
+
+enum { KINDS = sizeof forges / sizeof *forges };
+
+const struct land_forge *land_forge_of(enum land_kind kind)
+{
+	return forges[kind];
+}
+
+enum land_kind land_forge_named(const char *name)
+{
+	for (int i = LAND_KIND_UNKNOWN + 1; i < KINDS; i++)
+		if (strcmp(forges[i]->name, name) == 0)
+			return (enum land_kind)i;
+	return LAND_KIND_UNKNOWN;
+}
+
+/* ---- what is read ---- */
+
+void land_call_release(struct land_call *call)
+{
+	free(call->path);
+	json_decref(call->body);
+	*call = (struct land_call){ 0 };
+}
+
+void land_repository_release(struct land_repository *repository)
+{
+	free(repository->branch);
+	free(repository->merge);
+	*repository = (struct land_repository){ 0 };
+}
+
+void land_request_release(struct land_request *request)
+{
+	free(request->url);
+	free(request->title);
+	free(request->body);
+	free(request->node);
+	*request = (struct land_request){ 0 };
+}
+
+void land_ci_release(struct land_ci *ci)
+{
+	for (size_t i = 0; i < ci->count; i++) {
+		free(ci->jobs[i].name);
+		free(ci->jobs[i].url);
+		free(ci->jobs[i].log);
+		free(ci->jobs[i].says);
+	}
+	free(ci->jobs);
+	list_release(&ci->ask);
+	*ci = (struct land_ci){ 0 };
+}
+
+static char *copy_of(const char *text)
+{
+	return text ? mem_dup(text) : NULL;
+}
+
+void land_ci_add(struct land_ci *ci, const struct land_job *job)
+{
+	if (ci->count == LAND_JOBS)
+		return;
+	ci->jobs = mem_extend(ci->jobs, ci->count, sizeof *ci->jobs);
+	ci->jobs[ci->count++] = (struct land_job){ .name = copy_of(job->name),
+						   .url = copy_of(job->url),
+						   .log = copy_of(job->log),
+						   .says = copy_of(job->says),
+						   .state = job->state };
+}
+
+enum land_ci_state land_ci_state(const struct land_ci *ci)
+{
+	enum land_ci_state state = LAND_CI_PASSED;
+
+	for (size_t i = 0; i < ci->count; i++) {
+		if (ci->jobs[i].state == LAND_CI_PENDING)
+			return LAND_CI_PENDING;
+		if (ci->jobs[i].state == LAND_CI_FAILED)
+			state = LAND_CI_FAILED;
+	}
+	return state;
+}
+
+char *land_forge_copy(const json_t *object, const char *key)
+{
+	return copy_of(jsonget_string(object, key));
+}
+
+int land_forge_read_repository(const json_t *answer, struct land_repository *ret_repository)
+{
+	const char *branch = jsonget_string(answer, "default_branch");
+
+	if (!branch || !*branch)
+		return -1;
+	*ret_repository = (struct land_repository){ .branch = mem_dup(branch) };
+	return 0;
+}
+
+static enum land_request_state pull_state(const json_t *pull)
+{
+	if (jsonget_flag(pull, "merged") || jsonget_string(pull, "merged_at"))
+		return LAND_REQUEST_MERGED;
+	return strcmp(jsonget_text(pull, "state"), "open") == 0 ? LAND_REQUEST_OPEN
+								: LAND_REQUEST_CLOSED;
+}
+
+int land_forge_read_pull(const json_t *answer, struct land_request *ret_request)
+{
+	if (jsonget_number(answer, "number") <= 0 || !jsonget_string(answer, "html_url"))
+		return -1;
+	*ret_request = (struct land_request){ .number = jsonget_number(answer, "number"),
+					      .url = land_forge_copy(answer, "html_url"),
+					      .title = mem_dup(jsonget_text(answer, "title")),
+					      .body = mem_dup(jsonget_text(answer, "body")),
+					      .node = land_forge_copy(answer, "node_id"),
+					      .draft = jsonget_flag(answer, "draft"),
+					      .state = pull_state(answer) };
+	return 0;
+}
+
+/* Somebody else's fork may have a branch of the same name. */
+const char *land_forge_head_of(const char *path, const json_t *request)
+{
+	const json_t *head = json_object_get(request, "head");
+	const char *from = jsonget_text(json_object_get(head, "repo"), "full_name");
+
+	return strcasecmp(from, path) == 0 ? jsonget_string(head, "ref") : NULL;
+}
+
+enum land_ci_state land_forge_job_state(const char *state)
+{
+	static const char *const good[] = { "success", "skipped", "neutral", "warning" };
+	static const char *const bad[] = { "failure",   "error",           "cancelled",
+					   "timed_out", "action_required", "startup_failure",
+					   "stale" };
+
+	for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+		if (strcmp(state, good[i]) == 0)
+			return LAND_CI_PASSED;
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+		if (strcmp(state, bad[i]) == 0)
+			return LAND_CI_FAILED;
+	return LAND_CI_PENDING;
+}
+
+static void read_job(const char *path, const json_t *job, struct land_ci *ci)
+{
+	AUTO_FREE char *log = mem_format("/repos/%s/actions/jobs/%" PRId64 "/logs", path,
+					 (int64_t)jsonget_number(job, "id"));
+	const struct land_job read = { .name = (char *)jsonget_text(job, "name"),
+				       .url = (char *)jsonget_string(job, "html_url"),
+				       .log = log,
+				       .state = land_forge_job_state(
+					       jsonget_text(job, "conclusion")) };
+
+	land_ci_add(ci, &read);
+}
+
+void land_forge_read_runs(const char *path, const json_t *answer, struct land_ci *ci)
+{
+	size_t index;
+	const json_t *entry;
+
+	json_array_foreach(json_object_get(answer, "workflow_runs"), index, entry)
+	{
+		list_printf(&ci->ask,
+			    "/repos/%s/actions/runs/%" PRId64 "/jobs?per_page=100&limit=50&page=1",
+			    path, (int64_t)jsonget_number(entry, "id"));
+	}
+	json_array_foreach(json_object_get(answer, "jobs"), index, entry)
+	{
+		read_job(path, entry, ci);
+	}
+}
+
+int land_forge_find(const struct land_forge *forge, const char *path, const json_t *answer,
+		    const char *branch, struct land_request *ret_request)
+{
+	size_t index;
+	const json_t *entry;
+
+	if (!json_is_array(answer))
+		return -1;
+	json_array_foreach(answer, index, entry)
+	{
+		const char *of = forge->branch_of(path, entry);
+		struct land_request request;
+
+		if (!of || strcmp(of, branch) != 0 || forge->read_request(entry, &request) < 0)
+			continue;
+		if (request.state == LAND_REQUEST_OPEN) {
+			*ret_request = request;
+			return 1;
+		}
+		land_request_release(&request);
+	}
+	return 0;
+}
+
+/* ---- URLs ---- */
+
+char *land_forge_encoded(const char *text)
+{
+	AUTO_BUFFER struct buffer out = BUFFER_INIT(64 << 10);
+
+	for (; *text; text++)
+		if (isalnum((unsigned char)*text) || strchr("-_.~", *text))
+			buffer_add(&out, text, 1);
+		else
+			buffer_printf(&out, "%%%02X", (unsigned int)(unsigned char)*text);
+	return mem_dup(buffer_text(&out));
+}
+
+/* GitHub's own hosts have the API on a host of its own. */
+char *land_forge_api(const struct land_forge *forge, const struct land_remote *remote)
+{
+	const char *host = remote->host;
+	size_t size = strlen(host), tail = strlen(".ghe.com");
+
+	if (forge == &land_forge_github &&
+	    (strcmp(host, "github.com") == 0 ||
+	     (size > tail && strcmp(host + size - tail, ".ghe.com") == 0)))
+		return mem_format("https://api.%s", host);
+	return mem_format("%s%s", remote->origin, forge->api);
+}
+
+char *land_forge_compare(const struct land_forge *forge, const struct land_remote *remote,
+			 const char *into, const char *branch)
+{
+	AUTO_FREE char *page = mem_format("%s/%s", remote->origin, remote->path);
+	AUTO_FREE char *to = land_forge_encoded(into ? into : "");
+	AUTO_FREE char *from = land_forge_encoded(branch);
+	AUTO_BUFFER struct buffer out = BUFFER_INIT(64 << 10);
+
+	for (const char *at = forge->compare; *at; at++) {
+		const char *value = *at == '@' ? page : *at == '<' ? to : *at == '>' ? from : NULL;
+
+		if (value)
+			buffer_add_text(&out, value);
+		else
+			buffer_add(&out, at, 1);
+	}
+	return mem_dup(buffer_text(&out));
+}
+
+/* A list is the answer itself, or its only member that is one. */
+static size_t entries_of(const json_t *answer)
+{
+	const char *key;
+	json_t *value;
+
+	if (json_is_array(answer))
+		return json_array_size(answer);
+	json_object_foreach((json_t *)answer, key,
+			    value) if (json_is_array(value)) return json_array_size(value);
+	return 0;
+}
+
+char *land_forge_next(const struct land_forge *forge, const char *path, const json_t *answer)
+{
+	static const char mark[] = "&page=";
+	const char *page = strstr(path, mark);
+	uint64_t number;
+
+	if (!page || entries_of(answer) < forge->page ||
+	    text_count(page + strlen(mark), &number) < 0 || number >= LAND_PAGES)
+		return NULL;
+	return mem_format("%.*s%s%" PRIu64, (int)(page - path), path, mark, number + 1);
+}

@@ -1,0 +1,173 @@
+/* The API of Gitea and Forgejo: see land_forge.h. */
+#include "land/land_forge.h"
+
+#include "util/mem.h"
+#include "util/text/jsonget.h"
+#include "util/text/text.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WIP "WIP: "
+
+static void get(struct land_call *call, char *path)
+{
+	*call = (struct land_call){ .method = "GET", .path = path };
+}
+
+static void ask_repository(const char *path, struct land_call *ret_call)
+{
+	get(ret_call, mem_format("/repos/%s", path));
+}
+
+/* The list cannot be narrowed to a branch. */
+static void find(const char *path, const char *branch, struct land_call *ret_call)
+{
+	(void)branch;
+	get(ret_call,
+	    mem_format("/repos/%s/pulls?state=open&sort=recentupdate&limit=50&page=1", path));
+}
+
+static void look(const char *path, int64_t number, struct land_call *ret_call)
+{
+	get(ret_call, mem_format("/repos/%s/pulls/%" PRId64, path, number));
+}
+
+static void open_request(const char *path, const struct land_proposal *proposal,
+			 struct land_call *ret_call)
+{
+	AUTO_FREE char *title = mem_format("%s%s", proposal->draft ? WIP : "", proposal->title);
+
+	*ret_call = (struct land_call){
+		.method = "POST",
+		.path = mem_format("/repos/%s/pulls", path),
+		.body = json_pack("{s:s, s:s, s:s, s:s}", "title", title, "body", proposal->body,
+				  "head", proposal->branch, "base", proposal->into),
+	};
+}
+
+static void update(const char *path, const struct land_request *request, const char *body,
+		   struct land_call *ret_call)
+{
+	look(path, request->number, ret_call);
+	ret_call->method = "PATCH";
+	ret_call->body = json_pack("{s:s}", "body", body);
+}
+
+static void make_ready(const char *path, const struct land_request *request,
+		       struct land_call *ret_call)
+{
+	const char *title = text_after_prefix(request->title, WIP);
+
+	look(path, request->number, ret_call);
+	ret_call->method = "PATCH";
+	ret_call->body = json_pack("{s:s}", "title", title ? title : request->title);
+}
+
+static void merge(const char *path, const struct land_request *request, const char *commit,
+		  const char *how, struct land_call *ret_call)
+{
+	*ret_call = (struct land_call){
+		.method = "POST",
+		.path = mem_format("/repos/%s/pulls/%" PRId64 "/merge", path, request->number),
+		.body = json_pack("{s:s, s:s}", "Do", how ? how : "merge", "head_commit_id",
+				  commit),
+	};
+}
+
+/* Jobs of Actions come first: they have logs, and a commit status each, which is then left out. */
+static void ask_ci(const char *path, const char *commit, struct land_ci *ci)
+{
+	list_printf(&ci->ask, "/repos/%s/actions/runs?head_sha=%s&limit=50&page=1", path, commit);
+	list_printf(&ci->ask, "/repos/%s/commits/%s/status?limit=50&page=1", path, commit);
+}
+
+static int read_repository(const json_t *answer, struct land_repository *ret_repository)
+{
+	if (land_forge_read_repository(answer, ret_repository) < 0)
+		return -1;
+	ret_repository->merge = land_forge_copy(answer, "default_merge_style");
+	return 0;
+}
+
+/* A title makes a draft; not every version has the member. */
+static int read_request(const json_t *answer, struct land_request *ret_request)
+{
+	if (land_forge_read_pull(answer, ret_request) < 0)
+		return -1;
+	ret_request->draft = ret_request->draft || text_after_prefix(ret_request->title, WIP);
+	return 0;
+}
+
+static bool has_jobs(const struct land_ci *ci)
+{
+	for (size_t i = 0; i < ci->count; i++)
+		if (ci->jobs[i].log)
+			return true;
+	return false;
+}
+
+static void read_status(const json_t *status, bool jobs, struct land_ci *ci)
+{
+	const char *url = jsonget_text(status, "target_url");
+	const struct land_job job = { .name = (char *)jsonget_text(status, "context"),
+				      .url = (char *)url,
+				      .says = (char *)jsonget_string(status, "description"),
+				      .state = land_forge_job_state(
+					      jsonget_text(status, "status")) };
+
+	if (!jobs || !strstr(url, "/actions/runs/"))
+		land_ci_add(ci, &job);
+}
+
+static int read_ci(const char *path, const json_t *answer, struct land_ci *ci)
+{
+	const json_t *statuses = json_object_get(answer, "statuses");
+	bool known = has_jobs(ci);
+	size_t index;
+	const json_t *entry;
+
+	if (!json_is_object(answer))
+		return -1;
+	land_forge_read_runs(path, answer, ci);
+	json_array_foreach(statuses, index, entry)
+	{
+		read_status(entry, known, ci);
+	}
+	return 0;
+}
+
+/* Older versions, and Forgejo, do not list runs. */
+static bool may_lack(const char *path, const char *asked, struct land_ci *ci)
+{
+	(void)path;
+	(void)ci;
+	return strstr(asked, "/actions/") != NULL;
+}
+
+const struct land_forge land_forge_gitea = {
+	.name = "gitea",
+	.title = "Gitea",
+	.request = "pull request",
+	.api = "/api/v1",
+	.tokens = { "GITEA_TOKEN" },
+	.authority = "Authorization: token ",
+	.headers = { "Accept: application/json" },
+	.draft = WIP,
+	.page = 50,
+	.compare = "@/compare/<...>",
+	.repository = ask_repository,
+	.find = find,
+	.look = look,
+	.open = open_request,
+	.update = update,
+	.ready = make_ready,
+	.merge = merge,
+	.ci = ask_ci,
+	.read_repository = read_repository,
+	.read_request = read_request,
+	.branch_of = land_forge_head_of,
+	.read_ci = read_ci,
+	.may_lack = may_lack,
+};
