@@ -58,11 +58,11 @@ static const char *const passed[] = {
 	"ALL_PROXY",
 	"no_proxy",
 	"NO_PROXY",
-	"GH_CONFIG_DIR",
-	"GH_HOST",
-	"GH_TOKEN",
-	"GITHUB_TOKEN",
-	"GH_ENTERPRISE_TOKEN",
+};
+
+/* Git does not need these. */
+static const char *const passed_gh[] = {
+	"GH_CONFIG_DIR",           "GH_TOKEN", "GITHUB_TOKEN", "GH_ENTERPRISE_TOKEN",
 	"GITHUB_ENTERPRISE_TOKEN",
 };
 
@@ -97,16 +97,23 @@ static char *find_in(const struct list *folders, const char *name, const char *p
 	return NULL;
 }
 
-static void make_environment(const struct list *folders, struct list *environment)
+static void pass(const char *const *names, size_t count, struct list *environment)
+{
+	for (size_t i = 0; i < count; i++)
+		if (env_get(names[i]))
+			list_printf(environment, "%s=%s", names[i], env_get(names[i]));
+}
+
+static void make_environment(const struct list *folders, bool gh, struct list *environment)
 {
 	AUTO_BUFFER struct buffer path = BUFFER_INIT(1 << 20);
 
 	for (size_t i = 0; i < folders->count; i++)
 		buffer_printf(&path, "%s%s", i ? ":" : "", folders->items[i]);
 	list_printf(environment, "PATH=%s", buffer_text(&path));
-	for (size_t i = 0; i < sizeof passed / sizeof *passed; i++)
-		if (env_get(passed[i]))
-			list_printf(environment, "%s=%s", passed[i], env_get(passed[i]));
+	pass(passed, sizeof passed / sizeof *passed, environment);
+	if (gh)
+		pass(passed_gh, sizeof passed_gh / sizeof *passed_gh, environment);
 	list_add(environment, "GIT_PAGER=cat");
 	list_add(environment, "GH_PROMPT_DISABLED=1");
 	list_add(environment, "GH_NO_UPDATE_NOTIFIER=1");
@@ -121,7 +128,7 @@ int land_program_find(const char *name, const char *project, struct land_program
 	add_folders(project, &folders);
 	program.path = find_in(&folders, name, project);
 	if (program.path)
-		make_environment(&folders, &program.environment);
+		make_environment(&folders, strcmp(name, "gh") == 0, &program.environment);
 	list_release(&folders);
 	if (!program.path)
 		return error_with(err, ERROR_NOT_FOUND,

@@ -41,7 +41,7 @@ struct op_land_request {
 enum op_land_push { OP_LAND_NOT_PUSHED, OP_LAND_UP_TO_DATE, OP_LAND_PUSHED };
 enum op_land_opened { OP_LAND_NO_REQUEST, OP_LAND_FOUND, OP_LAND_UPDATED, OP_LAND_OPENED };
 
-/* What is landed, and where. */
+/* The work and its place at the forge. */
 struct op_land_result {
 	struct client_loop loop; /* whose result it is */
 	struct batch_client batch;

@@ -9,7 +9,7 @@ struct op_resume_request {
 	json_t *changes; /* new limits, named as in the loop's configuration; may be empty */
 	/* An answer to an agent that is blocked, cleaned (decision/told.h); or NULL. */
 	const char *answer;
-	/* A cleaned message for any agent, or NULL. With it, a completed loop continues, too. */
+	/* A cleaned message for any agent, or NULL. Then a completed loop continues as well. */
 	const char *told;
 
 	/* Called before anything is locked or written, so that the program can move to the control

@@ -636,9 +636,6 @@ void report_request_document(const struct report *report, struct document *ret_d
 {
 	*ret_document = (struct document){ 0 };
 	add_head(ret_document, report);
-	free(ret_document->footer);
-	ret_document->footer = mem_dup("Written by Ringfence. Words and paths in it come from the "
-				       "agent and the project.");
 	add_task(ret_document, report);
 	add_checks(ret_document, report);
 	add_all_findings(ret_document, &report->loop->state);

@@ -1,4 +1,4 @@
-/* Landing: see op_land.h. */
+/* Pushing, and opening a request: see op_land.h. */
 #include "ops/op_land.h"
 
 #include "land/land_body.h"
@@ -96,6 +96,17 @@ static enum op_status permit(const struct op_land_request *request,
 
 /* ---- what the request says ---- */
 
+/* The time would change the text each time; the path of the project is nobody's business. */
+static void set_frame(const struct op_land_result *result, struct document *document)
+{
+	free(document->subtitle);
+	document->subtitle = mem_format("Ringfence %s %s", result->is_batch ? "batch" : "loop",
+					result->id);
+	free(document->footer);
+	document->footer = mem_dup("Written by Ringfence. Words and paths in it come from the "
+				   "agent and the project.");
+}
+
 static int write_document(const struct op_land_request *request,
 			  const struct op_land_result *result, struct buffer *out,
 			  struct error *err)
@@ -111,6 +122,7 @@ static int write_document(const struct op_land_request *request,
 		report_request_document(&report, &document);
 		report_release(&report);
 	}
+	set_frame(result, &document);
 	document_markdown(&document, out);
 	document_release(&document);
 	return 0;
@@ -125,6 +137,10 @@ static int write_text(const struct op_land_request *request, struct op_land_resu
 	if (!result->completed || !is_checked(result))
 		buffer_add_text(&out, "**This work is not finished: what decides whether it is "
 				      "done does not hold.**\n\n");
+	if (result->loop.state.git_commit &&
+	    strcmp(result->loop.state.git_commit, result->commit) != 0)
+		buffer_add_text(&out, "**The branch has commits that the loop did not make. What "
+				      "follows does not tell about them.**\n\n");
 	if (write_document(request, result, &out, err) < 0)
 		return -1;
 	if (buffer_overflowed(&out)) {
