@@ -164,6 +164,7 @@ int land_drive_ci(struct land_client *client, const char *path, const char *comm
 			return -1;
 		}
 	}
+	land_ci_settle(&ci);
 	*ret_ci = ci;
 	return 0;
 }

@@ -57,14 +57,18 @@ void land_request_release(struct land_request *request)
 	*request = (struct land_request){ 0 };
 }
 
+static void release_job(struct land_job *job)
+{
+	free(job->name);
+	free(job->url);
+	free(job->log);
+	free(job->says);
+}
+
 void land_ci_release(struct land_ci *ci)
 {
-	for (size_t i = 0; i < ci->count; i++) {
-		free(ci->jobs[i].name);
-		free(ci->jobs[i].url);
-		free(ci->jobs[i].log);
-		free(ci->jobs[i].says);
-	}
+	for (size_t i = 0; i < ci->count; i++)
+		release_job(&ci->jobs[i]);
 	free(ci->jobs);
 	list_release(&ci->ask);
 	*ci = (struct land_ci){ 0 };
@@ -73,6 +77,24 @@ void land_ci_release(struct land_ci *ci)
 static char *copy_of(const char *text)
 {
 	return text ? mem_dup(text) : NULL;
+}
+
+void land_ci_settle(struct land_ci *ci)
+{
+	bool known = false;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < ci->count; i++)
+		known = known || ci->jobs[i].log;
+	for (size_t i = 0; i < ci->count; i++) {
+		struct land_job *job = &ci->jobs[i];
+
+		if (known && !job->log && job->url && strstr(job->url, "/actions/runs/"))
+			release_job(job);
+		else
+			ci->jobs[kept++] = *job;
+	}
+	ci->count = kept;
 }
 
 void land_ci_add(struct land_ci *ci, const struct land_job *job)
@@ -251,7 +273,7 @@ char *land_forge_compare(const struct land_forge *forge, const struct land_remot
 	AUTO_FREE char *from = land_forge_encoded(branch);
 	AUTO_BUFFER struct buffer out = BUFFER_INIT(64 << 10);
 
-	for (const char *at = forge->compare; *at; at++) {
+	for (const char *at = into ? forge->compare_into : forge->compare; *at; at++) {
 		const char *value = *at == '@' ? page : *at == '<' ? to : *at == '>' ? from : NULL;
 
 		if (value)

@@ -80,6 +80,9 @@ void land_ci_release(struct land_ci *ci);
 /* Adds a job. The texts are copied; NULL stays NULL. */
 void land_ci_add(struct land_ci *ci, const struct land_job *job);
 
+/* Drops the commit statuses of jobs that are known by themselves, with a log. */
+void land_ci_settle(struct land_ci *ci);
+
 /* The state of all jobs: pending until each has ended, so that all that failed are known. */
 enum land_ci_state land_ci_state(const struct land_ci *ci);
 
@@ -93,9 +96,9 @@ struct land_forge {
 	const char *headers[3]; /* others; ends with NULL */
 	const char *draft;      /* the beginning of a draft's title, or NULL */
 	size_t page;            /* entries of a list in one answer */
-	/* Where a person opens a request: printed with the web page of the repository, the target and
-	 * the branch. */
-	const char *compare;
+	/* Where a person opens a request, into the default branch or another one: @ is the page of the
+	 * repository, > the branch and < the target. */
+	const char *compare, *compare_into;
 
 	/* All are given the path of the repository. Those that read return 0, or -1 for an answer
 	 * that is not what was asked for. */
@@ -137,7 +140,8 @@ int land_forge_find(const struct land_forge *forge, const char *path, const json
 /* Returns the URL of the API below the web server's; the caller frees it. */
 char *land_forge_api(const struct land_forge *forge, const struct land_remote *remote);
 
-/* Returns where a person opens a request; the caller frees it. */
+/* Returns where a person opens a request. into: NULL for the default branch. The caller frees it.
+ */
 char *land_forge_compare(const struct land_forge *forge, const struct land_remote *remote,
 			 const char *into, const char *branch);
 

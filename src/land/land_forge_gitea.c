@@ -76,7 +76,7 @@ static void merge(const char *path, const struct land_request *request, const ch
 	};
 }
 
-/* Jobs of Actions come first: they have logs, and a commit status each, which is then left out. */
+/* A job of Actions also has a commit status, which land_ci_settle() drops. */
 static void ask_ci(const char *path, const char *commit, struct land_ci *ci)
 {
 	list_printf(&ci->ask, "/repos/%s/actions/runs?head_sha=%s&limit=50&page=1", path, commit);
@@ -100,31 +100,20 @@ static int read_request(const json_t *answer, struct land_request *ret_request)
 	return 0;
 }
 
-static bool has_jobs(const struct land_ci *ci)
+static void read_status(const json_t *status, struct land_ci *ci)
 {
-	for (size_t i = 0; i < ci->count; i++)
-		if (ci->jobs[i].log)
-			return true;
-	return false;
-}
-
-static void read_status(const json_t *status, bool jobs, struct land_ci *ci)
-{
-	const char *url = jsonget_text(status, "target_url");
 	const struct land_job job = { .name = (char *)jsonget_text(status, "context"),
-				      .url = (char *)url,
+				      .url = (char *)jsonget_string(status, "target_url"),
 				      .says = (char *)jsonget_string(status, "description"),
 				      .state = land_forge_job_state(
 					      jsonget_text(status, "status")) };
 
-	if (!jobs || !strstr(url, "/actions/runs/"))
-		land_ci_add(ci, &job);
+	land_ci_add(ci, &job);
 }
 
 static int read_ci(const char *path, const json_t *answer, struct land_ci *ci)
 {
 	const json_t *statuses = json_object_get(answer, "statuses");
-	bool known = has_jobs(ci);
 	size_t index;
 	const json_t *entry;
 
@@ -133,7 +122,7 @@ static int read_ci(const char *path, const json_t *answer, struct land_ci *ci)
 	land_forge_read_runs(path, answer, ci);
 	json_array_foreach(statuses, index, entry)
 	{
-		read_status(entry, known, ci);
+		read_status(entry, ci);
 	}
 	return 0;
 }
@@ -156,7 +145,8 @@ const struct land_forge land_forge_gitea = {
 	.headers = { "Accept: application/json" },
 	.draft = WIP,
 	.page = 50,
-	.compare = "@/compare/<...>",
+	.compare = "@/compare/>",
+	.compare_into = "@/compare/<...>",
 	.repository = ask_repository,
 	.find = find,
 	.look = look,

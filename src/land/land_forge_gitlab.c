@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define DRAFT "Draft: "
+#define NEW   "@/-/merge_requests/new?merge_request%5Bsource_branch%5D=>"
 
 /* Returns the path of something in the project; the caller frees it. */
 static char *in_project(const char *path, const char *rest)
@@ -217,8 +218,8 @@ const struct land_forge land_forge_gitlab = {
 	.headers = { "Accept: application/json" },
 	.draft = DRAFT,
 	.page = 100,
-	.compare = "@/-/merge_requests/new?merge_request%5Bsource_branch%5D=>"
-		   "&merge_request%5Btarget_branch%5D=<",
+	.compare = NEW,
+	.compare_into = NEW "&merge_request%5Btarget_branch%5D=<",
 	.repository = ask_repository,
 	.find = find,
 	.look = look,

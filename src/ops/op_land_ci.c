@@ -88,17 +88,26 @@ static void add_log(struct op_land_result *result, const struct land_job *job, s
 		buffer_add_text(out, "| (it has no log)\n");
 }
 
+/* A whole that has failed, such as a pipeline, tells nothing where its jobs have logs. */
+static bool tells(const struct land_job *job, bool logs)
+{
+	return job->state == LAND_CI_FAILED && (!logs || job->log || (job->says && *job->says));
+}
+
 char *op_land_logs(struct op_land_result *result, const struct land_ci *ci)
 {
 	AUTO_BUFFER struct buffer out = BUFFER_INIT(2 * LOGS_BYTES);
 	size_t failed = 0, shown = 0;
+	bool logs = false;
 
 	for (size_t i = 0; i < ci->count; i++)
-		failed += ci->jobs[i].state == LAND_CI_FAILED;
+		logs = logs || (ci->jobs[i].state == LAND_CI_FAILED && ci->jobs[i].log);
+	for (size_t i = 0; i < ci->count; i++)
+		failed += tells(&ci->jobs[i], logs);
 	for (size_t i = 0; i < ci->count && shown < MOST_JOBS; i++) {
 		const struct land_job *job = &ci->jobs[i];
 
-		if (job->state != LAND_CI_FAILED)
+		if (!tells(job, logs))
 			continue;
 		shown++;
 		add_log(result, job, LOGS_BYTES / (failed < MOST_JOBS ? failed : MOST_JOBS), &out);

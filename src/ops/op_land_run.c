@@ -325,8 +325,7 @@ static void set_compare(const struct op_land_request *request, struct op_land_re
 			const struct land_forge *forge)
 {
 	if (forge && result->place.path)
-		result->compare = land_forge_compare(forge, &result->place,
-						     request->into ? request->into : "",
+		result->compare = land_forge_compare(forge, &result->place, request->into,
 						     result->branch);
 }
 

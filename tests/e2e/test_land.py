@@ -3,11 +3,14 @@
 import glob
 import json
 import os
+import shutil
 import signal
 import subprocess
 
+import fakes
 from fakes.forge import FORGES, PASSWORD, TOKEN, USER, Job
 from harness import cases, contains, equal, expect, lacks, needs, timeout
+from harness.batch import Batch
 from harness.gitrepo import Repository
 from harness.loop import Loop
 from harness.provider import respond
@@ -113,7 +116,8 @@ def test_a_failure_of_ci_is_printed(t, forge):
     place.forge.ci = lambda sha: [Job("build", "passed", number=1), Job("test", "failed", b"one\nexpected 3, got 4\n", 2)]
     result = place.land(code=1)
     contains(result.out, "| test\n|\n| one\n| expected 3, got 4\n", "the log")
-    contains(result.out, "1 failed: test", "the job's name")
+    contains(result.out, " failed: " + ("pipeline 55, test\n" if forge == "gitlab" else "test\n"), "the job's name")
+    equal(result.out.count("The end of what"), 1, "logs")
     equal((place.forge.leaks, place.forge.merged), ([], []), "leaks, and what was merged")
 
 
@@ -230,6 +234,7 @@ def test_unfinished_work_is_landed_only_as_a_draft(t, forge):
     place.land("--no-wait")
     expect(not drafts[forge](place.request), "not a draft any more", place.request)
     lacks(place.request["body"], "not finished", "its body")
+    lacks(place.request["body"], place.loop.project, "its body")
 
 
 @needs("git")
@@ -423,7 +428,7 @@ def test_a_redirect_to_elsewhere_does_not_get_the_token(t):
     place.forge.trouble = [respond(b"", "302 Found", "text/plain", f"Location: {place.forge.elsewhere.url}/{'0' * 40}/7")]
     seen = []
     place.forge.elsewhere.answer = lambda request, _: (seen.append(request.head), respond({"default_branch": "evil"}))[1]
-    place.land("--no-wait", code=125)
+    place.land("--no-wait")
     equal(len(seen), 1, "requests elsewhere")
     lacks(seen[0], TOKEN, "what it was told")
 
@@ -495,7 +500,7 @@ def test_without_a_token_a_person_opens_the_request(t):
     place = Place(t)
     result = place.land(token=None)
     equal((place.forge.branch(place.branch), place.forge.calls), (place.commit, []), "the branch, and calls")
-    contains(result.out, f"/acme/widget/compare/main...{place.branch.replace('/', '%2F')}?expand=1", "where")
+    contains(result.out, f"/acme/widget/compare/{place.branch.replace('/', '%2F')}?expand=1", "where")
 
 
 @needs("git")
@@ -507,6 +512,67 @@ def test_a_server_is_asked_what_it_is(t, forge):
     equal(place.forge.requests, [], "with a variable")
     place.land("--forge-token", "env:MINE", "--no-wait", named=False, token=None, more={"MINE": TOKEN})
     equal(len(place.forge.requests), 1, "with the setting")
+
+
+def log_in(place, token=TOKEN):
+    """A gh of the user's, in PATH; returns the environment."""
+    folder = os.path.join(place.t.outside, "bin")
+    os.makedirs(folder, exist_ok=True)
+    shutil.copy(os.path.join(os.path.dirname(fakes.__file__), "gh"), folder)
+    place.t.at_home(".config/gh/hosts.json", json.dumps({"127.0.0.1": {"url": place.forge.server.url, "token": token}}))
+    return {"PATH": folder + ":" + place.t.env()["PATH"]}
+
+
+@needs("git")
+def test_gh_is_used_where_there_is_no_token(t):
+    """gh opens the request, reads CI and logs, and merges; its token is not in our hands."""
+    place = Place(t, scripts={"1": "edit done yes", "2": "edit fixed yes"})
+    place.ci_until("fixed")
+    result = place.land("--fix", "1", "--merge", token=None, more=log_in(place))
+    contains(place.prompt(2), "> | it is broken\n", "the log in the prompt")
+    contains(result.out, "merged: ", "the end")
+    equal(place.forge.merged, [1], "merged")
+
+
+@needs("git")
+def test_gh_alone_can_be_asked_for(t):
+    """--forge gh uses no variable; if gh is not logged in, nothing is pushed."""
+    place = Place(t)
+    more = log_in(place)
+    place.t.at_home(".config/gh/hosts.json", "{}")
+    result = place.land("--forge", "gh", code=125, named=False, more=more)
+    contains(result.err, "gh is not logged in at 127.0.0.1", "the reason")
+    equal(place.forge.branch(place.branch), "", "the branch")
+
+
+@needs("git")
+def test_gh_whose_token_is_refused_is_explained(t):
+    place = Place(t)
+    contains(place.land(code=125, token=None, more=log_in(place, "old")).err, "log in with: gh auth login", "the reason")
+
+
+# Batches
+
+
+@needs("git")
+def test_a_batch_is_landed_as_one_branch(t):
+    """The tip has what all tasks did; the branch and the request are the batch's."""
+    forge = FORGES["gitlab"](os.path.join(t.outside, "server"))
+    t.cleanups.append(forge.close)
+    batch = Batch(t, "- [ ] make a !(echo a >a)!\n- [ ] make b !(echo b >b)!\n")
+    repo = Repository(t, batch.project)
+    repo.commit("the first")
+    repo.git("remote", "add", "origin", forge.url)
+    t.at_home(".git-credentials", f"http://{USER}:{PASSWORD}@127.0.0.1:{forge.server.port}\n")
+    t.at_home(".gitconfig", "[credential]\n\thelper = store\n")
+    batch.run()
+    ident = batch.show()["id"]
+    result = batch.loop.ringfence("land", "--forge", "gitlab", "--no-wait", ident, env=t.env(GITLAB_TOKEN=TOKEN))
+    equal(result.code, 0, "exit status", result)
+    equal([request["branch"] for request in forge.requests], [f"ringfence/{ident}"], "requests")
+    contains(forge.requests[0]["body"], "make a", "the body")
+    lacks(forge.requests[0]["body"], batch.project, "the body")
+    equal(forge.branch(f"ringfence/{ident}"), repo.git("rev-parse", "ringfence/" + batch.show()["tip"]), "the branch")
 
 
 # Git
