@@ -2,6 +2,7 @@
 #include "land/land_client.h"
 
 #include "https/https.h"
+#include "land/land_gh.h"
 #include "util/clock.h"
 #include "util/mem.h"
 #include "util/text/jsonget.h"
@@ -76,47 +77,6 @@ static int send_https(const struct land_client *client, const struct land_call *
 	return result;
 }
 
-/* A line of the head: "Name: value". */
-static void add_header(struct https_response *response, const char *line, size_t size)
-{
-	AUTO_FREE char *copy = mem_format("%.*s", (int)size, line);
-
-	for (char *c = copy; *c && *c != ':'; c++)
-		*c = (char)tolower((unsigned char)*c);
-	if (strchr(copy, ':'))
-		list_add(&response->headers, copy);
-}
-
-int land_client_read_gh(const char *text, size_t size, struct https_response *ret_response)
-{
-	struct https_response response = { .body = BUFFER_INIT(ANSWER_BYTES) };
-	const char *end = text + size;
-	const char *space = memchr(text, ' ', size < 16 ? size : 16);
-	size_t digits = space ? strspn(space + 1, "0123456789") : 0;
-
-	if (!text_after_prefix(text, "HTTP/") || digits != 3)
-		return -1;
-	response.status = (unsigned int)strtoul(space + 1, NULL, 10);
-	for (const char *at = memchr(text, '\n', size); at;
-	     at = memchr(at, '\n', (size_t)(end - at))) {
-		const char *line = at + 1;
-		size_t length = strcspn(line, "\r\n");
-
-		at = line;
-		if (length == 0) {
-			line += strspn(line, "\r");
-			line += *line == '\n';
-			buffer_add(&response.body, line, (size_t)(end - line));
-			*ret_response = response;
-			return 0;
-		}
-		if (response.headers.count < HTTPS_HEADERS)
-			add_header(&response, line, length);
-	}
-	https_message_release(&response);
-	return -1;
-}
-
 static int run_gh(const struct land_client *client, const struct land_call *call, const char *body,
 		  struct buffer *output, struct buffer *errors, struct error *err)
 {
@@ -153,7 +113,7 @@ static int run_gh(const struct land_client *client, const struct land_call *call
 static int send_gh(const struct land_client *client, const struct land_call *call, const char *body,
 		   struct https_response *ret_response, struct error *err)
 {
-	AUTO_BUFFER struct buffer output = BUFFER_INIT(64 << 20);
+	AUTO_BUFFER struct buffer output = BUFFER_INIT(LAND_GH_BYTES);
 	AUTO_BUFFER struct buffer errors = BUFFER_INIT(64 << 10);
 	int code = run_gh(client, call, body, &output, &errors, err);
 
@@ -161,7 +121,7 @@ static int send_gh(const struct land_client *client, const struct land_call *cal
 		return -1;
 	if (buffer_overflowed(&output))
 		return error_with(err, ERROR_NO_SPACE, "gh printed more than 64 MiB");
-	if (land_client_read_gh(buffer_text(&output), output.used, ret_response) < 0) {
+	if (land_gh_read(buffer_text(&output), output.used, ret_response) < 0) {
 		AUTO_FREE char *said = text_escaped(buffer_text(&errors));
 
 		return error_with(err, ERROR_IO, "gh api ended with status %d: %.500s", code, said);

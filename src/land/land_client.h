@@ -49,8 +49,4 @@ int land_client_log(struct land_client *client, const char *path, struct buffer 
 /* Finds out which forge a server is, by asking it without a token. */
 enum land_kind land_client_probe(const char *origin);
 
-/* For tests: the answer of `gh api --include`, which begins with a head. Returns 0, or -1. */
-struct https_response;
-int land_client_read_gh(const char *text, size_t size, struct https_response *ret_response);
-
 #endif
