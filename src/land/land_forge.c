@@ -197,6 +197,17 @@ static void read_job(const char *path, const json_t *job, struct land_ci *ci)
 	land_ci_add(ci, &read);
 }
 
+/* A run has jobs to come until it has ended. */
+static void read_run(const json_t *run, struct land_ci *ci)
+{
+	const struct land_job job = { .name = (char *)jsonget_text(run, "name"),
+				      .url = (char *)jsonget_string(run, "html_url"),
+				      .state = LAND_CI_PENDING };
+
+	if (strcmp(jsonget_text(run, "status"), "completed") != 0)
+		land_ci_add(ci, &job);
+}
+
 void land_forge_read_runs(const char *path, const json_t *answer, struct land_ci *ci)
 {
 	size_t index;
@@ -204,6 +215,7 @@ void land_forge_read_runs(const char *path, const json_t *answer, struct land_ci
 
 	json_array_foreach(json_object_get(answer, "workflow_runs"), index, entry)
 	{
+		read_run(entry, ci);
 		list_printf(&ci->ask,
 			    "/repos/%s/actions/runs/%" PRId64 "/jobs?per_page=100&limit=50&page=1",
 			    path, (int64_t)jsonget_number(entry, "id"));

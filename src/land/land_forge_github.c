@@ -82,6 +82,8 @@ static void ask_ci(const char *path, const char *commit, struct land_ci *ci)
 {
 	list_printf(&ci->ask, "/repos/%s/commits/%s/check-runs?filter=latest&per_page=100&page=1",
 		    path, commit);
+	list_printf(&ci->ask, "/repos/%s/commits/%s/check-suites?per_page=100&page=1", path,
+		    commit);
 	list_printf(&ci->ask, "/repos/%s/commits/%s/status?per_page=100&page=1", path, commit);
 }
 
@@ -127,6 +129,19 @@ static void read_run(const char *path, const json_t *run, struct land_ci *ci)
 	land_ci_add(ci, &job);
 }
 
+/* A job that needs another one has no check run before that has ended; its suite is not over.
+ * Suites without runs belong to apps that have nothing to say. */
+static void read_suite(const json_t *suite, struct land_ci *ci)
+{
+	const json_t *app = json_object_get(suite, "app");
+	const struct land_job job = { .name = (char *)jsonget_text(app, "name"),
+				      .state = LAND_CI_PENDING };
+
+	if (jsonget_number(suite, "latest_check_runs_count") > 0 &&
+	    strcmp(jsonget_text(suite, "status"), "completed") != 0)
+		land_ci_add(ci, &job);
+}
+
 static void read_status(const json_t *status, struct land_ci *ci)
 {
 	const char *state = jsonget_text(status, "state");
@@ -150,6 +165,10 @@ static int read_ci(const char *path, const json_t *answer, struct land_ci *ci)
 	if (!json_is_object(answer))
 		return -1;
 	land_forge_read_runs(path, answer, ci);
+	json_array_foreach(json_object_get(answer, "check_suites"), index, entry)
+	{
+		read_suite(entry, ci);
+	}
 	json_array_foreach(runs, index, entry)
 	{
 		read_run(path, entry, ci);
@@ -164,12 +183,11 @@ static int read_ci(const char *path, const json_t *answer, struct land_ci *ci)
 /* A token with chosen permissions cannot have the one for check runs; Actions tells their jobs. */
 static bool may_lack(const char *path, const char *asked, struct land_ci *ci)
 {
-	static const char runs[] = "/check-runs?";
-	const char *at = strstr(asked, runs);
+	const char *at = strstr(asked, "/check-runs?");
 	size_t size = at ? (size_t)(at - asked) : 0;
 
 	if (!at)
-		return false;
+		return strstr(asked, "/check-suites?") != NULL;
 	while (asked[size - 1] != '/')
 		size--;
 	list_printf(&ci->ask, "/repos/%s/actions/runs?head_sha=%.*s&per_page=100&page=1", path,

@@ -101,7 +101,8 @@ def test_a_completed_loop_becomes_a_branch_and_a_request(t, forge):
 def test_landing_again_changes_nothing(t):
     """The branch is up to date and the request is found; nothing is opened or written."""
     place = Place(t)
-    place.land()
+    place.land("--no-wait")
+    contains(place.loop.ringfence("status").out, "landed: http://127.0.0.1:", "the status")
     before = len(place.forge.calls)
     contains(place.land("--no-wait").out, "up to date: pull request", "the second time")
     equal({method for method, _ in place.forge.calls[before:]}, {"GET"}, "calls of the second time")
@@ -213,6 +214,30 @@ def test_pending_jobs_are_waited_for(t):
         return [Job("slow", "pending" if len(looks) == 1 else "passed")]
     place.forge.ci = jobs
     contains(place.land().out, "1 pending: slow\nCI: 1 of 1 passed\n", "the states")
+
+
+@needs("git")
+@cases(False, True)
+def test_jobs_that_are_still_to_come_are_waited_for(t, fine_grained):
+    """A job that needs another one has no check run yet; what it belongs to has not ended."""
+    place = Place(t)
+    place.forge.ci = lambda sha: [Job("build", "passed")]
+    place.forge.suite, place.forge.fine_grained = "in_progress", fine_grained
+    contains(place.land("--ci-timeout", "1s", code=2).out, "CI: 1 of 2 passed; 1 pending: ", "the state")
+
+
+@needs("git")
+def test_a_merge_waits_for_ci_that_begins_late(t):
+    """A check that passed at once does not merge what another one has not judged yet."""
+    place = Place(t)
+    looks = []
+    def jobs(sha):
+        looks.append(sha)
+        late = [Job("test", "pending" if len(looks) < 5 else "failed", b"late\n", 2)] if len(looks) > 2 else []
+        return [Job("lint", "passed")] + late
+    place.forge.ci = jobs
+    place.land("--merge", code=1)
+    equal(place.forge.merged, [], "merged")
 
 
 # What is landed

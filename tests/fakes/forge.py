@@ -151,12 +151,14 @@ class GitHub(Forge):
         ("PATCH", r"/repos/acme/widget/pulls/(\d+)", "update"),
         ("PUT", r"/repos/acme/widget/pulls/(\d+)/merge", "merge"),
         ("GET", "/repos/acme/widget/commits/([0-9a-f]{40})/check-runs", "runs"),
+        ("GET", "/repos/acme/widget/commits/([0-9a-f]{40})/check-suites", "suites"),
         ("GET", "/repos/acme/widget/commits/([0-9a-f]{40})/status", "status"),
         ("GET", "/repos/acme/widget/actions/runs", "workflow_runs"),
         ("GET", "/repos/acme/widget/actions/runs/9/jobs", "jobs"),
         ("GET", r"/repos/acme/widget/actions/jobs/(\d+)/logs", "logs"),
     ]
     fine_grained = False
+    suite = "completed"
 
     @staticmethod
     def token_of(headers):
@@ -244,6 +246,15 @@ class GitHub(Forge):
              "output": {"title": None, "summary": None, "text": None}, "app": {"slug": "github-actions"}}
             for job in jobs], given)})
 
+    def suites(self, _, __, sha):
+        if self.fine_grained:
+            return self.runs(None, None, sha)
+        return respond({"total_count": 2, "check_suites": [
+            {"id": 1, "head_sha": sha, "status": self.suite, "conclusion": None, "latest_check_runs_count": 1,
+             "app": {"slug": "github-actions", "name": "GitHub Actions"}},
+            {"id": 2, "head_sha": sha, "status": "queued", "conclusion": None, "latest_check_runs_count": 0,
+             "app": {"slug": "dependabot", "name": "Dependabot"}}] if self.ci(sha) else []})
+
     @staticmethod
     def status(_, __, sha):
         return respond({"state": "pending", "statuses": [], "sha": sha, "total_count": 0})
@@ -251,7 +262,8 @@ class GitHub(Forge):
     def workflow_runs(self, _, given):
         jobs = self.ci(given["head_sha"])
         self.sha = given["head_sha"]
-        return respond({"total_count": 1, "workflow_runs": [{"id": 9, "head_sha": given["head_sha"]}] if jobs else []})
+        return respond({"total_count": 1, "workflow_runs": [
+            {"id": 9, "name": "ci", "head_sha": given["head_sha"], "status": self.suite}] if jobs else []})
 
     def jobs(self, *_):
         ends = {"passed": "success", "failed": "failure", "pending": None}
@@ -434,7 +446,8 @@ class Gitea(Forge):
         if self.old:
             return self.missing()
         self.sha = given["head_sha"]
-        return respond({"total_count": 1, "workflow_runs": [{"id": 9}] if self.ci(self.sha) else []})
+        return respond({"total_count": 1, "workflow_runs": [
+            {"id": 9, "display_title": "x", "status": "completed"}] if self.ci(self.sha) else []})
 
     def jobs(self, *_):
         ends = {"passed": "success", "failed": "failure", "pending": ""}

@@ -165,6 +165,11 @@ static void check_ci(void)
 		    "{\"check_runs\":[{\"status\":\"queued\",\"conclusion\":null},{\"status\":"
 		    "\"completed\",\"conclusion\":\"failure\"}]}",
 		    LAND_CI_PENDING, 2));
+	CHECK("a suite with runs that has not ended is pending",
+	      ci_is(&land_forge_github,
+		    "{\"check_suites\":[{\"status\":\"in_progress\",\"latest_check_runs_count\":1},"
+		    "{\"status\":\"queued\",\"latest_check_runs_count\":0}]}",
+		    LAND_CI_PENDING, 1));
 	CHECK("a run that was skipped has passed",
 	      ci_is(&land_forge_github,
 		    "{\"check_runs\":[{\"status\":\"completed\",\"conclusion\":\"skipped\"}]}",

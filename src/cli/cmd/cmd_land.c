@@ -26,7 +26,7 @@ enum {
 	LOOP_STOPPED = 3,
 	FIRST_POLL_MS = 5000,
 	LAST_POLL_MS = 60000,
-	START_MS = 90000, /* how long a forge may take until CI begins */
+	START_MS = 60000, /* how long a forge may take until CI begins */
 	MOST_FIXES = 20,
 };
 
@@ -175,7 +175,9 @@ static int ask(const struct land_options *opts, const struct op_land_result *res
 struct ci_wait {
 	uint64_t deadline, began;
 	uint64_t pause_ms;
-	char *said; /* the last line */
+	bool twice;    /* what has passed is looked at again */
+	size_t passed; /* how many jobs the last look found passed, if all of them had */
+	char *said;    /* the last line */
 };
 
 static void report_ci(const struct land_options *opts, const struct land_ci *ci,
@@ -191,10 +193,23 @@ static void report_ci(const struct land_options *opts, const struct land_ci *ci,
 	wait->said = mem_dup(line);
 }
 
-/* Is there something to wait for? CI begins some time after a push. */
-static bool goes_on(const struct land_ci *ci, const struct ci_wait *wait, uint64_t now)
+static void report_none(struct ci_wait *wait)
 {
-	return ci->count ? land_ci_state(ci) == LAND_CI_PENDING : now - wait->began < START_MS;
+	notice("waiting for CI to begin (--no-wait does not)");
+	wait->said = mem_dup("");
+}
+
+/* Is there something to wait for? CI begins some time after a push, and not everything of it at
+ * once: before a merge, two looks have to agree. */
+static bool goes_on(const struct land_ci *ci, struct ci_wait *wait, uint64_t now)
+{
+	bool passed = ci->count && land_ci_state(ci) == LAND_CI_PASSED;
+	bool agree = !wait->twice || !passed || wait->passed == ci->count;
+
+	wait->passed = passed ? ci->count : 0;
+	if (!ci->count)
+		return now - wait->began < START_MS;
+	return land_ci_state(ci) == LAND_CI_PENDING || !agree;
 }
 
 /* Waits until all jobs have ended. Returns 0 with *ret_ci, or the exit status. */
@@ -208,6 +223,8 @@ static int wait_for_ci(const struct land_options *opts, struct op_land_result *r
 			return cli_fail(err);
 		if (ret_ci->count)
 			report_ci(opts, ret_ci, wait);
+		else if (!wait->said)
+			report_none(wait);
 		now = clock_steady_ms();
 		if (!goes_on(ret_ci, wait, now))
 			return 0;
@@ -314,7 +331,9 @@ static int go_round(const struct land_options *opts, struct op_land_request *req
 {
 	struct op_land_result result;
 	struct land_ci ci = { 0 };
-	struct ci_wait wait = { .began = clock_steady_ms(), .pause_ms = FIRST_POLL_MS };
+	struct ci_wait wait = { .began = clock_steady_ms(),
+				.pause_ms = FIRST_POLL_MS,
+				.twice = opts->merge };
 	bool over = false;
 	int code = land(opts, request, &result, &over, err);
 
