@@ -151,13 +151,13 @@ static bool number_in(const struct https_response *response, const char *name, u
 	return true;
 }
 
-/* Returns how long a limit of the server lasts, or 0 if the answer is not about one. GitHub says so
- * with 403, too. */
+/* Returns how long a limit of the server lasts, or 0 if the answer is not about one. GitHub also
+ * says so with 403. */
 static uint64_t limit_ms(const struct https_response *response)
 {
 	static const char *const resets[] = { "x-ratelimit-reset", "ratelimit-reset" };
 	uint64_t now_s = (uint64_t)clock_wall_ms() / 1000;
-	uint64_t number, left = 1;
+	uint64_t number = 0, left = 1;
 	bool told = number_in(response, "retry-after", &number);
 
 	number_in(response, "x-ratelimit-remaining", &left);

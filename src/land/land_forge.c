@@ -17,8 +17,6 @@ static const struct land_forge *const forges[] = {
 	[LAND_KIND_gitea] = &land_forge_gitea,
 };
 
-enum { KINDS = sizeof forges / sizeof *forges };
-
 const struct land_forge *land_forge_of(enum land_kind kind)
 {
 	return forges[kind];
@@ -26,13 +24,18 @@ const struct land_forge *land_forge_of(enum land_kind kind)
 
 enum land_kind land_forge_named(const char *name)
 {
-	for (int i = LAND_KIND_UNKNOWN + 1; i < KINDS; i++)
+	for (int i = LAND_KIND_UNKNOWN + 1; i <= LAND_KIND_gitea; i++)
 		if (strcmp(forges[i]->name, name) == 0)
 			return (enum land_kind)i;
 	return LAND_KIND_UNKNOWN;
 }
 
 /* ---- what is read ---- */
+
+void land_forge_get(struct land_call *ret_call, char *path)
+{
+	*ret_call = (struct land_call){ .method = "GET", .path = path };
+}
 
 void land_call_release(struct land_call *call)
 {

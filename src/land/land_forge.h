@@ -52,7 +52,7 @@ struct land_request {
 void land_repository_release(struct land_repository *repository);
 void land_request_release(struct land_request *request);
 
-/* What a request is opened with. */
+/* A request that is to be opened. */
 struct land_proposal {
 	const char *branch, *into;
 	const char *title, *body;
@@ -96,8 +96,8 @@ struct land_forge {
 	const char *headers[3]; /* others; ends with NULL */
 	const char *draft;      /* the beginning of a draft's title, or NULL */
 	size_t page;            /* entries of a list in one answer */
-	/* Where a person opens a request, into the default branch or another one: @ is the page of the
-	 * repository, > the branch and < the target. */
+	/* Where a person opens a request, into the default branch or another one: @ is the page of
+	 * the repository, > the branch and < the target. */
 	const char *compare, *compare_into;
 
 	/* All are given the path of the repository. Those that read return 0, or -1 for an answer
@@ -131,6 +131,9 @@ const struct land_forge *land_forge_of(enum land_kind kind);
 
 /* Returns the kind with this name, or LAND_KIND_UNKNOWN. */
 enum land_kind land_forge_named(const char *name);
+
+/* A call that reads. Takes ownership of the path. */
+void land_forge_get(struct land_call *ret_call, char *path);
 
 /* Finds the request of a branch in a list of open ones. Returns 1 with *ret_request, 0, or -1 for
  * an answer that is not a list. */

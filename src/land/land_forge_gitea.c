@@ -11,27 +11,23 @@
 
 #define WIP "WIP: "
 
-static void get(struct land_call *call, char *path)
-{
-	*call = (struct land_call){ .method = "GET", .path = path };
-}
-
 static void ask_repository(const char *path, struct land_call *ret_call)
 {
-	get(ret_call, mem_format("/repos/%s", path));
+	land_forge_get(ret_call, mem_format("/repos/%s", path));
 }
 
 /* The list cannot be narrowed to a branch. */
 static void find(const char *path, const char *branch, struct land_call *ret_call)
 {
 	(void)branch;
-	get(ret_call,
-	    mem_format("/repos/%s/pulls?state=open&sort=recentupdate&limit=50&page=1", path));
+	land_forge_get(ret_call,
+		       mem_format("/repos/%s/pulls?state=open&sort=recentupdate&limit=50&page=1",
+				  path));
 }
 
 static void look(const char *path, int64_t number, struct land_call *ret_call)
 {
-	get(ret_call, mem_format("/repos/%s/pulls/%" PRId64, path, number));
+	land_forge_get(ret_call, mem_format("/repos/%s/pulls/%" PRId64, path, number));
 }
 
 static void open_request(const char *path, const struct land_proposal *proposal,

@@ -9,27 +9,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void get(struct land_call *call, char *path)
-{
-	*call = (struct land_call){ .method = "GET", .path = path };
-}
-
 static void ask_repository(const char *path, struct land_call *ret_call)
 {
-	get(ret_call, mem_format("/repos/%s", path));
+	land_forge_get(ret_call, mem_format("/repos/%s", path));
 }
 
 static void find(const char *path, const char *branch, struct land_call *ret_call)
 {
 	AUTO_FREE char *name = land_forge_encoded(branch);
 
-	get(ret_call, mem_format("/repos/%s/pulls?state=open&head=%.*s:%s&per_page=100&page=1",
-				 path, (int)strcspn(path, "/"), path, name));
+	land_forge_get(ret_call,
+		       mem_format("/repos/%s/pulls?state=open&head=%.*s:%s&per_page=100&page=1",
+				  path, (int)strcspn(path, "/"), path, name));
 }
 
 static void look(const char *path, int64_t number, struct land_call *ret_call)
 {
-	get(ret_call, mem_format("/repos/%s/pulls/%" PRId64, path, number));
+	land_forge_get(ret_call, mem_format("/repos/%s/pulls/%" PRId64, path, number));
 }
 
 static void open_request(const char *path, const struct land_proposal *proposal,

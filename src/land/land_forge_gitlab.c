@@ -22,7 +22,7 @@ static char *in_project(const char *path, const char *rest)
 
 static void ask_repository(const char *path, struct land_call *ret_call)
 {
-	*ret_call = (struct land_call){ .method = "GET", .path = in_project(path, "") };
+	land_forge_get(ret_call, in_project(path, ""));
 }
 
 static void find(const char *path, const char *branch, struct land_call *ret_call)
@@ -32,14 +32,14 @@ static void find(const char *path, const char *branch, struct land_call *ret_cal
 		mem_format("/merge_requests?state=opened&source_branch=%s&per_page=100&page=1",
 			   name);
 
-	*ret_call = (struct land_call){ .method = "GET", .path = in_project(path, rest) };
+	land_forge_get(ret_call, in_project(path, rest));
 }
 
 static void look(const char *path, int64_t number, struct land_call *ret_call)
 {
 	AUTO_FREE char *rest = mem_format("/merge_requests/%" PRId64, number);
 
-	*ret_call = (struct land_call){ .method = "GET", .path = in_project(path, rest) };
+	land_forge_get(ret_call, in_project(path, rest));
 }
 
 static void open_request(const char *path, const struct land_proposal *proposal,

@@ -1,4 +1,4 @@
-/* What gh prints: see land_gh.h. */
+/* The output of gh: see land_gh.h. */
 #include "land/land_gh.h"
 
 #include "util/mem.h"

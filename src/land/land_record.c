@@ -1,4 +1,4 @@
-/* What has been landed: see land_record.h. */
+/* The record of landing: see land_record.h. */
 #include "land/land_record.h"
 
 #include "util/file/durable.h"

@@ -1,6 +1,6 @@
 /*
- * What has been landed of a loop or a batch: land.json in its folder, replaced atomically. Each
- * step is written down before the next one, so that `land` goes on where it was killed.
+ * The record of what was landed of a loop or a batch: land.json in its folder, replaced atomically.
+ * Each step is written down before the next one, so that `land` goes on where it was killed.
  */
 #ifndef LAND_LAND_RECORD_H
 #define LAND_LAND_RECORD_H

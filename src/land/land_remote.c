@@ -11,7 +11,7 @@
 enum { MOST_HOST = 255, MOST_PATH = 1024 };
 
 static const struct {
-	const char *host; /* the whole name, or a part of it that begins and ends at a dot */
+	const char *host; /* a domain, or a name between dots */
 	enum land_kind kind;
 } hosts[] = {
 	{ "github.com", LAND_KIND_github },  { "ghe.com", LAND_KIND_github },

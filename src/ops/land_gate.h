@@ -1,5 +1,5 @@
-/* What has to be reviewed before a push: a forge runs what CI files say, with its secrets, and
- * others see every commit. */
+/* Finds files that have to be reviewed before a push: a forge runs what CI files say, with its
+ * secrets, and others see every commit. */
 #ifndef OPS_LAND_GATE_H
 #define OPS_LAND_GATE_H
 

@@ -36,7 +36,7 @@ void report_release(struct report *report);
 
 void report_document(const struct report *report, struct document *ret_document);
 
-/* What a pull request says: task, checks, findings, agents and cost. */
+/* The text of a pull request: task, checks, findings, agents and cost. */
 void report_request_document(const struct report *report, struct document *ret_document);
 
 /* The caller owns the objects. */

@@ -1,5 +1,5 @@
 // sources: src/land/land_gh.c src/https/https_message.c
-/* What gh prints: a head that was read has a status, and header lines without line breaks. */
+/* The output of gh: a head that was read has a status, and header lines without line breaks. */
 #include "fuzz.h"
 
 #include "land/land_gh.h"

@@ -51,7 +51,7 @@ static void check_remotes(void)
 	      remote_is("https://github.com.evil.example/a/b",
 			"https://github.com.evil.example a/b unknown"));
 	CHECK("a path on this machine is refused", remote_is("/srv/git/a.git", "refused"));
-	CHECK("one name is no repository", remote_is("https://github.com/acme", "refused"));
+	CHECK("one name is not a repository", remote_is("https://github.com/acme", "refused"));
 	CHECK("a path that climbs is refused",
 	      remote_is("https://github.com/a/../../b", "refused"));
 	CHECK("a path with a query is refused", remote_is("https://github.com/a/b?x=1", "refused"));
@@ -134,7 +134,7 @@ static void check_requests(void)
 	      found_in(&land_forge_gitea, "[" PULL("1", "open", "b", "x/w") "]") == 0);
 	CHECK("a closed one is not",
 	      found_in(&land_forge_github, "[" PULL("1", "closed", "b", "a/w") "]") == 0);
-	CHECK("an object is no list", found_in(&land_forge_github, "{\"message\":\"x\"}") == -1);
+	CHECK("an object is not a list", found_in(&land_forge_github, "{\"message\":\"x\"}") == -1);
 	CHECK("a request without a number is passed over",
 	      found_in(&land_forge_github,
 		       "[{\"html_url\":\"u\",\"head\":{\"ref\":\"b\",\"repo\":{\"full_name\":\"a/"
@@ -296,7 +296,7 @@ static void check_gh(void)
 	      read && response.status == 404 && list_has(&response.headers, "retry-after: 7") &&
 		      strcmp(buffer_text(&response.body), "{}") == 0);
 	https_message_release(&response);
-	CHECK("other output is no answer", land_gh_read("error: x\n", 9, &response) < 0);
+	CHECK("other output is not an answer", land_gh_read("error: x\n", 9, &response) < 0);
 	CHECK("nor is a head without an end",
 	      land_gh_read("HTTP/2.0 200 OK\nA: b\r\n", 22, &response) < 0);
 }

@@ -199,8 +199,8 @@ static void report_none(struct ci_wait *wait)
 	wait->said = mem_dup("");
 }
 
-/* Is there something to wait for? CI begins some time after a push, and not everything of it at
- * once: before a merge, two looks have to agree. */
+/* Is there something to wait for? CI begins some time after a push, and some jobs later than
+ * others: before a merge, two looks have to agree. */
 static bool goes_on(const struct land_ci *ci, struct ci_wait *wait, uint64_t now)
 {
 	bool passed = ci->count && land_ci_state(ci) == LAND_CI_PASSED;

@@ -1,4 +1,4 @@
-/* What `land` says: see land_text.h. */
+/* The words of `land`: see land_text.h. */
 #include "cli/view/land_text.h"
 
 #include "util/mem.h"

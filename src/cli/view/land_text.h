@@ -1,4 +1,4 @@
-/* What `land` says, for people and for programs. */
+/* The words of `land`, for people and for programs. */
 #ifndef CLI_VIEW_LAND_TEXT_H
 #define CLI_VIEW_LAND_TEXT_H
 
@@ -6,13 +6,13 @@
 
 #include <jansson.h>
 
-/* What was pushed and opened, a line each; the caller frees it. */
+/* Names the branch and the request, a line each; the caller frees it. */
 char *land_text_result(const struct op_land_result *result);
 
-/* How far CI is, in one line; the caller frees it. */
+/* Tells how far CI is, in one line; the caller frees it. */
 char *land_text_ci(const struct land_ci *ci);
 
-/* A dry run: what would be pushed, and what the request would say; the caller frees it. */
+/* Tells what a dry run would push, and what the request would say; the caller frees it. */
 char *land_text_preview(const struct op_land_result *result);
 
 /* The caller owns the objects. */
