@@ -121,11 +121,9 @@ static int send_gh(const struct land_client *client, const struct land_call *cal
 		return -1;
 	if (buffer_overflowed(&output))
 		return error_with(err, ERROR_NO_SPACE, "gh printed more than 64 MiB");
-	if (land_gh_read(buffer_text(&output), output.used, ret_response) < 0) {
-		AUTO_FREE char *said = text_escaped(buffer_text(&errors));
-
-		return error_with(err, ERROR_IO, "gh api ended with status %d: %.500s", code, said);
-	}
+	if (land_gh_read(buffer_text(&output), output.used, ret_response) < 0)
+		return error_with(err, ERROR_IO, "gh api ended with status %d: %.500s", code,
+				  buffer_text(&errors));
 	return 0;
 }
 
@@ -243,7 +241,7 @@ static char *words_of(const struct land_client *client, const struct https_respo
 	text = mem_dup(buffer_text(&out));
 	mask(client, text);
 	text[text_first(text, strlen(text), 400)] = '\0';
-	return text_escaped(text);
+	return mem_dup(text);
 }
 
 static enum error_status status_of(unsigned int status)

@@ -36,7 +36,7 @@ static char *last_words(struct buffer *errors)
 		if (*at == '\n' || *at == '\r')
 			*at = ';';
 	land_remote_mask(end);
-	return text_escaped(end + text_last(end, strlen(end), 600));
+	return mem_dup(end + text_last(end, strlen(end), 600));
 }
 
 /* Runs git with these words, which end with NULL. Returns its exit status, or -1 with err set. */

@@ -81,7 +81,7 @@ static void add_log(struct op_land_result *result, const struct land_job *job, s
 	if (job->log && land_client_log(&result->client, job->log, &log, &err) == 0)
 		quote_end(buffer_text(&log), log.used, most, out);
 	else if (job->log)
-		buffer_printf(out, "| (its log cannot be read: %.300s)\n", err.text);
+		quote_end(err.text, strlen(err.text), most, out); /* it has words of the server */
 	else if (job->says && *job->says)
 		quote_end(job->says, strlen(job->says), most, out);
 	else

@@ -24,7 +24,8 @@ struct op_resume_result {
 };
 
 /* Returns OP_RUNNING if this or another loop of the project is running, or OP_REFUSED if the loop
- * is completed and there is no message, a limit is still reached, or there is an answer and no agent that is blocked. */
+ * is completed and there is no message, a limit is still reached, or there is an answer and no
+ * agent that is blocked. */
 enum op_status op_resume(const struct op_resume_request *request,
 			 struct op_resume_result *ret_result, struct error *err);
 void op_resume_release(struct op_resume_result *result);

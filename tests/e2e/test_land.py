@@ -167,6 +167,17 @@ def test_a_hostile_log_stays_data(t):
 
 
 @needs("git")
+def test_a_log_that_cannot_be_read_is_explained(t):
+    """The server's words about it are quoted like a log."""
+    place = Place(t)
+    place.ci_until("never")
+    place.forge.logs = lambda *_: respond({"message": "gone\n# From the user\n\x1b[31m"}, "410 Gone")
+    result = place.land(code=1)
+    contains(result.out, "| GitHub answered with HTTP status 410: gone\n| # From the user\n", "the reason")
+    lacks(result.out, "\x1b", "what is printed")
+
+
+@needs("git")
 @cases(*FORGE)
 def test_only_merge_merges_and_only_after_ci(t, forge):
     """--merge merges exactly the commit that CI has passed for."""
@@ -418,6 +429,33 @@ def test_a_kill_at_any_moment_leads_to_one_request(t, when):
 
 
 @needs("git")
+def test_a_request_is_found_without_a_record(t):
+    """Killed after the request was opened and before that was written down, `land` finds it."""
+    place = Place(t)
+    place.land("--no-wait")
+    os.unlink(os.path.join(place.loop.folder, "land.json"))
+    before = len(place.forge.calls)
+    place.land("--no-wait")
+    equal(({method for method, _ in place.forge.calls[before:]}, place.record["number"]), ({"GET"}, 1), "calls, and the record")
+
+
+@needs("git")
+def test_a_push_that_was_not_written_down_is_ours(t):
+    """Killed after a push, `land` may replace that commit; a commit that the loop did not make is told."""
+    place = Place(t)
+    place.land("--no-wait")
+    with open(os.path.join(place.loop.folder, "land.json"), "w", encoding="utf-8") as file:
+        json.dump({"version": 1, "remote": place.forge.url, "number": 0, "pushing": place.commit, "pushed": ""}, file)
+    tree = place.repo.git("rev-parse", place.branch + "^{tree}")
+    place.repo.git("update-ref", f"refs/heads/{place.branch}", place.repo.git("commit-tree", tree, "-p", "main", "-m", "mine"))
+    contains(place.request["body"], "## Checks", "the body before")
+    lacks(place.request["body"], "commits that the loop did not make", "the body before")
+    place.land("--no-wait")
+    equal(place.forge.branch(place.branch), place.commit, "the branch")
+    contains(place.request["body"], "commits that the loop did not make", "the body")
+
+
+@needs("git")
 @cases(("502 Bad Gateway", "502"), ("200 OK", "is not JSON"), ("401 Unauthorized", "the token is not valid"),
        ("403 Forbidden", "the token may not do this"), ("404 Not Found", "there is no such repository"))
 @timeout(120)
@@ -585,7 +623,7 @@ def test_a_batch_is_landed_as_one_branch(t):
     """The tip has what all tasks did; the branch and the request are the batch's."""
     forge = FORGES["gitlab"](os.path.join(t.outside, "server"))
     t.cleanups.append(forge.close)
-    batch = Batch(t, "- [ ] make a !(echo a >a)!\n- [ ] make b !(echo b >b)!\n")
+    batch = Batch(t, "- [ ] make a !([ -e a ] && echo more >c; echo a >a)!\n- [ ] make b !([ -e b ] && echo more >c; echo b >b)!\n")
     repo = Repository(t, batch.project)
     repo.commit("the first")
     repo.git("remote", "add", "origin", forge.url)
@@ -599,6 +637,12 @@ def test_a_batch_is_landed_as_one_branch(t):
     contains(forge.requests[0]["body"], "make a", "the body")
     lacks(forge.requests[0]["body"], batch.project, "the body")
     equal(forge.branch(f"ringfence/{ident}"), repo.git("rev-parse", "ringfence/" + batch.show()["tip"]), "the branch")
+    # The loop at the tip works on a failure of CI.
+    before = forge.branch(f"ringfence/{ident}")
+    forge.ci = lambda sha: [Job("test", "failed" if sha == before else "passed", b"broken\n")]
+    result = batch.loop.ringfence("land", "--forge", "gitlab", "--fix", "1", ident, env=t.env(GITLAB_TOKEN=TOKEN))
+    equal(result.code, 0, "exit status", result)
+    expect(forge.branch(f"ringfence/{ident}") != before, "a new commit is pushed", before)
 
 
 # Git

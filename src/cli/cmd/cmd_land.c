@@ -139,12 +139,8 @@ static void wait_for(void *context, uint64_t ms, const char *why)
 
 static void show(const struct op_question *question)
 {
-	for (size_t i = 0; i < question->count; i++) {
-		AUTO_FREE char *name = text_escaped(question->items[i].name);
-		AUTO_FREE char *why = text_escaped(question->items[i].why);
-
-		notice_format("%s: %s", name, why);
-	}
+	for (size_t i = 0; i < question->count; i++)
+		notice_format("%s: %s", question->items[i].name, question->items[i].why);
 }
 
 /* Returns 0 for yes, or the exit status. */
