@@ -237,7 +237,7 @@ def test_a_private_address_that_a_rule_names_can_be_reached_by_name(t):
     net, _ = world(t)
     net.names["inner.corp"] = "10.0.0.9"
     net.serve(443, echo, "10.0.0.9")
-    contains(net.gateway("inner.corp").tunnel("inner.corp:443")[1], "--allow 10.0.0.9 ", "the remedy")
+    contains(net.gateway("inner.corp").tunnel("inner.corp:443")[1], "--allow 10.0.0.9\r\n", "the remedy")
     expect(passes(net.gateway("inner.corp", "10.0.0.9"), "inner.corp:443"), "with both rules it passes")
     lacks(net.gateway("10.0.0.9").tunnel("inner.corp:443")[1], " 200 ", "the address alone names no name")
 

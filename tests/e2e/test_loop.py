@@ -348,7 +348,7 @@ def test_on_a_terminal_ctrl_c_asks(t, answer, status, code):
     terminal = t.tty([t.ringfence, *loop.run_words()], cwd=loop.project)
     loop.there("here")
     terminal.send("\x03")
-    terminal.expect("abort\\] ")
+    terminal.expect(r"abort\? \[D/p/a\] ")
     terminal.send(answer)
     if status == "completed":
         equal(terminal.wait(), code, "exit status of run")
@@ -395,7 +395,7 @@ def test_dry_run_shows_prompt_and_policy_and_starts_nothing(t):
         contains(result.out, part, "what is shown")
     config = json.loads(loop.run("--dry-run", "--json", "--prompt-messages", "5", "--prompt-output-size", "none").out)["config"]
     equal([config[f"prompt_{key}"] for key in ("history", "messages", "message_bytes", "output_bytes")], [10, 5, 1500, 0], "limits")
-    equal(json.loads(loop.ringfence("status", "--json").out), {"loops": []}, "the loops")
+    equal(json.loads(loop.ringfence("status", "--json").out), {"loops": [], "batches": []}, "the loops")
 
 
 def test_a_prompt_file_is_the_objective(t):
@@ -451,7 +451,7 @@ def test_a_fence_that_cannot_be_made_is_refused_before_anything_starts(t):
     loop = Loop(t, scripts=STEPS)
     result = loop.run("--write", t.home)
     equal(result.code, 125, "exit status", result)
-    equal(json.loads(loop.ringfence("status", "--json").out), {"loops": []}, "the loops")
+    equal(json.loads(loop.ringfence("status", "--json").out), {"loops": [], "batches": []}, "the loops")
 
 
 def test_a_fence_that_fails_in_mid_run_ends_it_at_once(t):

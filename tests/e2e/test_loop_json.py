@@ -79,7 +79,7 @@ def test_a_dry_run_is_one_object_and_starts_nothing(t):
     shown = json.loads(result.out)
     contains(shown["prompt"], "make it", "the prompt")
     equal(shown["config"]["checks"], ["test -f done"], "the checks")
-    equal(json.loads(loop.ringfence("status", "--json").out), {"loops": []}, "the loops")
+    equal(json.loads(loop.ringfence("status", "--json").out), {"loops": [], "batches": []}, "the loops")
 
 
 def test_what_is_refused_prints_nothing_on_stdout(t):

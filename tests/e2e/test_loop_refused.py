@@ -54,7 +54,7 @@ def test_a_program_that_is_not_shown_in_the_fence_is_refused_before_anything_sta
     words = ["run", "x", "--agent-command", "~/fix.sh --now" if who == "agent" else "sh agent.sh",
              "--check", f"A=b {tool}" if who == "check" else "test -f done"]
     refuses(loop, loop.ringfence(*words), "is hidden there", f"--read {tool}")
-    equal(json.loads(loop.ringfence("status", "--json").out), {"loops": []}, "the loops")
+    equal(json.loads(loop.ringfence("status", "--json").out), {"loops": [], "batches": []}, "the loops")
     equal(loop.ringfence(*words, "--read", tool).code, 0, "exit status when it is shown")
 
 

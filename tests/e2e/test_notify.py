@@ -84,10 +84,18 @@ def pids():
 
 
 def kill_all(there):
-    """Kills processes, and waits until they have let go of their locks."""
+    """Kills processes, and waits until they have let go of their locks: they are zombies, or gone."""
     for pid in there:
         kill(pid)
-    until("the end of the notifier", lambda: not any(cmdline(pid)[0] for pid in there))
+    until("the end of the notifier", lambda: all(has_ended(pid) for pid in there))
+
+
+def has_ended(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+            return file.read().rpartition(")")[2].split()[0] in ("Z", "X")
+    except OSError:
+        return True
 
 
 def cmdline(pid):

@@ -13,7 +13,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-enum { MANY = 20000 / UNIT_SLOWER };
+enum { MANY = 3 * VIEW_TRANSCRIPT_MOST }; /* lines: several windows */
 
 static const int64_t began_ms = 1767300000000;
 
