@@ -164,6 +164,13 @@ int land_drive_ci(struct land_client *client, const char *path, const char *comm
 			return -1;
 		}
 	}
+	/* A job that is not known might have failed. */
+	if (ci.asked < ci.ask.count || ci.count == LAND_JOBS) {
+		land_ci_release(&ci);
+		return error_with(err, ERROR_NO_SPACE,
+				  "the commit has more than %d jobs of CI, or %d lists of them",
+				  LAND_JOBS, LAND_PAGES);
+	}
 	land_ci_settle(&ci);
 	*ret_ci = ci;
 	return 0;

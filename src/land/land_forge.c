@@ -32,6 +32,7 @@ enum land_kind land_forge_named(const char *name)
 
 /* ---- what is read ---- */
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): the call owns it */
 void land_forge_get(struct land_call *ret_call, char *path)
 {
 	*ret_call = (struct land_call){ .method = "GET", .path = path };
@@ -140,95 +141,6 @@ int land_forge_read_repository(const json_t *answer, struct land_repository *ret
 	return 0;
 }
 
-static enum land_request_state pull_state(const json_t *pull)
-{
-	if (jsonget_flag(pull, "merged") || jsonget_string(pull, "merged_at"))
-		return LAND_REQUEST_MERGED;
-	return strcmp(jsonget_text(pull, "state"), "open") == 0 ? LAND_REQUEST_OPEN
-								: LAND_REQUEST_CLOSED;
-}
-
-int land_forge_read_pull(const json_t *answer, struct land_request *ret_request)
-{
-	if (jsonget_number(answer, "number") <= 0 || !jsonget_string(answer, "html_url"))
-		return -1;
-	*ret_request = (struct land_request){ .number = jsonget_number(answer, "number"),
-					      .url = land_forge_copy(answer, "html_url"),
-					      .title = mem_dup(jsonget_text(answer, "title")),
-					      .body = mem_dup(jsonget_text(answer, "body")),
-					      .node = land_forge_copy(answer, "node_id"),
-					      .draft = jsonget_flag(answer, "draft"),
-					      .state = pull_state(answer) };
-	return 0;
-}
-
-/* Somebody else's fork may have a branch of the same name. */
-const char *land_forge_head_of(const char *path, const json_t *request)
-{
-	const json_t *head = json_object_get(request, "head");
-	const char *from = jsonget_text(json_object_get(head, "repo"), "full_name");
-
-	return strcasecmp(from, path) == 0 ? jsonget_string(head, "ref") : NULL;
-}
-
-enum land_ci_state land_forge_job_state(const char *state)
-{
-	static const char *const good[] = { "success", "skipped", "neutral", "warning" };
-	static const char *const bad[] = { "failure",   "error",           "cancelled",
-					   "timed_out", "action_required", "startup_failure",
-					   "stale" };
-
-	for (size_t i = 0; i < sizeof good / sizeof *good; i++)
-		if (strcmp(state, good[i]) == 0)
-			return LAND_CI_PASSED;
-	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-		if (strcmp(state, bad[i]) == 0)
-			return LAND_CI_FAILED;
-	return LAND_CI_PENDING;
-}
-
-static void read_job(const char *path, const json_t *job, struct land_ci *ci)
-{
-	AUTO_FREE char *log = mem_format("/repos/%s/actions/jobs/%" PRId64 "/logs", path,
-					 (int64_t)jsonget_number(job, "id"));
-	const struct land_job read = { .name = (char *)jsonget_text(job, "name"),
-				       .url = (char *)jsonget_string(job, "html_url"),
-				       .log = log,
-				       .state = land_forge_job_state(
-					       jsonget_text(job, "conclusion")) };
-
-	land_ci_add(ci, &read);
-}
-
-/* A run has jobs to come until it has ended. */
-static void read_run(const json_t *run, struct land_ci *ci)
-{
-	const struct land_job job = { .name = (char *)jsonget_text(run, "name"),
-				      .url = (char *)jsonget_string(run, "html_url"),
-				      .state = LAND_CI_PENDING };
-
-	if (strcmp(jsonget_text(run, "status"), "completed") != 0)
-		land_ci_add(ci, &job);
-}
-
-void land_forge_read_runs(const char *path, const json_t *answer, struct land_ci *ci)
-{
-	size_t index;
-	const json_t *entry;
-
-	json_array_foreach(json_object_get(answer, "workflow_runs"), index, entry)
-	{
-		read_run(entry, ci);
-		list_printf(&ci->ask,
-			    "/repos/%s/actions/runs/%" PRId64 "/jobs?per_page=100&limit=50&page=1",
-			    path, (int64_t)jsonget_number(entry, "id"));
-	}
-	json_array_foreach(json_object_get(answer, "jobs"), index, entry)
-	{
-		read_job(path, entry, ci);
-	}
-}
-
 int land_forge_find(const struct land_forge *forge, const char *path, const json_t *answer,
 		    const char *branch, struct land_request *ret_request)
 {
@@ -251,6 +163,18 @@ int land_forge_find(const struct land_forge *forge, const char *path, const json
 		land_request_release(&request);
 	}
 	return 0;
+}
+
+char *land_forge_titled(const struct land_forge *forge, const struct land_proposal *proposal)
+{
+	return mem_format("%s%s", proposal->draft ? forge->draft : "", proposal->title);
+}
+
+json_t *land_forge_ready(const struct land_forge *forge, const struct land_request *request)
+{
+	const char *title = text_after_prefix(request->title, forge->draft);
+
+	return json_pack("{s:s}", "title", title ? title : request->title);
 }
 
 /* ---- URLs ---- */

@@ -155,13 +155,10 @@ char *land_forge_next(const struct land_forge *forge, const char *path, const js
 /* Returns a text as a part of a URL; the caller frees it. */
 char *land_forge_encoded(const char *text);
 
-/* Shared by the forges that follow GitHub. */
+/* Shared by the tables. The repository has its default branch. */
 int land_forge_read_repository(const json_t *answer, struct land_repository *ret_repository);
-int land_forge_read_pull(const json_t *answer, struct land_request *ret_request);
-const char *land_forge_head_of(const char *path, const json_t *request);
 char *land_forge_copy(const json_t *object, const char *key); /* NULL without such a text */
-enum land_ci_state land_forge_job_state(const char *state);
-/* Runs of Actions, and their jobs. */
-void land_forge_read_runs(const char *path, const json_t *answer, struct land_ci *ci);
+char *land_forge_titled(const struct land_forge *forge, const struct land_proposal *proposal);
+json_t *land_forge_ready(const struct land_forge *forge, const struct land_request *request);
 
 #endif

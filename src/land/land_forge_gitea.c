@@ -1,5 +1,5 @@
 /* The API of Gitea and Forgejo: see land_forge.h. */
-#include "land/land_forge.h"
+#include "land/land_pull.h"
 
 #include "util/mem.h"
 #include "util/text/jsonget.h"
@@ -11,11 +11,6 @@
 
 #define WIP "WIP: "
 
-static void ask_repository(const char *path, struct land_call *ret_call)
-{
-	land_forge_get(ret_call, mem_format("/repos/%s", path));
-}
-
 /* The list cannot be narrowed to a branch. */
 static void find(const char *path, const char *branch, struct land_call *ret_call)
 {
@@ -25,15 +20,10 @@ static void find(const char *path, const char *branch, struct land_call *ret_cal
 				  path));
 }
 
-static void look(const char *path, int64_t number, struct land_call *ret_call)
-{
-	land_forge_get(ret_call, mem_format("/repos/%s/pulls/%" PRId64, path, number));
-}
-
 static void open_request(const char *path, const struct land_proposal *proposal,
 			 struct land_call *ret_call)
 {
-	AUTO_FREE char *title = mem_format("%s%s", proposal->draft ? WIP : "", proposal->title);
+	AUTO_FREE char *title = land_forge_titled(&land_forge_gitea, proposal);
 
 	*ret_call = (struct land_call){
 		.method = "POST",
@@ -43,22 +33,11 @@ static void open_request(const char *path, const struct land_proposal *proposal,
 	};
 }
 
-static void update(const char *path, const struct land_request *request, const char *body,
-		   struct land_call *ret_call)
-{
-	look(path, request->number, ret_call);
-	ret_call->method = "PATCH";
-	ret_call->body = json_pack("{s:s}", "body", body);
-}
-
 static void make_ready(const char *path, const struct land_request *request,
 		       struct land_call *ret_call)
 {
-	const char *title = text_after_prefix(request->title, WIP);
-
-	look(path, request->number, ret_call);
-	ret_call->method = "PATCH";
-	ret_call->body = json_pack("{s:s}", "title", title ? title : request->title);
+	land_pull_change(path, request->number, land_forge_ready(&land_forge_gitea, request),
+			 ret_call);
 }
 
 static void merge(const char *path, const struct land_request *request, const char *commit,
@@ -90,7 +69,7 @@ static int read_repository(const json_t *answer, struct land_repository *ret_rep
 /* A title makes a draft; not every version has the member. */
 static int read_request(const json_t *answer, struct land_request *ret_request)
 {
-	if (land_forge_read_pull(answer, ret_request) < 0)
+	if (land_pull_read(answer, ret_request) < 0)
 		return -1;
 	ret_request->draft = ret_request->draft || text_after_prefix(ret_request->title, WIP);
 	return 0;
@@ -101,8 +80,8 @@ static void read_status(const json_t *status, struct land_ci *ci)
 	const struct land_job job = { .name = (char *)jsonget_text(status, "context"),
 				      .url = (char *)jsonget_string(status, "target_url"),
 				      .says = (char *)jsonget_string(status, "description"),
-				      .state = land_forge_job_state(
-					      jsonget_text(status, "status")) };
+				      .state =
+					      land_pull_job_state(jsonget_text(status, "status")) };
 
 	land_ci_add(ci, &job);
 }
@@ -115,7 +94,7 @@ static int read_ci(const char *path, const json_t *answer, struct land_ci *ci)
 
 	if (!json_is_object(answer))
 		return -1;
-	land_forge_read_runs(path, answer, ci);
+	land_pull_read_runs(path, answer, ci);
 	json_array_foreach(statuses, index, entry)
 	{
 		read_status(entry, ci);
@@ -143,17 +122,17 @@ const struct land_forge land_forge_gitea = {
 	.page = 50,
 	.compare = "@/compare/>",
 	.compare_into = "@/compare/<...>",
-	.repository = ask_repository,
+	.repository = land_pull_repository,
 	.find = find,
-	.look = look,
+	.look = land_pull_look,
 	.open = open_request,
-	.update = update,
+	.update = land_pull_update,
 	.ready = make_ready,
 	.merge = merge,
 	.ci = ask_ci,
 	.read_repository = read_repository,
 	.read_request = read_request,
-	.branch_of = land_forge_head_of,
+	.branch_of = land_pull_branch_of,
 	.read_ci = read_ci,
 	.may_lack = may_lack,
 };

@@ -1,5 +1,5 @@
 /* GitHub's REST API: see land_forge.h. */
-#include "land/land_forge.h"
+#include "land/land_pull.h"
 
 #include "util/mem.h"
 #include "util/text/jsonget.h"
@@ -9,11 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void ask_repository(const char *path, struct land_call *ret_call)
-{
-	land_forge_get(ret_call, mem_format("/repos/%s", path));
-}
-
 static void find(const char *path, const char *branch, struct land_call *ret_call)
 {
 	AUTO_FREE char *name = land_forge_encoded(branch);
@@ -21,11 +16,6 @@ static void find(const char *path, const char *branch, struct land_call *ret_cal
 	land_forge_get(ret_call,
 		       mem_format("/repos/%s/pulls?state=open&head=%.*s:%s&per_page=100&page=1",
 				  path, (int)strcspn(path, "/"), path, name));
-}
-
-static void look(const char *path, int64_t number, struct land_call *ret_call)
-{
-	land_forge_get(ret_call, mem_format("/repos/%s/pulls/%" PRId64, path, number));
 }
 
 static void open_request(const char *path, const struct land_proposal *proposal,
@@ -38,14 +28,6 @@ static void open_request(const char *path, const struct land_proposal *proposal,
 				  proposal->body, "head", proposal->branch, "base", proposal->into,
 				  "draft", proposal->draft),
 	};
-}
-
-static void update(const char *path, const struct land_request *request, const char *body,
-		   struct land_call *ret_call)
-{
-	look(path, request->number, ret_call);
-	ret_call->method = "PATCH";
-	ret_call->body = json_pack("{s:s}", "body", body);
 }
 
 /* REST cannot do this. */
@@ -103,7 +85,7 @@ static int read_repository(const json_t *answer, struct land_repository *ret_rep
 static enum land_ci_state state_of_run(const json_t *run)
 {
 	return strcmp(jsonget_text(run, "status"), "completed") == 0
-		       ? land_forge_job_state(jsonget_text(run, "conclusion"))
+		       ? land_pull_job_state(jsonget_text(run, "conclusion"))
 		       : LAND_CI_PENDING;
 }
 
@@ -160,7 +142,7 @@ static int read_ci(const char *path, const json_t *answer, struct land_ci *ci)
 
 	if (!json_is_object(answer))
 		return -1;
-	land_forge_read_runs(path, answer, ci);
+	land_pull_read_runs(path, answer, ci);
 	json_array_foreach(json_object_get(answer, "check_suites"), index, entry)
 	{
 		read_suite(entry, ci);
@@ -202,17 +184,17 @@ const struct land_forge land_forge_github = {
 	.page = 100,
 	.compare = "@/compare/>?expand=1",
 	.compare_into = "@/compare/<...>?expand=1",
-	.repository = ask_repository,
+	.repository = land_pull_repository,
 	.find = find,
-	.look = look,
+	.look = land_pull_look,
 	.open = open_request,
-	.update = update,
+	.update = land_pull_update,
 	.ready = make_ready,
 	.merge = merge,
 	.ci = ask_ci,
 	.read_repository = read_repository,
-	.read_request = land_forge_read_pull,
-	.branch_of = land_forge_head_of,
+	.read_request = land_pull_read,
+	.branch_of = land_pull_branch_of,
 	.read_ci = read_ci,
 	.may_lack = may_lack,
 };

@@ -45,7 +45,7 @@ static void look(const char *path, int64_t number, struct land_call *ret_call)
 static void open_request(const char *path, const struct land_proposal *proposal,
 			 struct land_call *ret_call)
 {
-	AUTO_FREE char *title = mem_format("%s%s", proposal->draft ? DRAFT : "", proposal->title);
+	AUTO_FREE char *title = land_forge_titled(&land_forge_gitlab, proposal);
 
 	*ret_call = (struct land_call){
 		.method = "POST",
@@ -56,22 +56,24 @@ static void open_request(const char *path, const struct land_proposal *proposal,
 	};
 }
 
+/* Takes ownership of the body. */
+static void change(const char *path, int64_t number, json_t *body, struct land_call *ret_call)
+{
+	look(path, number, ret_call);
+	ret_call->method = "PUT";
+	ret_call->body = body;
+}
+
 static void update(const char *path, const struct land_request *request, const char *body,
 		   struct land_call *ret_call)
 {
-	look(path, request->number, ret_call);
-	ret_call->method = "PUT";
-	ret_call->body = json_pack("{s:s}", "description", body);
+	change(path, request->number, json_pack("{s:s}", "description", body), ret_call);
 }
 
 static void make_ready(const char *path, const struct land_request *request,
 		       struct land_call *ret_call)
 {
-	const char *title = text_after_prefix(request->title, DRAFT);
-
-	look(path, request->number, ret_call);
-	ret_call->method = "PUT";
-	ret_call->body = json_pack("{s:s}", "title", title ? title : request->title);
+	change(path, request->number, land_forge_ready(&land_forge_gitlab, request), ret_call);
 }
 
 /* The project's settings decide how. */

@@ -1,6 +1,6 @@
 """ringfence land: a branch pushed, a request opened, CI waited for, and what went wrong fed back."""
 
-import glob
+import contextlib
 import json
 import os
 import shutil
@@ -9,7 +9,7 @@ import subprocess
 
 import fakes
 from fakes.forge import FORGES, PASSWORD, TOKEN, USER, Job
-from harness import cases, contains, equal, expect, lacks, needs, timeout
+from harness import cases, contains, equal, expect, kernel, lacks, needs, timeout
 from harness.batch import Batch
 from harness.gitrepo import Repository
 from harness.loop import Loop
@@ -523,27 +523,23 @@ def test_a_token_is_nowhere_but_in_requests(t):
     """Neither the token nor the password of git is in arguments, in other programs' environments, or in our files."""
     place = Place(t, scripts={"1": "edit done yes", "2": "env >seen; edit fixed yes"})
     place.ci_until("fixed")
-    seen = []
+    seen = set()
     real = place.forge.answer
     def answer(request, connection):
-        for folder in glob.glob("/proc/[0-9]*"):
-            try:
-                with open(folder + "/cmdline", "rb") as file:
-                    line = file.read()
-                with open(folder + "/environ", "rb") as file:
-                    environment = file.read()
-            except OSError:
-                continue
-            name = line.split(b"\0")[0]
-            if place.loop.project.encode() in environment + line or name == b"ringfence-https":
-                seen.append((name, line, b"" if name == t.ringfence.encode() else environment))
+        for pid, line in kernel.descendants_of(process.pid):
+            for what in ("cmdline", "environ"):  # that of ringfence-https is closed to us
+                with contextlib.suppress(OSError), open(f"/proc/{pid}/{what}", encoding="utf-8", errors="replace") as file:
+                    seen.add((what, line.split(" ")[0], file.read()))
         return real(request, connection)
     place.forge.server.answer = answer
-    result = place.land("--fix", "1", "--json")
-    expect({b"git", b"ringfence-https"} <= {os.path.basename(name) for name, _, _ in seen}, "both were seen",
-           {name for name, _, _ in seen})
+    process = t.start([t.ringfence, "land", "--forge", "github", "--fix", "1", "--json"], cwd=place.loop.project,
+                      env=t.env(GITHUB_TOKEN=TOKEN), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    result = t.finish(process)
+    equal(result.code, 0, "exit status", result)
+    found = {(what, os.path.basename(name)) for what, name, _ in seen}
+    expect({("cmdline", "git"), ("environ", "git"), ("cmdline", "ringfence-https")} <= found, "both were seen", found)
     for secret in (TOKEN, PASSWORD):
-        equal([name for name, line, environment in seen if secret.encode() in line + environment], [], "who knows the secret")
+        equal([(what, name) for what, name, text in seen if secret in text], [], "who knows the secret")
         lacks(result.out + result.err, secret, "what is printed")
         found = subprocess.run(["grep", "-rlaF", secret, t.state, place.loop.project], capture_output=True, text=True, check=False)
         equal(found.stdout, "", "files that have it")

@@ -1,5 +1,5 @@
 // sources: src/land/land_forge.c src/land/land_forge_gitea.c src/land/land_forge_github.c
-// sources: src/land/land_forge_gitlab.c src/land/land_remote.c -ljansson
+// sources: src/land/land_forge_gitlab.c src/land/land_pull.c src/land/land_remote.c -ljansson
 /* Answers of forges: the first byte chooses the forge, the rest is JSON. */
 #include "fuzz.h"
 
