@@ -14,7 +14,7 @@
 #include <string.h>
 
 enum {
-	TIMEOUT_MS = 60000,
+	TIMEOUT_MS = 30000,
 	ANSWER_BYTES = 8 << 20,
 	TRIES = 4,
 	FIRST_RETRY_MS = 1000,

@@ -30,12 +30,10 @@ static bool is_known(const struct land_patch *patch, const char *path, const cha
 	return false;
 }
 
-static void flush(struct added *added, struct land_patch *patch)
+static void scan(struct land_patch *patch, const char *path, const char *bytes, size_t size)
 {
 	struct credential_finding found[LAND_PATCH_FINDINGS];
-	size_t count = credential_scan(buffer_text(&added->lines), added->lines.used, found,
-				       LAND_PATCH_FINDINGS);
-	const char *path = added->path ? added->path : "a message of a commit";
+	size_t count = credential_scan(bytes, size, found, LAND_PATCH_FINDINGS);
 
 	for (size_t i = 0; i < count && patch->count < LAND_PATCH_FINDINGS; i++)
 		if (!is_known(patch, path, found[i].shown))
@@ -43,6 +41,17 @@ static void flush(struct added *added, struct land_patch *patch)
 				(struct land_patch_finding){ .path = mem_dup(path),
 							     .what = found[i].what,
 							     .shown = mem_dup(found[i].shown) };
+}
+
+void land_patch_add(struct land_patch *patch, const char *name, const char *text)
+{
+	scan(patch, name, text, strlen(text));
+}
+
+static void flush(struct added *added, struct land_patch *patch)
+{
+	scan(patch, added->path ? added->path : "a message of a commit", buffer_text(&added->lines),
+	     added->lines.used);
 	added->lines.used = 0;
 	added->lines.overflow = false;
 }

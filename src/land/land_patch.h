@@ -22,6 +22,9 @@ struct land_patch {
 
 /* Reads mails for `git am` from the start of a file. Returns 0, or -1 with err set. */
 int land_patch_scan(int file, struct land_patch *ret_patch, struct error *err);
+
+/* Adds what is found in another text that becomes public. name: a literal. */
+void land_patch_add(struct land_patch *patch, const char *name, const char *text);
 void land_patch_release(struct land_patch *patch);
 
 #endif

@@ -17,6 +17,8 @@ static int scan(int patch, struct op_land_result *result, struct error *err)
 
 	if (land_patch_scan(patch, &found, err) < 0)
 		return -1;
+	land_patch_add(&found, "the text of the request", result->title);
+	land_patch_add(&found, "the text of the request", result->body);
 	for (size_t i = 0; i < found.count; i++) {
 		const struct land_patch_finding *finding = &found.findings[i];
 		AUTO_FREE char *why = mem_format("%s (%s)", finding->what, finding->shown);

@@ -39,6 +39,18 @@ static enum op_status find_tip(const struct op_land_request *request, struct op_
 	return op_find(&target, &result->loop, err);
 }
 
+/* A loop of a batch has not what the others have done: only who names it can mean it. */
+static enum op_status refuse_part(const struct client_loop *loop, struct error *err)
+{
+	if (!loop->state.options.batch)
+		return OP_DONE;
+	error_with(err, ERROR_INVALID,
+		   "the newest loop is a part of a batch: use ringfence land %s (to land only this "
+		   "loop: ringfence land %s)",
+		   loop->state.options.batch, loop->id);
+	return OP_INVALID;
+}
+
 static enum op_status find(const struct op_land_request *request, struct op_land_result *result,
 			   struct error *err)
 {
@@ -56,9 +68,10 @@ static enum op_status find(const struct op_land_request *request, struct op_land
 	status = op_find(&target, &result->loop, err);
 	result->id = result->loop.id;
 	result->folder = result->loop.folder;
-	if (status == OP_DONE)
-		result->completed = strcmp(client_status(&result->loop), "completed") == 0;
-	return status;
+	if (status != OP_DONE)
+		return status;
+	result->completed = strcmp(client_status(&result->loop), "completed") == 0;
+	return request->id ? OP_DONE : refuse_part(&result->loop, err);
 }
 
 /* A loop that was completed may have been rolled back since: then its checks say nothing about it.

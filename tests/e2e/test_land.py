@@ -14,6 +14,7 @@ from harness.batch import Batch
 from harness.gitrepo import Repository
 from harness.loop import Loop
 from harness.provider import respond
+from harness.terminal import Terminal
 
 ANY_IDENTITY = "A push and an API do not depend on the identity."
 
@@ -144,6 +145,15 @@ def test_fixing_ends_after_so_many_rounds(t):
     place = Place(t, scripts={"1": "edit done yes", "2": "edit more yes", "3": "edit fixed yes"})
     place.ci_until("fixed")
     place.land("--fix", "1", code=1)
+    equal(place.loop.status()["iteration"], 2, "iterations")
+
+
+@needs("git")
+def test_a_loop_that_changes_nothing_ends_the_rounds(t):
+    """CI has failed for that commit already, so nobody waits for it or pays for another round."""
+    place = Place(t, scripts={"1": "edit done yes"})
+    place.ci_until("fixed")
+    contains(place.land("--fix", "3", code=1).err, "the loop has committed nothing new", "the reason")
     equal(place.loop.status()["iteration"], 2, "iterations")
 
 
@@ -314,6 +324,42 @@ def test_what_looks_like_a_credential_is_not_pushed(t):
     equal(place.forge.branch(place.branch), "", "the branch at the forge")
     place.land("--yes-secrets", "--no-wait")
     equal(place.forge.branch(place.branch), place.commit, "with the yes")
+
+
+@needs("git")
+def test_a_credential_in_a_check_does_not_get_into_the_request(t):
+    """The request has the commands of checks, so they are scanned like commits."""
+    key = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
+    place = Place(t, run=("--check", f"KEY={key} true"))
+    result = place.land(code=125)
+    contains(result.err, "the text of the request: ", "the place")
+    lacks(result.err, key, "what is shown")
+    equal(place.forge.branch(place.branch), "", "the branch at the forge")
+
+
+@needs("git")
+def test_on_a_terminal_there_is_one_question(t):
+    """A yes pushes, and anything else does not."""
+    place = Place(t, scripts={"1": "mkdir -p .github/workflows; edit .github/workflows/ci.yml x; edit done yes"})
+    argv = [t.ringfence, "land", "--forge", "github", "--no-wait"]
+    for answer, code, there in (("n", 1, ""), ("y", 0, place.commit)):
+        terminal = Terminal(argv, t.env(GITHUB_TOKEN=TOKEN), place.loop.project)
+        terminal.expect("CI and other machines may run them.")
+        terminal.send(answer + "\n")
+        equal(terminal.wait(), code, "exit status")
+        equal(place.forge.branch(place.branch), there, "the branch at the forge")
+
+
+@needs("git")
+@cases("worktree", "in-place")
+def test_other_workspaces_are_landed_as_well(t, workspace):
+    """In a work tree, what is not committed is committed first; in the project itself, only commits are landed."""
+    commit = "git -c user.name=a -c user.email=a@example.org commit -q -am one; " if workspace == "in-place" else ""
+    place = Place(t, scripts={"1": f"edit file.txt changed; {commit}edit done yes"}, run=("--workspace", workspace),
+                  **{"file.txt": "one\n"})
+    place.land("--no-wait")
+    equal(place.forge.branch(place.branch), place.commit, "the branch")
+    contains(place.repo.git("show", f"{place.branch}:file.txt"), "changed", "what is in it")
 
 
 @needs("git")
@@ -627,6 +673,9 @@ def test_a_batch_is_landed_as_one_branch(t):
     t.at_home(".gitconfig", "[credential]\n\thelper = store\n")
     batch.run()
     ident = batch.show()["id"]
+    result = batch.loop.ringfence("land", "--forge", "gitlab", env=t.env(GITLAB_TOKEN=TOKEN))
+    equal((result.code, forge.requests), (125, []), "exit status without a name", result)
+    contains(result.err, f"use ringfence land {ident}", "the advice")
     result = batch.loop.ringfence("land", "--forge", "gitlab", "--no-wait", ident, env=t.env(GITLAB_TOKEN=TOKEN))
     equal(result.code, 0, "exit status", result)
     equal([request["branch"] for request in forge.requests], [f"ringfence/{ident}"], "requests")

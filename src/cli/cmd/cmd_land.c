@@ -2,6 +2,7 @@
 #include "cli/confirm.h"
 #include "cli/loops.h"
 #include "cli/view/follow.h"
+#include "cli/view/interrupt.h"
 #include "cli/view/land_text.h"
 #include "cli/view/notice.h"
 #include "ops/op_land.h"
@@ -286,6 +287,7 @@ static int fix(const struct land_options *opts, const struct op_land_request *re
 	fflush(stdout);
 	client_refresh(&result->loop);
 	code = follow_loop(&result->loop, &how);
+	interrupt_release();
 	return code == LOOPS_COMPLETED ? 0 : LOOP_STOPPED;
 }
 
@@ -320,10 +322,46 @@ static int land(const struct land_options *opts, struct op_land_request *request
 	}
 }
 
-/* One round: lands, waits for CI, and merges or lets the loop work on it. Returns the exit status;
- * *ret_again if there is something to land again. */
+/* The state of all rounds. */
+struct rounds {
+	uint64_t ci_ms;           /* how long CI may take */
+	uint64_t fixes;           /* how often the loop may still work on a failure */
+	char failed[LAND_COMMIT]; /* the commit that CI has failed for */
+	bool again;               /* there is something to land again */
+};
+
+/* Is this the commit for which CI has failed already? Nothing would be different. */
+static bool is_known(const struct rounds *rounds, const struct op_land_result *result)
+{
+	if (strcmp(rounds->failed, result->commit) != 0)
+		return false;
+	notice("the loop has committed nothing new, and CI has failed for what is there");
+	return true;
+}
+
+/* CI has failed: prints the logs, and lets the loop work on them if it may. Returns the exit
+ * status. */
+static int take_failure(const struct land_options *opts, const struct op_land_request *request,
+			struct op_land_result *result, const struct land_ci *ci,
+			struct rounds *rounds, struct error *err)
+{
+	AUTO_FREE char *logs = op_land_logs(result, ci);
+	int code;
+
+	print_logs(opts, logs);
+	if (!rounds->fixes)
+		return CI_FAILED;
+	rounds->fixes--;
+	memcpy(rounds->failed, result->commit, sizeof rounds->failed);
+	code = fix(opts, request, result, logs, err);
+	rounds->again = code == 0;
+	return code;
+}
+
+/* One round: lands, waits for CI, and merges or lets the loop work on it. Returns the exit
+ * status. */
 static int go_round(const struct land_options *opts, struct op_land_request *request,
-		    const struct ci_wait *limit, bool may_fix, bool *ret_again, struct error *err)
+		    struct rounds *rounds, struct error *err)
 {
 	struct op_land_result result;
 	struct land_ci ci = { 0 };
@@ -333,20 +371,17 @@ static int go_round(const struct land_options *opts, struct op_land_request *req
 	bool over = false;
 	int code = land(opts, request, &result, &over, err);
 
-	wait.deadline = wait.began + limit->deadline;
+	wait.deadline = wait.began + rounds->ci_ms;
+	rounds->again = false;
 	if (code == 0 && !over && !opts->no_wait && result.request.url) {
-		code = wait_for_ci(opts, &result, &wait, &ci, err);
+		code = is_known(rounds, &result) ? CI_FAILED
+						 : wait_for_ci(opts, &result, &wait, &ci, err);
 		if (code == 0 && !ci.count)
 			notice("no CI runs for this commit");
-		if (code == 0 && ci.count && land_ci_state(&ci) == LAND_CI_FAILED) {
-			AUTO_FREE char *logs = op_land_logs(&result, &ci);
-
-			print_logs(opts, logs);
-			code = may_fix ? fix(opts, request, &result, logs, err) : CI_FAILED;
-			*ret_again = code == 0;
-		} else if (code == 0) {
+		if (code == 0 && ci.count && land_ci_state(&ci) == LAND_CI_FAILED)
+			code = take_failure(opts, request, &result, &ci, rounds, err);
+		else if (code == 0)
 			code = merge(opts, &result, ci.count > 0, err);
-		}
 	}
 	free(wait.said);
 	land_ci_release(&ci);
@@ -369,11 +404,13 @@ static int read_token(const struct land_options *opts, struct key_source *ret_to
 	return 0;
 }
 
-static int read_numbers(const struct land_options *opts, uint64_t *ret_ms, uint64_t *ret_fixes,
+static int read_numbers(const struct land_options *opts, struct rounds *ret_rounds,
 			struct error *err)
 {
-	*ret_ms = 3600000;
-	*ret_fixes = 0;
+	uint64_t *ret_ms = &ret_rounds->ci_ms;
+	uint64_t *ret_fixes = &ret_rounds->fixes;
+
+	*ret_rounds = (struct rounds){ .ci_ms = 3600000 };
 	if (opts->ci_timeout && text_duration_ms(opts->ci_timeout, ret_ms) < 0)
 		return error_set(err, "--ci-timeout '%.50s' is not a duration such as 30m",
 				 opts->ci_timeout);
@@ -415,18 +452,14 @@ static int run_rounds(const struct land_options *opts, const char *id, struct er
 		.before = loops_enter_scope,
 		.before_context = place,
 	};
-	struct ci_wait limit = { 0 };
-	uint64_t fixes;
-	bool again = true;
-	int code = 0;
+	struct rounds rounds;
+	int code;
 
-	if (read_numbers(opts, &limit.deadline, &fixes, err) < 0 ||
-	    read_token(opts, &request.token, err) < 0)
+	if (read_numbers(opts, &rounds, err) < 0 || read_token(opts, &request.token, err) < 0)
 		return cli_fail(err);
-	for (uint64_t i = 0; again; i++) {
-		again = false;
-		code = go_round(opts, &request, &limit, i < fixes, &again, err);
-	}
+	do
+		code = go_round(opts, &request, &rounds, err);
+	while (rounds.again);
 	key_source_release(&request.token);
 	return code ? code : cli_flush();
 }
