@@ -204,13 +204,15 @@ static int exchange(struct land_client *client, const struct land_call *call,
 
 /* ---- answers ---- */
 
-/* A server may repeat the token in a message. */
-static void mask(const struct land_client *client, char *text)
+/* A server may repeat the token in a message or a log. */
+static void mask(const struct land_client *client, char *bytes, size_t size)
 {
 	const char *token = client->token;
+	size_t length = token ? strlen(token) : 0;
 
-	for (char *at = text; token && *token && (at = strstr(at, token));)
-		memset(at, '*', strlen(token));
+	for (char *at = bytes;
+	     length && (at = memmem(at, (size_t)(bytes + size - at), token, length));)
+		memset(at, '*', length);
 }
 
 static void add_words(struct buffer *out, const json_t *value)
@@ -239,7 +241,7 @@ static char *words_of(const struct land_client *client, const struct https_respo
 	add_words(&out, json_object_get(answer, "error"));
 	json_decref(answer);
 	text = mem_dup(buffer_text(&out));
-	mask(client, text);
+	mask(client, text, strlen(text));
 	text[text_first(text, strlen(text), 400)] = '\0';
 	return mem_dup(text);
 }
@@ -342,6 +344,8 @@ int land_client_log(struct land_client *client, const char *path, struct buffer 
 							 ? response.body.used - LAND_LOG
 							 : 0),
 			   response.body.used > LAND_LOG ? LAND_LOG : response.body.used);
+	if (ret_log->used)
+		mask(client, ret_log->data, ret_log->used);
 	https_message_release(&response);
 	land_call_release(&call);
 	return result;
