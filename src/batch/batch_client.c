@@ -126,25 +126,37 @@ int batch_client_list(const char *state, struct batch_clients *ret_batches, stru
 	return 0;
 }
 
-/* Reads from the newest one on, so that old batches cost nothing. */
+static bool is_of_project(const struct batch_client *batch, const char *project)
+{
+	return !batch->state.project || strcmp(batch->state.project, project) == 0;
+}
+
+/* Reads from the newest one on, so that old batches cost nothing. Ids have no order within a second. */
 static int find_newest(const char *batches, const char *project, struct batch_client *ret_batch,
 		       struct error *err)
 {
+	enum { SECOND = sizeof "20261119-195213" - 1 };
 	struct list ids = { 0 };
 	bool found = false;
 
 	if (loop_folder_list(batches, &ids, err) < 0)
 		return -1;
-	for (size_t i = ids.count; !found && i-- > 0;) {
+	for (size_t i = ids.count; i-- > 0;) {
 		struct batch_client batch;
 
+		if (found && strncmp(ids.items[i], ret_batch->id, SECOND) != 0)
+			break;
 		if (!read_batch(batches, ids.items[i], &batch))
 			continue;
-		found = !batch.state.project || strcmp(batch.state.project, project) == 0;
-		if (found)
-			*ret_batch = batch;
-		else
+		if (!is_of_project(&batch, project) ||
+		    (found && batch.state.created_ms < ret_batch->state.created_ms)) {
 			batch_client_release(&batch);
+			continue;
+		}
+		if (found)
+			batch_client_release(ret_batch);
+		*ret_batch = batch;
+		found = true;
 	}
 	list_release(&ids);
 	return found ? 0

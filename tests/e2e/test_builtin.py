@@ -370,8 +370,9 @@ def test_a_local_server_that_is_not_running_is_refused_and_not_waited_for(t):
 def test_a_local_server_that_goes_away_is_waited_for_by_its_name_and_asked_again_when_it_is_back(t):
     world = World(t, [turn(call("shell", command="touch asked; until [ -e gone ]; do sleep 0.05; done"))], provider="openai", local=True,
                   port=t.held_port())
+    world.loop.workspace = "in-place"  # the command would not see a file that is added below a draft
     host, port = world.server.server.server_address
-    result = world.run("--model", "m", "--detach")
+    result = world.run("--model", "m", "--detach", "--workspace", "in-place")
     equal(result.code, 0, "exit status", result)
     world.loop.there("asked")
     world.server.close()

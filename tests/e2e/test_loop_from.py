@@ -177,8 +177,9 @@ def test_a_loop_of_another_project_or_in_place_or_at_work_is_refused(t):
     other = Loop(t, name="other")
     elsewhere = work(other, "echo one >one", check="test -f one")
     placed = work(loop, "echo one >one", "--workspace", "in-place", check="test -f one")
-    busy = loop.ringfence("run", "make it", "--detach", "--write", outside, "--check", "test -f one",
+    busy = loop.ringfence("run", "make it", "--detach", "--write", outside, "--check", f"test -f {outside}/go",
                           "--agent-command", f"touch {outside}/here; sh agent.sh; while [ ! -f {outside}/go ]; do sleep 0.01; done").out.splitlines()[-1]
+    until("its agent", lambda: os.path.exists(os.path.join(outside, "here")))
     for ident, words in ((elsewhere, "has no draft of"), (placed, "has no draft of"), (busy, "is still running")):
         result = loop.ringfence("run", "make it", "--agent-command", "true", "--check", "true", "--from", ident)
         contains(result.err, words)

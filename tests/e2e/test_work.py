@@ -49,6 +49,12 @@ def test_a_list_is_shown_as_it_is_read_with_what_was_left_out(t):
     equal([(item["id"], item["done"], item["depends"]) for item in read["tasks"]], [("T1", False, []), ("T2", True, ["T1"])], "tasks")
 
 
+@cases(((), "  tasks     2 at once; US$ 5 each, and all together US$ 25 (--jobs, --task-cost, --max-cost)\n"),
+       (("--upstream", "openai=local:http://127.0.0.1:1"), "  tasks     2 at once (--jobs)\n"))
+def test_limits_of_money_are_announced_where_models_cost_something(t, words, said):
+    contains(begin(t, "- [ ] T1: one !(echo 1 >one)!\n").run(*words).out, said, "what is announced")
+
+
 @cases(("TASKS.md", "- [ ] a (depends on T9)\n- [ ] T9: b (depends on #1)\n", "the dependencies form a circle"),
        ("TASKS.md", "nothing\n", "the list has no tasks"),
        ("x.json", "{", "invalid JSON"),
@@ -243,6 +249,16 @@ def test_stories_of_a_prd_are_done_and_pass(t):
     batch.apply()
     equal(batch.read("two"), "1\n", "the second story's file")
     equal(batch.read("prd.json"), PRD.replace('"passes": false', '"passes": true').replace('"passes":false', '"passes":true'), "prd.json")
+
+
+def test_a_task_may_have_a_model_of_its_own(t):
+    batch = begin(t, "")
+    batch.name = "list.yml"
+    batch.write("list.yml", "- id: a\n  prompt: one\n- id: b\n  prompt: two\n  model: own\n")
+    batch.run("--model", "usual", agent="echo '<promise>COMPLETE</promise>'")
+    config = batch.events("created")[0][1]["config"]
+    models = {task["id"]: config["templates"][task["template"]]["model"] for task in config["tasks"]}
+    equal(models, {"a": "usual", "b": "own"}, "the model of each task's loops", config)
 
 
 def test_a_task_may_have_an_agent_and_checks_of_its_own(t):
@@ -552,6 +568,14 @@ def test_a_request_waits_for_a_supervisor_that_has_no_socket_yet(t):
     batch.ended("paused")
 
 
+def test_of_batches_that_began_in_the_same_second_the_newer_one_is_meant(t):
+    batch = begin(t, task("T1", "echo one >one"))
+    for letters in ("zzzz", "2222"):
+        batch.run("--again")
+        os.rename(batch.folder, os.path.join(t.state, "batches", f"20200101-000000-{letters}"))
+    equal(batch.show()["id"], "20200101-000000-2222", "the newest one")
+
+
 # ---- crashes ----
 
 def test_a_batch_that_was_killed_before_it_was_written_is_not_there(t):
@@ -573,7 +597,7 @@ def crash(t, name, *words, env=None):
     batch = begin(t, FOUR.replace("{log}", log))
     agent = """P=/tmp/prompt; cat >$P; if grep -q 'conflicts are left' $P; then sed -i '/^[<=>]/d' all; else
 sed -n 's/.*!(\\(.*\\))!.*/\\1/p' $P | head -n 1 | sh; fi; echo '<promise>COMPLETE</promise>'"""
-    batch.run("--detach", "--jobs", "2", "--write", log, *words, agent=agent, env=env)
+    batch.ident = batch.detach("--jobs", "2", "--write", log, *words, agent=agent, env=env)
     return batch, log
 
 
@@ -597,17 +621,13 @@ def test_a_batch_whose_supervisor_is_killed_at_any_event_is_the_same(t, number):
         batch, log = crash(t, fault, env=t.env(RINGFENCE_FAULT=fault))
         settled(batch, log)
         batch.t.run(["sh", "-c", f"chmod -R u+rwx {batch.project}; rm -rf {batch.project}"])
-        equal(len(batch_events_of(t, "started")), 1 if fault == "1w" else 2, f"supervisors at {fault}")
+        equal(len(events_of(batch, "started")), 1 if fault == "1w" else 2, f"supervisors at {fault}")
     t.all_gone()
 
 
-def batch_events_of(t, kind):
-    """Events of the newest batch, whose project may be gone."""
-    folder = os.path.join(t.state, "batches")
-    newest = sorted(os.listdir(folder))[-1]
-    batch = Batch.__new__(Batch)
-    batch.t = t
-    batch.show = lambda: {"id": newest}
+def events_of(batch, kind):
+    """Of a batch whose project may be gone."""
+    batch.show = lambda: {"id": batch.ident}
     return batch.events(kind)
 
 

@@ -1,5 +1,6 @@
 """Repositories of git on the host, for tests."""
 
+import functools
 import hashlib
 import os
 import zlib
@@ -46,7 +47,7 @@ class Repository:
         self.commit("the second")
         return self
 
-    @property
+    @functools.cached_property
     def folder(self):
         return os.path.join(self.path, self.git("rev-parse", "--git-common-dir"))
 

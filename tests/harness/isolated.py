@@ -18,9 +18,9 @@ from .world import World
 TOLD_GRACE_S = 20  # time for a test that timed out to print where it was
 
 
-def _wait_for_orphans():
+def _wait_for_orphans(grace_s):
     """Every process below this one must end by itself; returns those that do not, and ends them."""
-    left = kernel.wait_for_children(rundir.LEFTOVER_GRACE_S)
+    left = kernel.wait_for_children(grace_s)
     for pid, _ in left:
         try:
             os.kill(pid, signal.SIGKILL)
@@ -89,8 +89,9 @@ def _try(case, identity, folder, run):
         os.chdir(world.project)
         outcome, text = _perform(case, world, run["again"])
         complaints = world.end()
-        orphans = _wait_for_orphans()
-        complaints += [f"process {pid} was left: {command}" for pid, command in orphans]
+        # A test that failed has left what it would have ended: nothing of that would end by itself.
+        orphans = _wait_for_orphans(1 if outcome == "failed" else rundir.LEFTOVER_GRACE_S)
+        complaints += [f"process {pid} was left: {command}" for pid, command in orphans if outcome != "failed"]
         if complaints:
             return "failed", "\n".join([text] * bool(text) + complaints)
         return outcome, text

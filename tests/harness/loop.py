@@ -18,19 +18,25 @@ from .patience import Patience
 AGENT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "agent.sh")
 WORKSPACES = ("in-place", "draft")
 PATIENCE_S = 60  # meant for hangs, not for slow machines
+PAUSE_S, PAUSE_MAX_S = 0.01, 0.25
+PAUSES = 4  # a pause is this much longer than what came before it
 ENDED = ("completed", "limit", "failed", "aborted", "paused")
 
 
 def until(what, condition, patience=PATIENCE_S):
-    """Waits until the condition holds, which it must; returns its result."""
+    """Waits until the condition holds, which it must; returns its result.
+
+    A condition that runs a command is asked less often: while a test waits, others need the CPU.
+    """
     limit = Patience(patience)
     while True:
+        began = time.monotonic()
         value = condition()
         if value:
             return value
         if limit.left() <= 0:
             raise Failure(f"{what}: did not happen within {patience} s")
-        time.sleep(0.01)
+        time.sleep(min(max(PAUSE_S, PAUSES * (time.monotonic() - began)), PAUSE_MAX_S))
 
 
 class Loop:
@@ -84,9 +90,16 @@ class Loop:
     def history(self):
         return json.loads(self.ringfence("history", "--json").out)["iterations"]
 
+    def only(self):
+        """The id of the loop if there is no other one, which is cheaper than ringfence status."""
+        with contextlib.suppress(FileNotFoundError):
+            found = [name for name in os.listdir(os.path.join(self.t.state, "loops")) if not name.startswith(".")]
+            return found[0] if len(found) == 1 else None
+        return None
+
     @property
     def folder(self):
-        return os.path.join(self.t.state, "loops", self.ident or self.status()["id"])
+        return os.path.join(self.t.state, "loops", self.ident or self.only() or self.status()["id"])
 
     def said(self):
         """Reads the state file, which is cheaper than ringfence status."""

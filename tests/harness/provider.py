@@ -1,5 +1,6 @@
 """A provider of models that does what a test says, over TLS with a certificate of the test's own; and a gateway before it."""
 
+import contextlib
 import http.client
 import json
 import os
@@ -100,16 +101,12 @@ class Provider:
         return answer is not None
 
     def close(self):
-        try:
-            self.socket.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            pass
-        self.socket.close()
-        for connection in self.open:
-            try:
-                connection.close()
-            except OSError:
-                pass
+        """Ends all connections. Closing is not enough: the reader of a connection keeps it open."""
+        for each in (self.socket, *self.open):
+            with contextlib.suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
+            with contextlib.suppress(OSError):
+                each.close()
 
 
 def respond(body, status="200 OK", kind="application/json", *lines):

@@ -449,7 +449,7 @@ static int run_rounds(const struct land_options *opts, const char *id, struct er
 		.asks = !opts->json && isatty(STDIN_FILENO) && isatty(STDERR_FILENO),
 		.wait = wait_for,
 		.changes = opts->changes,
-		.before = loops_enter_scope,
+		.before = loops_prepare,
 		.before_context = place,
 	};
 	struct rounds rounds;
