@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 SECONDS ?= 60
 SUITE ?= trixie
 
-.PHONY: all demo test test-power test-soak test-projects test-vm test-debian test-arm64 coverage mutate test-agents test-matrix lint bench fuzz install clean help build
+.PHONY: all demo test test-power test-soak test-projects test-vm test-debian test-arm64 coverage mutate test-monitoring test-agents test-matrix lint bench fuzz install clean help build
 .NOTPARALLEL:
 
 all: ## build the programs into build/ (the default)
@@ -60,6 +60,11 @@ coverage: ## measure which lines and branches the tests reach; takes a while
 mutate: ## change the sources in small ways and show what no test notices; ROOM=fence/plan, TABLES=1
 	@scripts/setup test
 	@tests/mutate/run.py $(if $(TABLES),--tables $(filter-out 1,$(TABLES))) $(ROOM) $(ARGS)
+
+test-monitoring: ## have promtool check our metrics and alert rules; installs Debian's prometheus
+	@scripts/setup monitoring
+	@$(MAKE) --no-print-directory build
+	@tests/run.py --user-only tests/e2e/test_report.py -k promtool $(ARGS)
 
 test-agents: ## run real agents in the fence against model servers of our own; NEWEST=1 tries the newest
 	@scripts/setup agents

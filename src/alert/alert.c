@@ -15,7 +15,6 @@ enum unit { UNIT_COUNT, UNIT_MONEY, UNIT_SIZE, UNIT_TIME };
 enum sense { ABOVE, FROM, BELOW };
 
 struct row {
-	const char *name;
 	enum unit unit;
 	enum sense sense;
 	int64_t level;        /* the default */
@@ -27,30 +26,37 @@ struct row {
 #define MINUTE INT64_C(60000)
 
 static const struct row rows[ALERT_COUNT] = {
-	[ALERT_errors] = { "errors", UNIT_COUNT, ABOVE, 20, .of_iteration = true,
+	[ALERT_errors] = { UNIT_COUNT, ABOVE, 20, .of_iteration = true,
 			   .sentence = "more than %s errors in this iteration (%s so far)" },
-	[ALERT_tool_calls] = { "tool-calls", UNIT_COUNT, ABOVE, 500, .of_iteration = true,
+	[ALERT_tool_calls] = { UNIT_COUNT, ABOVE, 500, .of_iteration = true,
 			       .sentence =
 				       "more than %s tool calls in this iteration (%s so far)" },
-	[ALERT_files] = { "files", UNIT_COUNT, ABOVE, 100, .of_iteration = true,
+	[ALERT_files] = { UNIT_COUNT, ABOVE, 100, .of_iteration = true,
 			  .sentence = "more than %s files were changed in this iteration (%s)" },
-	[ALERT_no_progress] = { "no-progress", UNIT_COUNT, FROM, 3,
+	[ALERT_no_progress] = { UNIT_COUNT, FROM, 3,
 				.sentence = "no progress in at least %s iterations in a row (%s)" },
-	[ALERT_cost] = { "cost", UNIT_MONEY, ABOVE, INT64_C(10000000000),
+	[ALERT_cost] = { UNIT_MONEY, ABOVE, INT64_C(10000000000),
 			 .sentence = "the loop has cost more than US$ %s (US$ %s so far)" },
-	[ALERT_finding] = { "finding", UNIT_COUNT, FROM, 1,
+	[ALERT_finding] = { UNIT_COUNT, FROM, 1,
 			    .sentence =
 				    "signs that the changes weaken the checks: at least %s (%s; "
 				    "see: ringfence diff --findings)" },
-	[ALERT_disk] = { "disk", UNIT_SIZE, BELOW, INT64_C(1) << 30, .of_iteration = true,
+	[ALERT_disk] = { UNIT_SIZE, BELOW, INT64_C(1) << 30, .of_iteration = true,
 			 .sentence = "less than %s of disk space is free (%s)" },
-	[ALERT_time] = { "time", UNIT_TIME, ABOVE, 90 * MINUTE, .of_iteration = true,
+	[ALERT_time] = { UNIT_TIME, ABOVE, 90 * MINUTE, .of_iteration = true,
 			 .sentence = "this iteration has taken longer than %s (%s so far)" },
-	[ALERT_heartbeat] = { "heartbeat", UNIT_TIME, ABOVE, 2 * MINUTE, .only_notifies = true,
+	[ALERT_heartbeat] = { UNIT_TIME, ABOVE, 2 * MINUTE, .only_notifies = true,
 			      .sentence = "the supervisor has given no sign of life for more than "
 					  "%s (%s so far)" },
 };
 
+static const char *const names[ALERT_COUNT] = {
+#define ALERT_RULE(name, word) [ALERT_##name] = (word),
+	ALERT_RULES(ALERT_RULE)
+#undef ALERT_RULE
+};
+
+#define ALL_ACTIONS "off, notify, ask, pause or abort"
 static const char *const actions[] = {
 	[ALERT_OFF] = "off",     [ALERT_NOTIFY] = "notify", [ALERT_ASK] = "ask",
 	[ALERT_PAUSE] = "pause", [ALERT_ABORT] = "abort",
@@ -60,7 +66,7 @@ enum { ACTIONS = sizeof actions / sizeof *actions };
 
 const char *alert_rule_name(enum alert_rule rule)
 {
-	return rows[rule].name;
+	return names[rule];
 }
 
 const char *alert_action_name(enum alert_action action)
@@ -71,7 +77,7 @@ const char *alert_action_name(enum alert_action action)
 int alert_rule_find(const char *name)
 {
 	for (int i = 0; i < ALERT_COUNT; i++)
-		if (strcmp(rows[i].name, name) == 0)
+		if (strcmp(names[i], name) == 0)
 			return i;
 	return -1;
 }
@@ -127,7 +133,7 @@ static int change_all(struct alert_settings *settings, const char *word, struct 
 	int action = word ? alert_action_find(word) : -1;
 
 	if (action < 0)
-		return error_set(err, "'all' needs an action: off, notify, ask, pause or abort");
+		return error_set(err, "'all' needs an action: " ALL_ACTIONS);
 	for (int i = 0; i < ALERT_COUNT; i++)
 		if (!rows[i].only_notifies || action <= ALERT_NOTIFY)
 			settings->rules[i].action = (enum alert_action)action;
@@ -135,25 +141,36 @@ static int change_all(struct alert_settings *settings, const char *word, struct 
 }
 
 /* Reads one word after the rule: a level or, as the last one, an action. */
-static int change_part(const struct row *row, struct alert_setting *setting, const char *word,
+static int change_part(enum alert_rule rule, struct alert_setting *setting, const char *word,
 		       bool last, struct error *err)
 {
+	const struct row *row = &rows[rule];
 	int action = alert_action_find(word);
 
 	if (action < 0 && parse_level(row->unit, word, &setting->level) == 0)
 		return 0;
 	if (action < 0 || !last)
-		return error_set(err,
-				 "'%.40s' is neither a level of '%s' (%s) nor an action (off, "
-				 "notify, ask, pause or abort), in this order",
-				 word, row->name, level_words(row->unit));
+		return error_set(
+			err,
+			"'%.40s' is neither a level of '%s' (%s) nor an action (" ALL_ACTIONS
+			"); a level comes first",
+			word, names[rule], level_words(row->unit));
 	if (row->only_notifies && action > ALERT_NOTIFY)
 		return error_set(err,
 				 "'%s' can only be off or notify: a supervisor that does not "
 				 "answer cannot act",
-				 row->name);
+				 names[rule]);
 	setting->action = (enum alert_action)action;
 	return 0;
+}
+
+static int refuse_rule(const char *name, struct error *err)
+{
+	AUTO_BUFFER struct buffer known = BUFFER_INIT(1024);
+
+	for (int i = 0; i < ALERT_COUNT; i++)
+		buffer_printf(&known, "%s, ", names[i]);
+	return error_set(err, "'%.40s' is not a rule (%sor all)", name, buffer_text(&known));
 }
 
 int alert_change(struct alert_settings *settings, const char *text, struct error *err)
@@ -174,15 +191,12 @@ int alert_change(struct alert_settings *settings, const char *text, struct error
 	if (name && strcmp(name, "all") == 0 && !second)
 		return change_all(settings, first, err);
 	if (rule < 0)
-		return error_set(err,
-				 "'%.40s' is not a rule (errors, tool-calls, files, no-progress, "
-				 "cost, finding, disk, time, heartbeat or all)",
-				 name ? name : "");
+		return refuse_rule(name ? name : "", err);
 	if (!first || more)
 		return error_set(err, "use RULE [LEVEL] [ACTION], such as '%s off'", name);
 	setting = settings->rules[rule];
-	if (change_part(&rows[rule], &setting, first, !second, err) < 0 ||
-	    (second && change_part(&rows[rule], &setting, second, true, err) < 0))
+	if (change_part((enum alert_rule)rule, &setting, first, !second, err) < 0 ||
+	    (second && change_part((enum alert_rule)rule, &setting, second, true, err) < 0))
 		return -1;
 	if (second && alert_action_find(second) < 0)
 		return error_set(err, "'%s' has two levels", name);

@@ -8,13 +8,11 @@
 
 enum { LINE_BYTES = 400, COMMAND_BYTES = 100 };
 
-/* Returns the first line of a text, shortened. The caller frees it. */
-static char *first_line(const char *text, size_t most)
+static char *one_line(const char *text)
 {
-	size_t line = strcspn(text, "\r\n");
-	size_t size = text_first(text, line, most);
+	char *line = text_first_line(text, LINE_BYTES);
 
-	return mem_format("%.*s%s", (int)size, text, text[size] ? " ..." : "");
+	return line ? line : mem_dup("");
 }
 
 static bool has_failed(const struct loop_state_check *check)
@@ -32,7 +30,7 @@ static char *failing_checks(const struct loop_state *state)
 		if (!has_failed(&state->checks[i]))
 			continue;
 		if (!count++)
-			command = first_line(state->options.checks.items[i], COMMAND_BYTES);
+			command = text_first_line(state->options.checks.items[i], COMMAND_BYTES);
 	}
 	if (count > 1)
 		return mem_format("'%s' and %zu more check%s fail", command, count - 1,
@@ -47,7 +45,7 @@ char *batch_reason_of_end(const struct client_loop *loop)
 	bool fell_short = !loop->damaged &&
 			  (strcmp(status, "limit") == 0 || strcmp(status, "failed") == 0);
 	AUTO_FREE char *whole = client_reason(loop);
-	AUTO_FREE char *reason = first_line(whole ? whole : "", LINE_BYTES);
+	AUTO_FREE char *reason = one_line(whole);
 	AUTO_FREE char *failing = fell_short ? failing_checks(state) : NULL;
 
 	if (failing)
@@ -60,12 +58,9 @@ char *batch_reason_of_end(const struct client_loop *loop)
 char *batch_reason_of_pause(const struct client_loop *loop)
 {
 	const struct loop_state *state = &loop->state;
-	AUTO_FREE char *reason = first_line(state->blocked  ? state->blocked
-					    : state->reason ? state->reason
-							    : "",
-					    LINE_BYTES);
+	AUTO_FREE char *reason = one_line(state->blocked ? state->blocked : state->reason);
 
 	return state->blocked ? mem_format("blocked: \"%s\" (to answer: ringfence answer %s TEXT)",
 					   reason, loop->id)
-			      : mem_format("%s", reason);
+			      : mem_dup(reason);
 }

@@ -3,7 +3,6 @@
 #define BATCH_BATCH_STATE_H
 
 #include "batch/batch_event.h"
-
 #include "util/list.h"
 
 #include <jansson.h>

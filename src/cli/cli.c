@@ -14,15 +14,15 @@
 #include <unistd.h>
 
 const struct cli_command *const cli_commands[] = {
-	&cmd_run,      &cmd_work,        &cmd_preflight,   &cmd_estimate, &cmd_status,
-	&cmd_logs,     &cmd_history,     &cmd_pause,       &cmd_resume,   &cmd_tell,
-	&cmd_answer,   &cmd_abort,       &cmd_checkpoints, &cmd_diff,     &cmd_show,
-	&cmd_rollback, &cmd_restore,     &cmd_apply,       &cmd_clean,    &cmd_circuit,
-	&cmd_prompt,   &cmd_prompts,     &cmd_exec,        &cmd_shell,    &cmd_drafts,
-	&cmd_discard,  &cmd_init,        &cmd_policy,      &cmd_prices,   &cmd_cost,
-	&cmd_report,   &cmd_metrics,     &cmd_notify,      &cmd_gateway,  &cmd_suggest,
-	&cmd_config,   &cmd_trust,       &cmd_untrust,     &cmd_agents,   &cmd_demo,
-	&cmd_doctor,   &cmd_completions, &cmd_help,        NULL,
+	&cmd_run,        &cmd_work,    &cmd_preflight,   &cmd_estimate, &cmd_status,
+	&cmd_logs,       &cmd_history, &cmd_pause,       &cmd_resume,   &cmd_tell,
+	&cmd_answer,     &cmd_abort,   &cmd_checkpoints, &cmd_diff,     &cmd_show,
+	&cmd_rollback,   &cmd_restore, &cmd_apply,       &cmd_clean,    &cmd_circuit,
+	&cmd_prompt,     &cmd_prompts, &cmd_exec,        &cmd_shell,    &cmd_drafts,
+	&cmd_discard,    &cmd_init,    &cmd_policy,      &cmd_prices,   &cmd_cost,
+	&cmd_report,     &cmd_metrics, &cmd_notify,      &cmd_gateway,  &cmd_suggest,
+	&cmd_quarantine, &cmd_config,  &cmd_trust,       &cmd_untrust,  &cmd_agents,
+	&cmd_demo,       &cmd_doctor,  &cmd_completions, &cmd_help,     NULL,
 };
 
 /* Only ringfence itself and completions start these, so they are not listed. */
@@ -272,7 +272,16 @@ int cli_flush(void)
 	return cli_fail(&err);
 }
 
-/* exec --help explains the settings of the fence; commands for loops only list their names. */
+/* exec --help explains the settings of the fence, gateway --help those of models; other commands
+ * that have them only list their names. */
+static bool is_explained_elsewhere(const struct cli_command *command, const struct setting *setting)
+{
+	if (cli_has_setting(command, setting_at(SETTING_MAX_TIME)))
+		return !setting->loop_only;
+	return cli_has_setting(command, setting_at(SETTING_WRITE)) && setting->loop_only &&
+	       setting->id != SETTING_MODELS;
+}
+
 static void print_settings(const struct cli_command *command)
 {
 	if (command->settings_of) {
@@ -291,14 +300,15 @@ static void print_settings(const struct cli_command *command)
 
 		if (!cli_has_setting(command, setting_at(i)))
 			continue;
-		if (for_loops && !setting_at(i)->loop_only)
+		if (is_explained_elsewhere(command, setting_at(i)))
 			buffer_printf(&others, "%s--%s", others.used ? ", " : "",
 				      setting_at(i)->key);
 		else
 			print_row(left, help);
 	}
 	if (others.used) {
-		printf("\nand settings of the fence (ringfence exec --help):\n  ");
+		printf("\nand settings of %s --help):\n  ",
+		       for_loops ? "the fence (ringfence exec" : "models (ringfence gateway");
 		cli_print_wrapped(buffer_text(&others), 2);
 	}
 }

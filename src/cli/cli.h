@@ -103,6 +103,7 @@ extern const struct cli_command cmd_prices;
 extern const struct cli_command cmd_prompt;
 extern const struct cli_command cmd_prompts;
 extern const struct cli_command cmd_metrics;
+extern const struct cli_command cmd_quarantine;
 extern const struct cli_command cmd_report;
 extern const struct cli_command cmd_restore;
 extern const struct cli_command cmd_resume;

@@ -41,6 +41,11 @@ void drafts_notice_progress(struct draft_request *request, struct drafts_progres
 	request->progress_context = progress;
 }
 
+void drafts_notice_step(const char *what)
+{
+	notice_format("%s ...", what);
+}
+
 void drafts_notice_made(const struct draft_made *made)
 {
 	if (made->why.text[0])
@@ -85,7 +90,7 @@ int drafts_wait(void *context, struct error *err)
 {
 	struct drafts_making *making = context;
 
-	return op_failed(op_draft_new_wait(&making->new, err)) ? -1 : 0;
+	return op_failed(op_draft_new_wait(&making->new, drafts_notice_step, err)) ? -1 : 0;
 }
 
 int drafts_make(void *context, struct fence_plan *before, const char **ret_folder,

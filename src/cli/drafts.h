@@ -36,6 +36,9 @@ struct drafts_progress {
 };
 void drafts_notice_progress(struct draft_request *request, struct drafts_progress *progress);
 
+/* Prints what takes so long. */
+void drafts_notice_step(const char *what);
+
 /* Prints why a draft is a copy, and what is not in it. */
 void drafts_notice_made(const struct draft_made *made);
 

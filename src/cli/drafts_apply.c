@@ -339,12 +339,6 @@ static int read_paths(const struct loops_options *opts, struct list *paths, stru
 	return result;
 }
 
-/* For steps that take long, such as applying thousands of ignored files. */
-static void notice_progress(const char *what)
-{
-	notice_format("%s ...", what);
-}
-
 static int apply_paths(const struct loops_options *opts, const struct list *paths,
 		       struct error *err)
 {
@@ -355,7 +349,7 @@ static int apply_paths(const struct loops_options *opts, const struct list *path
 		.undo = opts->undo,
 		.dry = opts->dry,
 		.ignored = opts->with_ignored,
-		.progress = notice_progress,
+		.progress = drafts_notice_step,
 		.answer.to_all = opts->yes,
 		.answers = { [PATH_GROUP_EXECUTED].to_all = opts->yes_executed,
 			     [PATH_GROUP_CI].to_all = opts->yes_ci,

@@ -17,7 +17,8 @@
 struct work_options {
 	struct effective effective; /* first: effective_set() needs that */
 	const char *jobs, *rounds, *task_cost, *retry, *pick, *candidates, *agents, *summary;
-	bool list, batches, compare, keep_drafts, again, show, pause, resume, abort, apply, yes, dry, detach, json;
+	bool list, batches, compare, keep_drafts, again, show, pause, resume, abort, apply, yes,
+		dry, detach, json;
 	/* The agent and the model of some tasks, in place of those of the settings; or NULL. */
 	const char *agent, *model;
 };

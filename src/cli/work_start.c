@@ -155,12 +155,11 @@ static int make_config(struct maker *maker, const struct work_template *template
 	const struct work_options *opts = &template->opts;
 	const struct draft_request *draft = &template->request.start.draft;
 
-	maker->config = json_pack("{s:s, s:O, s:[O], s:[], s:b, s:b, s:{s:s, s:I}, s:I}", "project",
+	maker->config = json_pack("{s:s, s:O, s:[], s:[], s:b, s:b, s:{s:s, s:I}, s:I}", "project",
 				  opts->effective.place.project, "lists", maker->work->paths,
-				  "templates", template->start.config, "tasks", "compare",
-				  opts->compare, "keep_drafts", opts->keep_drafts, "draft", "kind",
-				  draft->kind, "most_bytes", (json_int_t)draft->most_bytes,
-				  "max_cost_nusd",
+				  "templates", "tasks", "compare", opts->compare, "keep_drafts",
+				  opts->keep_drafts, "draft", "kind", draft->kind, "most_bytes",
+				  (json_int_t)draft->most_bytes, "max_cost_nusd",
 				  (json_int_t)effective_loop_number(&opts->effective.config,
 								    SETTING_MAX_COST));
 	if (!maker->config)
@@ -178,17 +177,21 @@ static void announce(const struct work_template *template, const struct worklist
 		     const char *id)
 {
 	const struct work_options *opts = &template->opts;
+	const char *jobs = opts->jobs ? opts->jobs : WORK_OPTIONS_JOBS;
 	size_t open = 0;
 
 	for (size_t i = 0; i < list->count; i++)
 		open += !list->items[i].done;
 	printf("batch %s: %zu task%s\n", id, open, open == 1 ? "" : "s");
 	announce_loop(&template->request, &template->start.plan);
-	printf("  tasks     %s at once; US$ %s each, and all together US$ %g (--jobs, --task-cost, "
-	       "--max-cost)\n",
-	       opts->jobs ? opts->jobs : WORK_OPTIONS_JOBS,
-	       opts->task_cost ? opts->task_cost : WORK_OPTIONS_TASK_COST,
-	       (double)effective_loop_number(&opts->effective.config, SETTING_MAX_COST) / 1e9);
+	if (model_access_is_free(&opts->effective.spec.models))
+		printf("  tasks     %s at once (--jobs)\n", jobs);
+	else
+		printf("  tasks     %s at once; US$ %s each, and all together US$ %g (--jobs, "
+		       "--task-cost, --max-cost)\n",
+		       jobs, opts->task_cost ? opts->task_cost : WORK_OPTIONS_TASK_COST,
+		       (double)effective_loop_number(&opts->effective.config, SETTING_MAX_COST) /
+			       1e9);
 }
 
 static void examine(const struct work_template *template)

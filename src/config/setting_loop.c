@@ -72,7 +72,7 @@ const struct setting setting_loop_rows[] = {
 		.type = SETTING_WORDS,
 		.trust = SETTING_TRUSTED,
 		.value = "TARGET",
-		.help = "notify this target: desktop, slack, discord, ntfy, mail ...",
+		.help = "notify this target: desktop, slack, discord, ntfy, mail and others",
 		.more = "See [notifications](notifications.md) for the targets. An address or a token is "
 			"a secret, and is read from `file:PATH` or `env:NAME`.",
 		.example = "[desktop, \"slack file:~/.config/ringfence/slack\"]",

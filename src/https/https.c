@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -59,18 +58,11 @@ static int exec_child(void *argument)
 	char name[] = "ringfence-https";
 	char *const arguments[] = { name, NULL };
 	char *const environment[] = { NULL };
-	sigset_t none;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	if (getppid() != child->parent)
 		_exit(126);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	if (fd_place(wanted, KEPT) < 0)
-		_exit(126);
-	if (syscall(SYS_close_range, KEPT, ~0U, 0) < 0 || chdir("/") < 0)
-		_exit(126);
-	execve(child->program, arguments, environment);
+	process_become(child->program, arguments, environment, wanted, KEPT);
 	_exit(127);
 }
 

@@ -16,7 +16,7 @@
  *   ERROR_IO         no connection, or it broke
  *   ERROR_BUSY       the time limit is over
  *   ERROR_DENIED     TLS failed, or its certificate is not trusted
- *   ERROR_NO_SPACE   the response is longer than most_bytes
+ *   ERROR_NO_SPACE   the response is longer than most_bytes, or its head than the limits
  *   ERROR_PROTOCOL   the response is not valid HTTP
  *   ERROR_DIED       ringfence-https died
  * A response with any HTTP status, such as 404, is not a failure.

@@ -7,7 +7,7 @@
 
 #include "util/error.h"
 
-/* Returns 0, or -1 with err set. A kernel without Landlock is no failure. */
+/* Returns 0, or -1 with err set. It is not a failure if the kernel lacks Landlock. */
 int https_confine(struct error *err);
 
 #endif

@@ -28,7 +28,7 @@ struct transfer {
 	CURL *curl;
 	struct curl_slist *lines;
 	struct buffer certificates;
-	bool too_long;
+	bool long_head, long_body;
 	char why[CURL_ERROR_SIZE];
 };
 
@@ -49,7 +49,7 @@ static size_t on_body(char *bytes, size_t one, size_t size, void *context)
 
 	(void)one;
 	if (body->used + size > most && !transfer->order->request.keep_end) {
-		transfer->too_long = true;
+		transfer->long_body = true;
 		return 0;
 	}
 	buffer_add(body, bytes, size);
@@ -87,7 +87,7 @@ static size_t on_header(char *line, size_t one, size_t size, void *context)
 	}
 	transfer->head_bytes += size;
 	if (transfer->head_bytes > HTTPS_HEAD || headers->count >= HTTPS_HEADERS) {
-		transfer->too_long = true;
+		transfer->long_head = true;
 		return 0;
 	}
 	add_header(headers, line, size);
@@ -197,7 +197,11 @@ static int fail(const struct transfer *transfer, CURLcode code, struct error *er
 	AUTO_FREE char *why = text_escaped(*transfer->why ? transfer->why
 							  : curl_easy_strerror(code));
 
-	if (transfer->too_long)
+	if (transfer->long_head)
+		return error_with(err, ERROR_NO_SPACE,
+				  "the head of the response is longer than %d headers or %d bytes",
+				  HTTPS_HEADERS, HTTPS_HEAD);
+	if (transfer->long_body)
 		return error_with(err, ERROR_NO_SPACE, "the response is longer than %zu bytes",
 				  transfer->order->request.most_bytes);
 	return error_with(err, status_of(code), "%s", why);

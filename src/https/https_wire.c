@@ -191,8 +191,6 @@ int https_wire_read_order(const char *bytes, size_t size, struct https_wire_orde
 		https_wire_release_order(&order);
 		return error_with(err, ERROR_PROTOCOL, "invalid headers in an order");
 	}
-	order.request.headers = &order.headers;
-	order.request.secrets = &order.secrets;
 	if (check_order(&order, err) < 0) {
 		https_wire_release_order(&order);
 		return -1;

@@ -24,7 +24,6 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { STALE_MS = 120000, ASK_MS = 5000, CLOSE_MS = 600000 };
@@ -100,13 +99,9 @@ json_t *client_outcome(const struct client_loop *loop)
 /* The time is shown in the reader's time zone. */
 static char *reason_of_wait(const struct loop_state *state)
 {
-	time_t until = (time_t)(state->wait_until_ms / 1000);
-	char clock[64] = "";
-	struct tm parts;
+	AUTO_FREE char *until = clock_text(state->wait_until_ms, CLOCK_ZONE);
 
-	if (localtime_r(&until, &parts))
-		strftime(clock, sizeof clock, "%Y-%m-%d %H:%M:%S %Z", &parts);
-	return mem_format("%s: waiting until %s", state->reason, clock);
+	return mem_format("%s: waiting until %s", state->reason, until);
 }
 
 int64_t client_heartbeat_ms(const struct client_loop *loop)

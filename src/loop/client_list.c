@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 /*
- * The line of a loop in this index: "CREATED_MS PROJECT ORIGIN BATCH NAME". These never change; that
- * the line exists says that the loop has ended.
+ * The line of a loop in this index: "CREATED_MS PROJECT ORIGIN BATCH NAME". These never change. A
+ * loop has a line once it has ended.
  */
 #define INDEX ".index"
 

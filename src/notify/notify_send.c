@@ -89,7 +89,9 @@ static enum notify_send_result run(char *const *arguments, const char *input, si
 
 	if (status == 0)
 		return NOTIFY_SEND_ARRIVED;
-	if (status < 0)
+	if (status < 0 && errno == ECHILD)
+		error_set(err, "'%s' was killed by a signal", arguments[0]);
+	else if (status < 0)
 		error_sys(err, "run '%s'", arguments[0]);
 	else
 		error_set(err, "'%s' ended with status %d", arguments[0], status);

@@ -26,6 +26,11 @@ static const struct kind {
 	[NOTIFY_TARGET_command] = { "command", false, 0, 0, "command PROGRAM [ARGUMENT...]" },
 };
 
+/* The names, for a message. */
+#define NOTIFY_TARGET(name) #name " "
+static const char all_names[] = NOTIFY_TARGETS(NOTIFY_TARGET);
+#undef NOTIFY_TARGET
+
 const char *notify_target_name(enum notify_target_kind kind)
 {
 	return kinds[kind].name;
@@ -141,8 +146,9 @@ int notify_target_read(const char *text, const char *home, struct notify_target 
 	kind = words.count ? find_kind(words.items[0]) : -1;
 	target.kind = (enum notify_target_kind)kind;
 	if (kind < 0)
-		result = error_set(err, "a target is desktop, slack, discord, webhook, ntfy, "
-					"telegram, mail or command (see docs/notifications.md)");
+		result = error_set(err,
+				   "a target begins with one of: %s(see docs/notifications.md)",
+				   all_names);
 	else if (words.count > WORDS_MAX)
 		result = error_set(err, "a target has at most %d words", WORDS_MAX);
 	else
@@ -175,14 +181,16 @@ static int refuse_within(const char *path, const char *project, struct error *er
 			  path);
 }
 
+static int refuse_file(const struct key_source *source, const char *project, struct error *err)
+{
+	return source->kind == KEY_SOURCE_FILE ? refuse_within(source->value, project, err) : 0;
+}
+
 int notify_target_check(const struct notify_target *target, const char *project, struct error *err)
 {
-	const struct key_source *const sources[] = { &target->secret, &target->token };
-
-	for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
-		if (sources[i]->kind == KEY_SOURCE_FILE &&
-		    refuse_within(sources[i]->value, project, err) < 0)
-			return -1;
+	if (refuse_file(&target->secret, project, err) < 0 ||
+	    refuse_file(&target->token, project, err) < 0)
+		return -1;
 	for (size_t i = 0; i < target->arguments.count; i++)
 		if (refuse_within(target->arguments.items[i], project, err) < 0)
 			return -1;

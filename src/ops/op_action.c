@@ -16,22 +16,10 @@
 
 /* ---- the table ---- */
 
-/* The words of client_status(). */
-#define STATUSES(X)    \
-	X(starting)    \
-	X(running)     \
-	X(waiting)     \
-	X(restarting)  \
-	X(paused)      \
-	X(interrupted) \
-	X(completed)   \
-	X(limit)       \
-	X(failed)      \
-	X(aborted)
-
+/* The words of client_status(), as bits. */
 enum status {
 #define STATUS(name) STATUS_##name,
-	STATUSES(STATUS)
+	LOOP_STATUSES(STATUS)
 #undef STATUS
 		STATUS_COUNT
 };
@@ -143,7 +131,7 @@ static uint32_t status_bit(const char *status)
 {
 	static const char *const names[STATUS_COUNT] = {
 #define STATUS(name) #name,
-		STATUSES(STATUS)
+		LOOP_STATUSES(STATUS)
 #undef STATUS
 	};
 

@@ -1,5 +1,5 @@
 /*
- * The actions of a person on a loop, from a screen or a web page, as one table: when each of them is
+ * The actions of a person on a loop, from a screen or a web page, as one table: when each is
  * offered, what it needs, and its question. Every action runs in the same way:
  *
  *	status = op_action_run(&request, &result, &err);

@@ -61,6 +61,21 @@ static int ask_for_commits(const char *state, const struct draft_record *record,
 	return result;
 }
 
+/* Reports whether the last commit of a loop without a draft is in a branch of the user's. */
+static bool loop_has_merged(const char *state, const struct client_loop *loop)
+{
+	const struct loop_options *options = &loop->state.options;
+	const struct draft_record record = {
+		.id = (char *)loop->id,
+		.project = (char *)(options->origin ? options->origin : options->project),
+		.commit = loop->state.git_commit,
+	};
+	struct error ignored;
+	bool merged = false;
+
+	return record.commit && ask_for_commits(state, &record, &merged, &ignored) == 0 && merged;
+}
+
 int op_draft_applied_find(const char *state, const struct draft_record *record,
 			  enum op_draft_applied *ret_applied, struct error *err)
 {
@@ -88,6 +103,8 @@ enum op_draft_applied op_draft_applied_loop(const char *state, const struct clie
 	struct draft_record record;
 	struct error ignored;
 
+	if (!loop->damaged && !loop->state.options.draft)
+		return loop_has_merged(state, loop) ? OP_DRAFT_APPLIED_COMMITS : applied;
 	if (op_draft_of_loop(loop, &record) < 0)
 		return applied;
 	op_draft_applied_find(state, &record, &applied, &ignored);

@@ -15,7 +15,8 @@ enum op_draft_applied {
 int op_draft_applied_find(const char *state, const struct draft_record *record,
 			  enum op_draft_applied *ret_applied, struct error *err);
 
-/* Does the same for the draft of a loop. If that fails, the draft counts as not applied. */
+/* Does the same for a loop, which has only commits if it has no draft. If that fails, it counts as
+ * not applied. */
 enum op_draft_applied op_draft_applied_loop(const char *state, const struct client_loop *loop);
 
 /* Finds the checkpoint of the last apply that was not taken back: 0 if the draft is not applied.

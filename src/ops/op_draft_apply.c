@@ -6,12 +6,9 @@
 #include "util/mem.h"
 #include "util/text/jsonget.h"
 
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-enum { PROGRESS_MS = 5000 };
 
 /* ---- the way ---- */
 
@@ -174,13 +171,10 @@ static int run_slowly(const struct op_draft_apply_request *request, const char *
 		      const struct snapshot_work *work, json_t **ret_answer, struct error *err)
 {
 	struct snapshot_job job;
-	struct pollfd answer = { .events = POLLIN };
 
 	if (snapshot_start(work, -1, -1, &job, err) < 0)
 		return -1;
-	answer.fd = job.answer;
-	while (request->progress && poll(&answer, 1, PROGRESS_MS) == 0)
-		request->progress(what);
+	snapshot_await(&job, request->progress, what);
 	return snapshot_end(&job, ret_answer, err);
 }
 

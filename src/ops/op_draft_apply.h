@@ -3,6 +3,7 @@
 #define OPS_OP_DRAFT_APPLY_H
 
 #include "ops/op_draft.h"
+#include "snapshot/snapshot.h"
 #include "util/list.h"
 
 /* A change that is not applied, or only in part. */
@@ -31,7 +32,7 @@ struct op_draft_apply_request {
 	struct op_answer answers[PATH_GROUP_COUNT]; /* to the question about each group */
 	const struct op_draft_apply_choice *choice; /* or NULL */
 	/* Called every few seconds while a step takes long, with what is done; or NULL. */
-	void (*progress)(const char *what);
+	snapshot_progress_fn *progress;
 };
 
 struct op_draft_apply_result {

@@ -83,10 +83,14 @@ enum op_status op_draft_new_begin(const struct op_draft_new_request *request,
 	return op_status_of(err);
 }
 
-enum op_status op_draft_new_wait(struct op_draft_new *new, struct error *err)
+enum op_status op_draft_new_wait(struct op_draft_new *new, snapshot_progress_fn *progress,
+				 struct error *err)
 {
 	json_t *answer = NULL;
-	int result = snapshot_end(&new->base, &answer, err);
+	int result;
+
+	snapshot_await(&new->base, progress, SNAPSHOT_SAVING);
+	result = snapshot_end(&new->base, &answer, err);
 
 	json_decref(answer);
 	return result < 0 ? op_status_of(err) : OP_DONE;

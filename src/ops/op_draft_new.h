@@ -42,7 +42,8 @@ struct op_draft_new {
 enum op_status op_draft_new_begin(const struct op_draft_new_request *request,
 				  struct op_draft_new *ret_new, struct error *err);
 
-enum op_status op_draft_new_wait(struct op_draft_new *new, struct error *err);
+enum op_status op_draft_new_wait(struct op_draft_new *new, snapshot_progress_fn *progress,
+				 struct error *err);
 
 /* request: view.folder is set here. */
 enum op_status op_draft_new_make(const struct op_draft_new *new,

@@ -5,6 +5,7 @@
 #include "ops/op_abort.h"
 #include "snapshot/snapshot.h"
 #include "util/buffer.h"
+#include "util/clock.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
 #include "util/mem.h"
@@ -13,7 +14,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 static const char *path_of(const struct op_rollback_request *request)
@@ -113,14 +113,10 @@ static char *question_text(const struct op_rollback_request *request,
 {
 	AUTO_FREE char *what = op_rollback_subject(request, loop);
 	const bool beside = loop->state.options.work_tree || loop->state.options.draft;
-	time_t begun = (time_t)(loop->state.created_ms / 1000);
-	char clock[64] = "";
-	struct tm parts;
+	AUTO_FREE char *begun = clock_text(loop->state.created_ms, CLOCK_SECOND);
 
-	if (localtime_r(&begun, &parts))
-		strftime(clock, sizeof clock, "%Y-%m-%d %H:%M:%S", &parts);
 	return mem_format("Roll back %s to checkpoint %lld of loop %s, begun %s?%s", what,
-			  (long long)request->checkpoint, loop->id, clock,
+			  (long long)request->checkpoint, loop->id, begun,
 			  beside ? " Your project stays unchanged." : "");
 }
 
@@ -279,6 +275,8 @@ enum op_status op_rollback(const struct op_rollback_request *request,
 		if (!op_agreed(&request->answer, &ret_result->question))
 			return OP_ASKS;
 	}
+	/* Afterwards the branch of a draft follows, and its last commit is another one. */
+	ret_result->applied = op_draft_applied_loop(request->target.state, loop);
 	status = roll_back(request, ret_result, err);
 	fd_close(&lock);
 	if (status == OP_DONE && client_update_branch(loop, &why) < 0)

@@ -4,6 +4,7 @@
 
 #include "fence/fence_found.h"
 #include "ops/op.h"
+#include "ops/op_draft_applied.h"
 #include "util/list.h"
 
 #include <jansson.h>
@@ -27,6 +28,7 @@ struct op_rollback_result {
 	int64_t written, removed, adjusted;
 	struct list kept; /* folders kept because of ignored or unreadable files */
 	struct fence_found quarantined;
+	enum op_draft_applied applied; /* what the user has taken over, which a rollback keeps */
 	char *behind;    /* why the branch of a loop on a draft did not follow, or NULL */
 	json_t *details; /* all numbers and lists, for JSON output; NULL until it is done */
 };

@@ -295,7 +295,8 @@ static int make_draft(const struct op_start_request *request, struct op_start_re
 {
 	struct op_start_draft_request making = { .state = request->place->state,
 						 .draft = request->draft,
-						 .from = &result->from };
+						 .from = &result->from,
+						 .progress = request->progress };
 	struct error why;
 
 	if (!result->draft.id)

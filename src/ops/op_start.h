@@ -73,10 +73,11 @@ struct op_start_request {
 	const char *here;          /* the base of the spec's relative paths */
 	enum op_start_workspace workspace;
 	int64_t min_free_bytes;
-	struct draft_request draft; /* its kind, size and progress; the rest is set here */
-	const char *loop_id;        /* the id that the loop gets, or NULL for a new one */
-	const char *name;           /* by which the user calls it, or NULL */
-	const char *from, *with;    /* loops that it begins with (op_start_from.h), or NULL */
+	struct draft_request draft;     /* its kind, size and progress; the rest is set here */
+	snapshot_progress_fn *progress; /* called while the project is saved, or NULL */
+	const char *loop_id;            /* the id that the loop gets, or NULL for a new one */
+	const char *name;               /* by which the user calls it, or NULL */
+	const char *from, *with;        /* loops that it begins with (op_start_from.h), or NULL */
 
 	/* Used from op_start_plan() on. */
 	const char *objective;

@@ -55,6 +55,7 @@ static int save_base(const struct op_start_draft_request *request, const char *i
 		     char **ret_notice, struct error *err)
 {
 	struct snapshot_work work;
+	struct snapshot_job job;
 	json_t *answer = NULL;
 	int result;
 
@@ -62,8 +63,12 @@ static int save_base(const struct op_start_draft_request *request, const char *i
 		return op_start_from_base(request->state, request->from, id, err);
 	snapshot_begin(&work, "base", request->state, request->draft.view.project, id);
 	snapshot_tell_number(&work, "ignored", request->checkpoint_ignored);
-	result = snapshot_run(&work, -1, &answer, err);
+	result = snapshot_start(&work, -1, -1, &job, err);
 	snapshot_release(&work);
+	if (result < 0)
+		return -1;
+	snapshot_await(&job, request->progress, SNAPSHOT_SAVING);
+	result = snapshot_end(&job, &answer, err);
 	if (jsonget_string(answer, "notice"))
 		*ret_notice = mem_dup(jsonget_string(answer, "notice"));
 	json_decref(answer);

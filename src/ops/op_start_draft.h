@@ -10,6 +10,7 @@
 
 #include "draft/draft.h"
 #include "ops/op_start_from.h"
+#include "snapshot/snapshot.h"
 
 struct op_start_draft {
 	char *id;     /* of the loop */
@@ -30,6 +31,7 @@ struct op_start_draft_request {
 	bool checkpoint_ignored;    /* the base has ignored files, too */
 	struct draft_request draft; /* view.folder is set here */
 	const struct op_start_from *from;
+	snapshot_progress_fn *progress; /* called while the base is saved, or NULL */
 };
 
 struct op_start_draft_result {

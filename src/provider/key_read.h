@@ -7,7 +7,8 @@
 
 /*
  * Reads a key, which must not be empty. name: whose it is, for messages. Only its first word
- * counts. The caller wipes and frees *ret_key. Returns 0, or -1 with err set, which never has the key.
+ * counts. The caller wipes and frees *ret_key. Returns 0, or -1 with err set; the message never has
+ * the key.
  */
 int key_read(const struct key_source *source, const char *name, char **ret_key, struct error *err);
 

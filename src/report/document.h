@@ -87,6 +87,12 @@ void document_add(struct document *document, enum document_kind kind, const char
 void document_fact(struct document *document, enum document_tone tone, const char *name,
 		   const char *format, ...) __attribute__((format(printf, 4, 5)));
 
+/* The columns of a table and their number, as arguments of document_table(). */
+#define DOCUMENT_COLUMNS(...)                                             \
+	(const struct document_column[]){ __VA_ARGS__ },                  \
+		sizeof((const struct document_column[]){ __VA_ARGS__ }) / \
+			sizeof(struct document_column)
+
 /* Begins a table, and adds its cells row by row. */
 void document_table(struct document *document, const struct document_column *columns, size_t count);
 void document_cell(struct document *document, enum document_tone tone, const char *text);

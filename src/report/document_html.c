@@ -10,71 +10,76 @@
 #include <string.h>
 
 /* The page runs nothing and loads nothing; its policy names the hash of this style sheet. */
-#define STYLE                                                                                                                                                                                                        \
-	":root{color-scheme:light dark;--bg:#fff;--card:#f6f8fa;--line:#d8dee4;--text:#1f2328;"                                                                                                                      \
-	"--dim:#59636e;--good:#1a7f37;--bad:#cf222e;--warn:#9a6700;--link:#0969da;"                                                                                                                                  \
-	"--s0:#0969da;--s1:#1a7f37;--s2:#bf8700;--s3:#8250df;--s4:#cf222e}"                                                                                                                                          \
-	"@media(prefers-color-scheme:dark){:root{--bg:#0d1117;--card:#161b22;--line:#30363d;"                                                                                                                        \
-	"--text:#e6edf3;--dim:#9198a1;--good:#3fb950;--bad:#f85149;--warn:#d29922;"                                                                                                                                  \
-	"--link:#4493f8;--s0:#4493f8;--s1:#3fb950;--s2:#d29922;--s3:#ab7df8;--s4:#f85149}}"                                                                                                                          \
-	"*{box-sizing:border-box}"                                                                                                                                                                                   \
-	"body{margin:0;background:var(--bg);color:var(--text);"                                                                                                                                                      \
-	"font:15px/1.5 system-ui,-apple-system,\"Segoe UI\",\"Noto Sans\",sans-serif}"                                                                                                                               \
-	".page{max-width:1180px;margin:0 auto;padding:28px 24px 48px}"                                                                                                                                               \
-	"a{color:var(--link);text-decoration:none}a:hover{text-decoration:underline}"                                                                                                                                \
-	"h1{font-size:25px;line-height:1.25;margin:0 0 6px;overflow-wrap:anywhere}"                                                                                                                                  \
-	"h2{font-size:18px;margin:0 0 12px;padding-top:22px;overflow-wrap:anywhere}"                                                                                                                                 \
-	"p{margin:0 0 10px;overflow-wrap:anywhere}.dim,.sub{color:var(--dim)}"                                                                                                                                       \
-	".status{display:inline-block;margin:10px 0 18px;padding:3px 12px;border-radius:999px;"                                                                                                                      \
-	"border:1px solid currentColor;font-weight:600}"                                                                                                                                                             \
-	".good{color:var(--good)}.bad{color:var(--bad)}.warn{color:var(--warn)}"                                                                                                                                     \
-	".figures{display:grid;grid-template-columns:repeat(auto-fill,minmax(128px,1fr));"                                                                                                                           \
-	"gap:10px;margin:0}"                                                                                                                                                                                         \
-	".figures div{background:var(--card);border:1px solid var(--line);border-radius:8px;"                                                                                                                        \
-	"padding:10px 12px}"                                                                                                                                                                                         \
-	".figures dt{color:var(--dim);font-size:13px}"                                                                                                                                                               \
-	".figures dd{margin:0;font-size:17px;font-weight:600;overflow-wrap:anywhere;"                                                                                                                                \
-	"font-variant-numeric:tabular-nums}"                                                                                                                                                                         \
-	".columns{display:grid;grid-template-columns:190px minmax(0,1fr);gap:28px}"                                                                                                                                  \
-	"nav{padding-top:26px}nav ol{position:sticky;top:16px;list-style:none;margin:0;padding:0;"                                                                                                                   \
-	"max-height:calc(100vh - 32px);overflow:auto;font-size:14px}"                                                                                                                                                \
-	"nav a{display:block;padding:3px 10px;border-left:2px solid var(--line);color:var(--dim);"                                                                                                                   \
-	"overflow-wrap:anywhere}nav a:hover{color:var(--text);border-color:var(--link)}"                                                                                                                             \
-	"section{border-bottom:1px solid var(--line);padding-bottom:18px}"                                                                                                                                           \
-	"section:last-child{border:0}"                                                                                                                                                                               \
-	"blockquote{margin:0 0 12px;padding:8px 14px;border-left:3px solid var(--line);"                                                                                                                             \
-	"background:var(--card);white-space:pre-wrap;overflow-wrap:anywhere}"                                                                                                                                        \
-	".facts{display:grid;grid-template-columns:max-content minmax(0,1fr);gap:3px 18px;"                                                                                                                          \
-	"margin:0 0 12px}.facts dt{color:var(--dim)}.facts dd{margin:0;overflow-wrap:anywhere}"                                                                                                                      \
-	".scroll{overflow-x:auto;margin:0 0 12px}"                                                                                                                                                                   \
-	"table{border-collapse:collapse;font-size:14px}"                                                                                                                                                             \
-	"th{color:var(--dim);font-weight:500;font-size:13px;text-align:left;white-space:nowrap}"                                                                                                                     \
-	"th,td{padding:5px 20px 5px 0;border-bottom:1px solid var(--line);vertical-align:top}"                                                                                                                       \
-	"tr:last-child td{border-bottom:0}td code{overflow-wrap:anywhere}td{max-width:640px;overflow-wrap:break-word}"                                                                                               \
-	".n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}"                                                                                                                                  \
-	"code{font:13px/1.45 ui-monospace,\"DejaVu Sans Mono\",monospace;white-space:pre-wrap}"                                                                                                                      \
-	".plots{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,420px),1fr));"                                                                                                                   \
-	"gap:14px;margin-bottom:12px}"                                                                                                                                                                               \
-	"figure{margin:0;background:var(--card);border:1px solid var(--line);border-radius:8px;"                                                                                                                     \
-	"padding:10px 12px;min-width:0;break-inside:avoid}"                                                                                                                                                          \
-	"figcaption{font-weight:600;font-size:14px;margin-bottom:4px}"                                                                                                                                               \
-	"svg{display:block;width:100%;height:auto}"                                                                                                                                                                  \
-	".grid{stroke:var(--line);fill:none}.axis{stroke:var(--dim);fill:none}"                                                                                                                                      \
-	".tick{fill:var(--dim);font-size:11px}.end{text-anchor:end}.middle{text-anchor:middle}"                                                                                                                      \
-	".s0{fill:var(--s0)}.s1{fill:var(--s1)}.s2{fill:var(--s2)}.s3{fill:var(--s3)}.s4{fill:var(--s4)}"                                                                                                            \
-	".legend{color:var(--dim);font-size:13px;margin:4px 0 0;display:flex;flex-wrap:wrap;"                                                                                                                        \
-	"gap:2px 14px}.key{display:inline-block;width:10px;height:10px;border-radius:2px;"                                                                                                                           \
-	"margin-right:6px}.k0{background:var(--s0)}.k1{background:var(--s1)}"                                                                                                                                        \
-	".k2{background:var(--s2)}.k3{background:var(--s3)}.k4{background:var(--s4)}"                                                                                                                                \
-	"footer{color:var(--dim);font-size:13px;padding-top:18px}"                                                                                                                                                   \
-	"@media(max-width:800px){.page{padding:18px 14px 36px}.columns{display:block}"                                                                                                                               \
-	"nav{padding-top:18px}nav ol{position:static;max-height:none;display:flex;"                                                                                                                                  \
-	"flex-wrap:wrap;gap:2px 14px}nav a{border:0;padding:2px 0}"                                                                                                                                                  \
-	".figures{grid-template-columns:repeat(2,minmax(0,1fr))}"                                                                                                                                                    \
-	".tick{font-size:15px}td:first-child code{display:block;min-width:11em}td:last-child{min-width:9em}.n:last-child{min-width:0}.facts{grid-template-columns:minmax(0,1fr);gap:0}.facts dd{margin-bottom:8px}}" \
-	"@media print{:root{--bg:#fff;--card:#fff;--text:#000;--dim:#444;--line:#bbb}"                                                                                                                               \
-	"body{font-size:11px}.page{max-width:none;padding:0}nav{display:none}"                                                                                                                                       \
-	".columns{display:block}tr,.figures div{break-inside:avoid}h2{break-after:avoid}"                                                                                                                            \
+#define STYLE                                                                                      \
+	":root{color-scheme:light dark;--bg:#fff;--card:#f6f8fa;--line:#d8dee4;--text:#1f2328;"    \
+	"--dim:#59636e;--good:#1a7f37;--bad:#cf222e;--warn:#9a6700;--link:#0969da;"                \
+	"--s0:#0969da;--s1:#1a7f37;--s2:#bf8700;--s3:#8250df;--s4:#cf222e}"                        \
+	"@media(prefers-color-scheme:dark){:root{--bg:#0d1117;--card:#161b22;--line:#30363d;"      \
+	"--text:#e6edf3;--dim:#9198a1;--good:#3fb950;--bad:#f85149;--warn:#d29922;"                \
+	"--link:#4493f8;--s0:#4493f8;--s1:#3fb950;--s2:#d29922;--s3:#ab7df8;--s4:#f85149}}"        \
+	"*{box-sizing:border-box}"                                                                 \
+	"body{margin:0;background:var(--bg);color:var(--text);"                                    \
+	"font:15px/1.5 system-ui,-apple-system,\"Segoe UI\",\"Noto Sans\",sans-serif}"             \
+	".page{max-width:1180px;margin:0 auto;padding:28px 24px 48px}"                             \
+	"a{color:var(--link);text-decoration:none}a:hover{text-decoration:underline}"              \
+	"h1{font-size:25px;line-height:1.25;margin:0 0 6px;overflow-wrap:anywhere}"                \
+	"h2{font-size:18px;margin:0 0 12px;padding-top:22px;overflow-wrap:anywhere}"               \
+	"p{margin:0 0 10px;overflow-wrap:anywhere}.dim,.sub{color:var(--dim)}"                     \
+	".status{display:inline-block;margin:10px 0 18px;padding:3px 12px;border-radius:999px;"    \
+	"border:1px solid currentColor;font-weight:600}"                                           \
+	".good{color:var(--good)}.bad{color:var(--bad)}.warn{color:var(--warn)}"                   \
+	".figures{display:grid;grid-template-columns:repeat(auto-fill,minmax(128px,1fr));"         \
+	"gap:10px;margin:0}"                                                                       \
+	".figures div{background:var(--card);border:1px solid var(--line);border-radius:8px;"      \
+	"padding:10px 12px}"                                                                       \
+	".figures dt{color:var(--dim);font-size:13px}"                                             \
+	".figures dd{margin:0;font-size:17px;font-weight:600;overflow-wrap:anywhere;"              \
+	"font-variant-numeric:tabular-nums}"                                                       \
+	".columns{display:grid;grid-template-columns:190px minmax(0,1fr);gap:28px}"                \
+	"nav{padding-top:26px}nav ol{position:sticky;top:16px;list-style:none;margin:0;padding:0;" \
+	"max-height:calc(100vh - 32px);overflow:auto;font-size:14px}"                              \
+	"nav a{display:block;padding:3px 10px;border-left:2px solid var(--line);color:var(--dim);" \
+	"overflow-wrap:anywhere}nav a:hover{color:var(--text);border-color:var(--link)}"           \
+	"section{border-bottom:1px solid var(--line);padding-bottom:18px}"                         \
+	"section:last-child{border:0}"                                                             \
+	"blockquote{margin:0 0 12px;padding:8px 14px;border-left:3px solid var(--line);"           \
+	"background:var(--card);white-space:pre-wrap;overflow-wrap:anywhere}"                      \
+	".facts{display:grid;grid-template-columns:max-content minmax(0,1fr);gap:3px 18px;"        \
+	"margin:0 0 12px}.facts dt{color:var(--dim)}.facts dd{margin:0;overflow-wrap:anywhere}"    \
+	".scroll{overflow-x:auto;margin:0 0 12px}"                                                 \
+	"table{border-collapse:collapse;font-size:14px}"                                           \
+	"th{color:var(--dim);font-weight:500;font-size:13px;text-align:left;white-space:nowrap}"   \
+	"th,td{padding:5px 20px 5px 0;border-bottom:1px solid var(--line);vertical-align:top}"     \
+	"tr:last-child td{border-bottom:0}td code{overflow-wrap:anywhere}"                         \
+	"td{max-width:640px;overflow-wrap:break-word}"                                             \
+	".n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}"                \
+	"code{font:13px/1.45 ui-monospace,\"DejaVu Sans Mono\",monospace;white-space:pre-wrap}"    \
+	".plots{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,420px),1fr));" \
+	"gap:14px;margin-bottom:12px}"                                                             \
+	"figure{margin:0;background:var(--card);border:1px solid var(--line);border-radius:8px;"   \
+	"padding:10px 12px;min-width:0;break-inside:avoid}"                                        \
+	"figcaption{font-weight:600;font-size:14px;margin-bottom:4px}"                             \
+	"svg{display:block;width:100%;height:auto}"                                                \
+	".grid{stroke:var(--line);fill:none}.axis{stroke:var(--dim);fill:none}"                    \
+	".tick{fill:var(--dim);font-size:11px}.end{text-anchor:end}.middle{text-anchor:middle}"    \
+	".s0{fill:var(--s0)}.s1{fill:var(--s1)}.s2{fill:var(--s2)}"                                \
+	".s3{fill:var(--s3)}.s4{fill:var(--s4)}"                                                   \
+	".legend{color:var(--dim);font-size:13px;margin:4px 0 0;display:flex;flex-wrap:wrap;"      \
+	"gap:2px 14px}.key{display:inline-block;width:10px;height:10px;border-radius:2px;"         \
+	"margin-right:6px}.k0{background:var(--s0)}.k1{background:var(--s1)}"                      \
+	".k2{background:var(--s2)}.k3{background:var(--s3)}.k4{background:var(--s4)}"              \
+	"footer{color:var(--dim);font-size:13px;padding-top:18px}"                                 \
+	"@media(max-width:800px){.page{padding:18px 14px 36px}.columns{display:block}"             \
+	"nav{padding-top:18px}nav ol{position:static;max-height:none;display:flex;"                \
+	"flex-wrap:wrap;gap:2px 14px}nav a{border:0;padding:2px 0}"                                \
+	".figures{grid-template-columns:repeat(2,minmax(0,1fr))}"                                  \
+	".tick{font-size:15px}"                                                                    \
+	"td:first-child code{display:block;min-width:11em}td:last-child{min-width:9em}"            \
+	".n:last-child{min-width:0}.facts{grid-template-columns:minmax(0,1fr);gap:0}"              \
+	".facts dd{margin-bottom:8px}}"                                                            \
+	"@media print{:root{--bg:#fff;--card:#fff;--text:#000;--dim:#444;--line:#bbb}"             \
+	"body{font-size:11px}.page{max-width:none;padding:0}nav{display:none}"                     \
+	".columns{display:block}tr,.figures div{break-inside:avoid}h2{break-after:avoid}"          \
 	".scroll{overflow:visible}a{color:inherit}}"
 
 static const char style[] = STYLE;

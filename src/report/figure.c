@@ -2,10 +2,9 @@
 #include "report/figure.h"
 
 #include "util/buffer.h"
+#include "util/clock.h"
 #include "util/mem.h"
 #include "util/text/text.h"
-
-#include <time.h>
 
 char *figure_usd(int64_t nusd)
 {
@@ -42,13 +41,7 @@ char *figure_time(int64_t ms)
 
 char *figure_moment(int64_t ms)
 {
-	time_t at = (time_t)(ms / 1000);
-	char text[32] = "-";
-	struct tm parts;
-
-	if (ms > 0 && localtime_r(&at, &parts))
-		strftime(text, sizeof text, "%Y-%m-%d %H:%M", &parts);
-	return mem_dup(text);
+	return ms > 0 ? clock_text(ms, CLOCK_MINUTE) : mem_dup("-");
 }
 
 char *figure_bytes(uint64_t bytes)

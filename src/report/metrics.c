@@ -71,9 +71,12 @@ struct rows {
 	size_t more; /* loops without series */
 };
 
-static const char *const statuses[] = { "starting", "running",     "restarting", "waiting",
-					"paused",   "completed",   "limit",      "failed",
-					"aborted",  "interrupted", "damaged" };
+static const char *const statuses[] = {
+#define STATUS(name) #name,
+	LOOP_STATUSES(STATUS)
+#undef STATUS
+		"damaged"
+};
 
 enum { STATUSES = sizeof statuses / sizeof *statuses };
 

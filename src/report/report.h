@@ -46,7 +46,9 @@ json_t *report_batch_json(const char *state, const struct batch_client *batch, i
 
 /* Shared by the documents of loops and batches. */
 enum document_tone report_tone(const char *status);
-char *report_checks_text(const struct view_iteration *item); /* "1 of 2 pass"; or "-" */
+char *report_checks_text(const struct view_iteration *item); /* "1 of 2", or "-" */
+
+/* Returns the last iteration with checks, or else the last one, or NULL. */
 const struct view_iteration *report_last(const struct view_iterations *iterations);
 
 /* Returns the lines that a report says were added and removed. */

@@ -3,6 +3,7 @@
 
 #include "batch/batch_report.h"
 #include "batch/batch_sums.h"
+#include "batch/batch_words.h"
 #include "util/mem.h"
 #include "util/text/jsonget.h"
 
@@ -54,15 +55,6 @@ static enum document_tone step_tone(enum batch_step step)
 	}
 }
 
-static const char *step_text(const struct batch_task *task, bool cut_off)
-{
-	if (cut_off)
-		return "cut off";
-	return task->step == BATCH_STEP_held     ? "needs you"
-	       : task->step == BATCH_STEP_landed ? "done"
-						 : batch_event_step_name(task->step);
-}
-
 static int64_t lasted_ms(const struct batch_task *task, int64_t now_ms)
 {
 	if (!task->begun_ms)
@@ -77,11 +69,12 @@ static void add_row(struct document *document, const struct batch_task *task, bo
 						: mem_dup("-");
 	AUTO_FREE char *cost = figure_usd(task->spent_nusd);
 	AUTO_FREE char *target = mem_format("task-%s", task->id);
+	AUTO_FREE char *title = batch_words_title(task->id, jsonget_text(task->item, "title"));
 
 	document_cell(document, DOCUMENT_PLAIN, task->id);
 	document_link(document, target);
-	document_cell(document, DOCUMENT_PLAIN, jsonget_text(task->item, "title"));
-	document_cell(document, step_tone(task->step), step_text(task, cut_off));
+	document_cell(document, DOCUMENT_PLAIN, title);
+	document_cell(document, step_tone(task->step), batch_words_step(task, cut_off));
 	document_cell_format(document, DOCUMENT_NUMBER, "%u", task->rounds);
 	document_cell(document, DOCUMENT_NUMBER, lasted);
 	document_cell(document, DOCUMENT_NUMBER, cost);
@@ -89,14 +82,12 @@ static void add_row(struct document *document, const struct batch_task *task, bo
 
 static void add_table(struct document *document, const struct batch_state *state, int64_t now_ms)
 {
-	static const struct document_column columns[] = {
-		{ "task", false },  { "title", false }, { "state", false },
-		{ "rounds", true }, { "time", true },   { "US$", true },
-	};
 	AUTO_FREE bool *cut_off = batch_sums_cut_off(state);
 
 	document_section(document, "tasks", "Tasks");
-	document_table(document, columns, sizeof columns / sizeof *columns);
+	document_table(document,
+		       DOCUMENT_COLUMNS({ "task", false }, { "title", false }, { "state", false },
+					{ "rounds", true }, { "time", true }, { "US$", true }));
 	for (size_t i = 0; i < state->count; i++)
 		add_row(document, &state->tasks[i], cut_off[i], now_ms);
 }
@@ -129,13 +120,14 @@ static void add_task(struct document *document, const char *state, const struct 
 		     bool cut_off)
 {
 	AUTO_FREE char *id = mem_format("task-%s", of->id);
-	AUTO_FREE char *title = mem_format("%s: %s", of->id, jsonget_text(of->item, "title"));
+	AUTO_FREE char *name = batch_words_title(of->id, jsonget_text(of->item, "title"));
+	AUTO_FREE char *title = mem_format("%s: %s", of->id, name);
 	AUTO_FREE char *cost = figure_usd(of->spent_nusd);
 	struct task task;
 
 	read_task(state, of, &task);
 	document_section(document, id, title);
-	document_fact(document, step_tone(of->step), "state", "%s", step_text(of, cut_off));
+	document_fact(document, step_tone(of->step), "state", "%s", batch_words_step(of, cut_off));
 	document_fact(document, DOCUMENT_WARNING, "reason", "%s", of->reason ? of->reason : "");
 	document_fact(document, DOCUMENT_PLAIN, "US$", "%s", cost);
 	if (task.known)

@@ -1,5 +1,5 @@
 /* The report of a loop as a document: see report.h. */
-#include "report/report.h"
+#include "report/report_section.h"
 
 #include "util/mem.h"
 #include "util/text/jsonget.h"
@@ -8,27 +8,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define COLUMNS(...)                                                      \
-	(const struct document_column[]){ __VA_ARGS__ },                  \
-		sizeof((const struct document_column[]){ __VA_ARGS__ }) / \
-			sizeof(struct document_column)
-
-/* Appends a note if a table does not show everything. */
-static void note_rest(struct document *document, size_t shown, size_t count, uint64_t unlisted)
-{
-	if (count > shown)
-		document_add(document, DOCUMENT_NOTE, "%zu more are not shown.", count - shown);
-	if (unlisted)
-		document_add(document, DOCUMENT_NOTE,
-			     "%" PRIu64 " more were counted, but there are too many to list.",
-			     unlisted);
-}
-
-static size_t rows_of(size_t count)
-{
-	return count < REPORT_ROWS ? count : REPORT_ROWS;
-}
 
 static uint64_t all_input(const uint64_t *tokens)
 {
@@ -144,6 +123,22 @@ static void add_agents(struct document *document, const struct loop_options *opt
 			      loop_part_name(&options->reviewer));
 }
 
+/* Returns where the end of a text begins that is worth quoting. A script may print much. */
+static const char *last_words(const char *text)
+{
+	enum { MOST_LINES = 30, MOST_BYTES = 4000 };
+	size_t size = strlen(text);
+	const char *from = size > MOST_BYTES ? text + size - MOST_BYTES : text;
+	const char *at = text + size;
+
+	while ((*from & 0xc0) == 0x80)
+		from++;
+	for (int lines = 0; at > from; at--)
+		if (at[-1] == '\n' && *at && ++lines == MOST_LINES)
+			break;
+	return at;
+}
+
 static void add_summary(struct document *document, const struct report *report)
 {
 	const struct loop_state *state = &report->loop->state;
@@ -158,7 +153,7 @@ static void add_summary(struct document *document, const struct report *report)
 	}
 	if (state->final && *state->final) {
 		document_add(document, DOCUMENT_TEXT, "The agent's last words:");
-		document_add(document, DOCUMENT_QUOTE, "%.4000s", state->final);
+		document_add(document, DOCUMENT_QUOTE, "%s", last_words(state->final));
 	}
 	add_agents(document, &state->options);
 	if (state->step == LOOP_STEP_finished)
@@ -224,9 +219,9 @@ static void add_checks(struct document *document, const struct report *report)
 	if (!last || !last->check_count)
 		return;
 	document_section(document, "checks", "Checks");
-	document_table(document, COLUMNS({ "check", false }, { "before", false },
-					 { last->ended_ms ? "in the end" : "now", false },
-					 { "tests", true }, { "time", true }));
+	document_table(document, DOCUMENT_COLUMNS({ "check", false }, { "before", false },
+						  { last->ended_ms ? "in the end" : "now", false },
+						  { "tests", true }, { "time", true }));
 	for (size_t i = 0; i < last->check_count; i++) {
 		const struct view_check *check = &last->checks[i];
 		AUTO_FREE char *lasted = figure_time(check->duration_ms);
@@ -238,242 +233,6 @@ static void add_checks(struct document *document, const struct report *report)
 		add_tests(document, check);
 		document_cell(document, DOCUMENT_NUMBER, lasted);
 	}
-}
-
-static double known(int64_t number)
-{
-	return number > 0 ? (double)number : 0;
-}
-
-static void add_plots(struct document *document, const struct view_iterations *all)
-{
-	struct plot cost = { .title = "Cost by iteration, US$",
-			     .unit = FIGURE_USD,
-			     .series = { "US$" },
-			     .series_count = 1 };
-	struct plot tokens = { .title = "Tokens by iteration",
-			       .unit = FIGURE_COUNT,
-			       .series = { "new input", "output", "to the cache", "cached" },
-			       .series_count = 4 };
-	struct plot time = { .title = "Time by iteration",
-			     .unit = FIGURE_MS,
-			     .series = { "agent", "checks" },
-			     .series_count = 2 };
-	struct plot tests = { .title = "Tests by iteration",
-			      .unit = FIGURE_COUNT,
-			      .series = { "passing", "failing" },
-			      .colors = { PLOT_GREEN, PLOT_RED },
-			      .series_count = 2 };
-
-	for (size_t i = 0; i < all->count; i++) {
-		const struct view_iteration *item = &all->items[i];
-		const uint64_t *used = item->tokens;
-
-		if (item->iteration) {
-			plot_add(&cost, item->iteration,
-				 (double[PLOT_SERIES]){ known(item->cost_nusd) / 1e9 });
-			plot_add(&tokens, item->iteration,
-				 (double[PLOT_SERIES]){
-					 (double)used[PRICE_INPUT], (double)used[PRICE_OUTPUT],
-					 (double)(used[PRICE_WRITE_5M] + used[PRICE_WRITE_1H]),
-					 (double)used[PRICE_READ] });
-		}
-		plot_add(&time, item->iteration,
-			 (double[PLOT_SERIES]){ (double)item->agent_ms, (double)item->checks_ms });
-		plot_add(&tests, item->iteration,
-			 (double[PLOT_SERIES]){ known(item->tests_passing),
-						known(item->tests_failing) });
-	}
-	document_plot(document, &cost);
-	document_plot(document, &tokens);
-	document_plot(document, &time);
-	document_plot(document, &tests);
-}
-
-static enum document_tone action_tone(const struct view_iteration *item)
-{
-	if (strcmp(item->action, "done") == 0)
-		return DOCUMENT_GOOD;
-	return strcmp(item->action, "failed") == 0        ? DOCUMENT_BAD
-	       : strcmp(item->action, "interrupted") == 0 ? DOCUMENT_WARNING
-							  : DOCUMENT_PLAIN;
-}
-
-static void add_count(struct document *document, int64_t count)
-{
-	AUTO_FREE char *text = count >= 0 ? figure_count((uint64_t)count) : mem_dup("-");
-
-	document_cell(document, count > 0 ? DOCUMENT_NUMBER : DOCUMENT_DIM, text);
-}
-
-/* Names the attempt, and its agent if there are several. */
-static void add_number(struct document *document, const struct view_iteration *item)
-{
-	if (item->attempt > 1)
-		document_cell_format(document, DOCUMENT_NUMBER, "%u.%u", item->iteration,
-				     item->attempt);
-	else if (item->iteration)
-		document_cell_format(document, DOCUMENT_NUMBER, "%u", item->iteration);
-	else
-		document_cell(document, DOCUMENT_DIM, "start");
-}
-
-static void add_why(struct document *document, const struct report *report,
-		    const struct view_iteration *item)
-{
-	const struct loop_options *options = &report->loop->state.options;
-	AUTO_BUFFER struct buffer why = BUFFER_INIT(4096);
-
-	if (options->part_count > 1 && item->part < DECISION_AGENTS_MAX && item->iteration)
-		buffer_printf(&why, "%s; ", loop_part_name(&options->agents[item->part]));
-	if (item->phase)
-		buffer_printf(&why, "%s; ", item->phase);
-	if (item->ended)
-		buffer_printf(&why, "agent: %s; ", item->ended);
-	buffer_add_text(&why, item->reason ? item->reason : "");
-	document_cell(document, DOCUMENT_PLAIN, buffer_text(&why));
-}
-
-static void add_iteration(struct document *document, const struct report *report,
-			  const struct view_iteration *item)
-{
-	AUTO_FREE char *lasted = figure_time(view_iterations_lasted_ms(item, report->now_ms));
-	AUTO_FREE char *checks = report_checks_text(item);
-	AUTO_FREE char *cost = item->cost_nusd >= 0 ? figure_usd(item->cost_nusd) : mem_dup("-");
-	bool pass = item->check_count && item->checks_passing == (int64_t)item->check_count;
-
-	add_number(document, item);
-	document_cell(document, action_tone(item), item->action);
-	document_cell(document, pass ? DOCUMENT_GOOD : DOCUMENT_PLAIN, checks);
-	add_count(document, item->tests_passing);
-	document_cell(document, DOCUMENT_NUMBER, lasted);
-	document_cell(document, DOCUMENT_NUMBER, cost);
-	add_count(document, item->tool_calls);
-	add_count(document, item->files_changed);
-	add_count(document, item->denials);
-	add_why(document, report, item);
-}
-
-static void add_iterations(struct document *document, const struct report *report)
-{
-	const struct view_iterations *all = &report->iterations;
-	bool whole = all->count <= REPORT_FIRST + REPORT_LAST;
-
-	if (!all->count)
-		return;
-	document_section(document, "iterations", "Iterations");
-	add_plots(document, all);
-	document_table(document, COLUMNS({ "#", true }, { "decision", false }, { "checks", false },
-					 { "tests", true }, { "time", true }, { "US$", true },
-					 { "tools", true }, { "files", true }, { "denials", true },
-					 { "reason", false }));
-	for (size_t i = 0; i < all->count; i++)
-		if (whole || i < REPORT_FIRST || i >= all->count - REPORT_LAST)
-			add_iteration(document, report, &all->items[i]);
-	if (!whole)
-		document_add(document, DOCUMENT_NOTE,
-			     "The first %d and the last %d of %zu are shown (all of them: "
-			     "ringfence history %s).",
-			     REPORT_FIRST, REPORT_LAST, all->count + all->dropped,
-			     report->loop->id);
-}
-
-static void add_use(struct document *document, const char *name, enum document_tone tone,
-		    const struct view_use *use)
-{
-	const uint64_t counts[] = { use->requests, use->tokens[PRICE_INPUT],
-				    use->tokens[PRICE_OUTPUT], use->tokens[PRICE_READ],
-				    use->tokens[PRICE_WRITE_5M] + use->tokens[PRICE_WRITE_1H] };
-	AUTO_FREE char *cost = figure_usd(use->cost_nusd);
-
-	document_cell(document, tone, name);
-	for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
-		AUTO_FREE char *text = figure_count(counts[i]);
-
-		document_cell(document, DOCUMENT_NUMBER, text);
-	}
-	document_cell_format(document, DOCUMENT_NUMBER, "%s%s", cost,
-			     use->estimated_nusd > 0 ? " ~" : "");
-}
-
-static void add_models(struct document *document, const struct view_iterations *all)
-{
-	if (!all->metered && !all->trouble)
-		return;
-	document_section(document, "models", "Models");
-	document_table(document, COLUMNS({ "model", false }, { "requests", true },
-					 { "input", true }, { "output", true }, { "cached", true },
-					 { "to cache", true }, { "US$", true }));
-	for (size_t i = 0; i < all->models.count; i++)
-		add_use(document, all->models.items[i], DOCUMENT_CODE, &all->totals[i]);
-	if (all->models.count > 1)
-		add_use(document, "total", DOCUMENT_PLAIN, &all->total);
-	if (all->total.estimated_nusd > 0)
-		document_add(document, DOCUMENT_NOTE,
-			     "~ partly estimated: an answer was cut off or never came.");
-	if (all->replay)
-		document_add(document, DOCUMENT_NOTE, "A replay: nobody was paid.");
-	if (all->trouble)
-		document_add(document, DOCUMENT_NOTE, "The ledger could not be read: %s",
-			     all->trouble);
-}
-
-/* The most frequent targets of a tool, on one line. */
-static void add_targets(struct document *document, const struct view_names *targets,
-			const size_t *order, size_t tool)
-{
-	enum { MOST = 3, BYTES = 60 };
-	AUTO_BUFFER struct buffer text = BUFFER_INIT(4096);
-	size_t shown = 0, count = 0;
-
-	for (size_t i = 0; i < targets->count; i++) {
-		const struct view_name *target = &targets->items[order[i]];
-
-		if (target->group != tool)
-			continue;
-		if (shown < MOST) {
-			buffer_printf(&text, "%s%.*s%s", shown++ ? "\n" : "",
-				      (int)text_first(target->text, strcspn(target->text, "\r\n"),
-						      BYTES),
-				      target->text, strlen(target->text) > BYTES ? " ..." : "");
-			if (target->count > 1)
-				buffer_printf(&text, " (%" PRIu64 ")", target->count);
-		}
-		count++;
-	}
-	if (count > shown)
-		buffer_printf(&text, "\nand %zu more", count - shown);
-	document_cell(document, DOCUMENT_CODE, buffer_text(&text));
-}
-
-static void add_tools(struct document *document, const struct view_tools *tools)
-{
-	AUTO_FREE size_t *order = view_names_order(&tools->tools);
-	AUTO_FREE size_t *targets = view_names_order(&tools->targets);
-
-	if (!tools->tools.count && !tools->unread && !tools->untold)
-		return;
-	document_section(document, "tools", "Tools");
-	if (tools->tools.count)
-		document_table(document, COLUMNS({ "tool", false }, { "calls", true },
-						 { "failed", true }, { "most often", false }));
-	for (size_t i = 0; i < rows_of(tools->tools.count); i++) {
-		const struct view_name *tool = &tools->tools.items[order[i]];
-
-		document_cell(document, DOCUMENT_CODE, tool->text);
-		add_count(document, (int64_t)tool->count);
-		add_count(document, (int64_t)tools->errors[order[i]]);
-		add_targets(document, &tools->targets, targets, order[i]);
-	}
-	note_rest(document, REPORT_ROWS, tools->tools.count, tools->tools.unlisted);
-	if (tools->unread)
-		document_add(document, DOCUMENT_NOTE,
-			     "%zu older transcripts are too large to be counted.", tools->unread);
-	if (tools->untold)
-		document_add(
-			document, DOCUMENT_NOTE,
-			"%zu transcripts are plain text and do not tell which tools were used.",
-			tools->untold);
 }
 
 static void add_change(struct document *document, const json_t *change)
@@ -505,66 +264,22 @@ static void add_changes(struct document *document, const struct report *report)
 	else if (!count)
 		document_add(document, DOCUMENT_TEXT, "No file was changed.");
 	if (count)
-		document_table(document, COLUMNS({ "file", false }, { "", false },
-						 { "lines", true }, { "", true }));
+		document_table(document, DOCUMENT_COLUMNS({ "file", false }, { "", false },
+							  { "lines", true }, { "", true }));
 	for (size_t i = 0; i < count && i < MOST; i++)
 		add_change(document, json_array_get(report->changes, i));
-	note_rest(document, MOST, count, 0);
+	report_section_rest(document, MOST, count, 0);
 	if (count)
 		document_add(document, DOCUMENT_NOTE,
 			     "To read the changes: ringfence diff --loop %s", report->loop->id);
 }
 
-static void add_hosts(struct document *document, const struct view_tools *tools)
+/* Adds findings: each has a place, and a sentence under one of two names. Returns how many are
+ * left out. */
+static size_t add_findings(struct document *document, const char *by, const json_t *findings,
+			   const char *grade, const char *place, const char *sentence)
 {
-	AUTO_FREE size_t *order = view_names_order(&tools->hosts);
-
-	if (!tools->hosts.count)
-		return;
-	document_section(document, "hosts", "Hosts");
-	document_table(document,
-		       COLUMNS({ "host", false }, { "connections", true }, { "refused", true },
-			       { "received", true }, { "sent", true }));
-	for (size_t i = 0; i < rows_of(tools->hosts.count); i++) {
-		const struct view_host *host = &tools->traffic[order[i]];
-		AUTO_FREE char *in = figure_bytes(host->bytes_in);
-		AUTO_FREE char *out = figure_bytes(host->bytes_out);
-
-		document_cell(document, DOCUMENT_CODE, tools->hosts.items[order[i]].text);
-		add_count(document, (int64_t)host->connections);
-		add_count(document, (int64_t)host->refusals);
-		document_cell(document, DOCUMENT_NUMBER, in);
-		document_cell(document, DOCUMENT_NUMBER, out);
-	}
-	note_rest(document, REPORT_ROWS, tools->hosts.count, tools->hosts.unlisted);
-}
-
-static void add_denials(struct document *document, const struct report *report)
-{
-	const struct view_tools *tools = &report->tools;
-	AUTO_FREE size_t *order = view_names_order(&tools->denials);
-
-	if (!tools->denials.count)
-		return;
-	document_section(document, "denials", "Denials");
-	document_add(document, DOCUMENT_TEXT,
-		     "The fence did not permit these. To permit more next time: ringfence suggest");
-	document_table(document,
-		       COLUMNS({ "denied", false }, { "rule", false }, { "attempts", true }));
-	for (size_t i = 0; i < rows_of(tools->denials.count); i++) {
-		const struct view_name *denial = &tools->denials.items[order[i]];
-
-		document_cell(document, DOCUMENT_CODE, denial->text);
-		document_cell(document, DOCUMENT_PLAIN, tools->rules.items[denial->group].text);
-		add_count(document, (int64_t)denial->count);
-	}
-	note_rest(document, REPORT_ROWS, tools->denials.count, tools->denials.unlisted);
-}
-
-/* Adds findings: each has a place, and a sentence under one of two names. */
-static void add_findings(struct document *document, const char *by, const json_t *findings,
-			 const char *grade, const char *place, const char *sentence)
-{
+	size_t count = json_array_size(findings);
 	size_t i;
 	const json_t *finding;
 
@@ -579,21 +294,26 @@ static void add_findings(struct document *document, const char *by, const json_t
 				     (long long)jsonget_number(finding, "line"));
 		document_cell(document, DOCUMENT_PLAIN, jsonget_text(finding, sentence));
 	}
+	return count - report_section_rows(count);
 }
 
 static void add_all_findings(struct document *document, const struct loop_state *state)
 {
 	size_t count = json_array_size(state->findings) + json_array_size(state->review.findings) +
 		       json_array_size(state->mutants.untested);
+	size_t left = 0;
 
 	if (!count)
 		return;
 	document_section(document, "findings", "Findings");
-	document_table(document, COLUMNS({ "by", false }, { "", false }, { "place", false },
-					 { "says", false }));
-	add_findings(document, "detectors", state->findings, "action", "path", "says");
-	add_findings(document, "reviewer", state->review.findings, "severity", "file", "text");
-	add_findings(document, "mutants", state->mutants.untested, "action", "path", "says");
+	document_table(document, DOCUMENT_COLUMNS({ "by", false }, { "", false },
+						  { "place", false }, { "says", false }));
+	left += add_findings(document, "detectors", state->findings, "action", "path", "says");
+	left += add_findings(document, "reviewer", state->review.findings, "severity", "file",
+			     "text");
+	left += add_findings(document, "mutants", state->mutants.untested, "action", "path",
+			     "says");
+	report_section_rest(document, count - left, count, 0);
 }
 
 static void add_task(struct document *document, const struct report *report)
@@ -610,10 +330,10 @@ void report_document(const struct report *report, struct document *ret_document)
 	add_checks(ret_document, report);
 	add_changes(ret_document, report);
 	add_all_findings(ret_document, &report->loop->state);
-	add_iterations(ret_document, report);
-	add_models(ret_document, &report->iterations);
-	add_tools(ret_document, &report->tools);
-	add_hosts(ret_document, &report->tools);
-	add_denials(ret_document, report);
+	report_section_iterations(ret_document, report);
+	report_section_models(ret_document, &report->iterations);
+	report_section_tools(ret_document, &report->tools);
+	report_section_hosts(ret_document, &report->tools);
+	report_section_denials(ret_document, &report->tools);
 	add_task(ret_document, report);
 }

@@ -7,6 +7,8 @@
 #include "fence/fence_spec.h"
 #include "util/error.h"
 
+#include <jansson.h>
+
 /* spec.project is the project as the user named it; NULL means the current directory. */
 struct effective {
 	struct fence_spec spec;
@@ -42,5 +44,8 @@ enum setting_id effective_limit_setting(enum fence_limit limit);
 
 /* The value of a numeric setting in a loop. */
 uint64_t effective_loop_number(const struct config *config, enum setting_id id);
+
+/* Returns the active entries of a list as JSON texts. The caller owns it. */
+json_t *effective_words(const struct config *config, enum setting_id id);
 
 #endif

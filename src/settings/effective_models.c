@@ -56,6 +56,37 @@ int effective_models_validate(const struct setting *setting, const char *text, s
 	return result < 0 ? error_set(err, "%s: %.500s", setting->key, why.text) : 0;
 }
 
+bool effective_models_uses(const struct setting *setting)
+{
+	switch (setting->id) {
+	case SETTING_MODEL_KEY:
+	case SETTING_UPSTREAM:
+	case SETTING_UPSTREAM_CA:
+	case SETTING_UPSTREAM_PROXY:
+	case SETTING_UNKNOWN_MODEL:
+	case SETTING_PROVIDER_TOOLS:
+	case SETTING_RECORD:
+	case SETTING_REPLAY:
+	case SETTING_REPLAY_PACE:
+	case SETTING_BUDGET:
+	case SETTING_DAILY_BUDGET:
+		return true;
+	default:
+		return false;
+	}
+}
+
+int effective_models_refuse(struct error *err)
+{
+	AUTO_FREE char *variables = provider_key_names();
+
+	return error_set(
+		err,
+		"there is no key for a model provider: set %s, or use --model-key, or --upstream for a "
+		"local server",
+		variables);
+}
+
 /* The last active value of a list setting for this provider, or NULL. */
 static const char *find_value(const struct config *config, enum setting_id id,
 			      enum provider_id provider)

@@ -12,6 +12,12 @@
  * the key. */
 int effective_models_validate(const struct setting *setting, const char *text, struct error *err);
 
+/* Whether a setting concerns the access to models, such as `model-key`. `models` is not one. */
+bool effective_models_uses(const struct setting *setting);
+
+/* Sets err: there is no key for a provider. Returns -1. */
+int effective_models_refuse(struct error *err);
+
 /* Whether access includes the provider whose key this variable holds. */
 bool effective_models_has_key(const struct model_access *access, const char *variable);
 

@@ -367,6 +367,16 @@ int effective_models(struct effective *effective, bool wanted, struct error *err
 	return 0;
 }
 
+json_t *effective_words(const struct config *config, enum setting_id id)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < config->count; i++)
+		if (config->values[i].setting->id == id && config->values[i].state == CONFIG_ACTIVE)
+			json_array_append_new(list, json_string(config->values[i].text));
+	return list;
+}
+
 uint64_t effective_loop_number(const struct config *config, enum setting_id id)
 {
 	const struct config_value *value = config_get(config, id);

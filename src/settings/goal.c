@@ -15,16 +15,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-json_t *goal_words(const struct config *config, enum setting_id id)
-{
-	json_t *list = json_array();
-
-	for (size_t i = 0; i < config->count; i++)
-		if (config->values[i].setting->id == id && config->values[i].state == CONFIG_ACTIVE)
-			json_array_append_new(list, json_string(config->values[i].text));
-	return list;
-}
-
 static int check_findings(const json_t *changes, struct error *err)
 {
 	struct detect_policy policy;
@@ -132,17 +122,17 @@ int goal_decide(const struct effective *effective, struct goal *ret_goal, struct
 	if (preflight_inactive(config, SETTING_CHECK, SETTING_CHECK, err) < 0 ||
 	    place_tasks(effective->place.project, &goal.tasks, err) < 0)
 		return -1;
-	goal.findings = goal_words(config, SETTING_FINDINGS);
-	goal.pin = goal_words(config, SETTING_PIN);
-	goal.final_checks = goal_words(config, SETTING_FINAL_CHECK);
-	goal.unpin = goal_words(config, SETTING_UNPIN);
-	goal.check_cache = goal_words(config, SETTING_CHECK_CACHE);
+	goal.findings = effective_words(config, SETTING_FINDINGS);
+	goal.pin = effective_words(config, SETTING_PIN);
+	goal.final_checks = effective_words(config, SETTING_FINAL_CHECK);
+	goal.unpin = effective_words(config, SETTING_UNPIN);
+	goal.check_cache = effective_words(config, SETTING_CHECK_CACHE);
 	if (check_findings(goal.findings, err) < 0 || check_caches(goal.check_cache, err) < 0 ||
 	    place_held_out(effective, &goal, err) < 0) {
 		goal_release(&goal);
 		return -1;
 	}
-	goal.checks = goal_words(config, SETTING_CHECK);
+	goal.checks = effective_words(config, SETTING_CHECK);
 	if (!goal.promise && !json_array_size(goal.checks)) {
 		/* A check that nobody chose may pass from the start: also require ticked boxes, or
 		 * the promise. */

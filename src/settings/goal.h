@@ -25,8 +25,6 @@ struct goal {
 
 /* Returns 0, or -1 with err set if a named rule is inactive or its file is missing. */
 int goal_decide(const struct effective *effective, struct goal *ret_goal, struct error *err);
-/* Returns the active entries of a list. The caller owns it. */
-json_t *goal_words(const struct config *config, enum setting_id id);
 void goal_release(struct goal *goal);
 
 #endif

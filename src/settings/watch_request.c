@@ -3,7 +3,6 @@
 
 #include "notify/notify_record.h"
 #include "notify/notify_target.h"
-#include "settings/goal.h"
 #include "util/env.h"
 
 static int check_target(const char *text, const char *project, struct error *err)
@@ -27,8 +26,11 @@ static int check_targets(const json_t *targets, const char *project, struct erro
 	if (json_array_size(targets) > NOTIFY_RECORD_TARGETS)
 		return error_set(err, "notify has %zu targets; the maximum is %d",
 				 json_array_size(targets), (int)NOTIFY_RECORD_TARGETS);
-	json_array_foreach(targets, index, text) if (check_target(json_string_value(text), project,
-								  err) < 0) return -1;
+	json_array_foreach(targets, index, text)
+	{
+		if (check_target(json_string_value(text), project, err) < 0)
+			return -1;
+	}
 	return 0;
 }
 
@@ -36,9 +38,9 @@ int watch_request_make(const struct effective *effective, struct watch_request *
 		       struct error *err)
 {
 	const struct config *config = &effective->config;
-	struct watch_request watch = { .alerts = goal_words(config, SETTING_ALERT),
-				       .targets = goal_words(config, SETTING_NOTIFY),
-				       .events = goal_words(config, SETTING_NOTIFY_ON) };
+	struct watch_request watch = { .alerts = effective_words(config, SETTING_ALERT),
+				       .targets = effective_words(config, SETTING_NOTIFY),
+				       .events = effective_words(config, SETTING_NOTIFY_ON) };
 
 	if (check_targets(watch.targets, effective->place.project, err) < 0) {
 		watch_request_release(&watch);

@@ -11,17 +11,24 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 /* The child's descriptors for the answer and the lock. */
-enum { ANSWER = 3, LOCK = 4, KEPT = 5, ANSWER_BYTES = 64 << 20, OUTPUT_BYTES = 1 << 30 };
+enum {
+	ANSWER = 3,
+	LOCK = 4,
+	KEPT = 5,
+	ANSWER_BYTES = 64 << 20,
+	OUTPUT_BYTES = 1 << 30,
+	PROGRESS_MS = 3000
+};
 
 char *snapshot_place(const char *state, const char *project)
 {
@@ -72,18 +79,11 @@ static int exec_child(void *argument)
 	const struct child *child = argument;
 	const int wanted[KEPT] = { FD_NULL, child->output,
 				   FD_UNTOUCHED, [ANSWER] = child->answer, [LOCK] = child->lock };
-	sigset_t none;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	if (getppid() != child->parent)
 		_exit(126);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	if (fd_place(wanted, KEPT) < 0)
-		_exit(126);
-	if (syscall(SYS_close_range, KEPT, ~0U, 0) < 0 || chdir("/") < 0)
-		_exit(126);
-	execve(child->program, child->arguments, env_all());
+	process_become(child->program, child->arguments, env_all(), wanted, KEPT);
 	_exit(127);
 }
 
@@ -160,6 +160,15 @@ void snapshot_cancel(struct snapshot_job *job)
 	}
 	fd_close(&job->answer);
 	*job = SNAPSHOT_JOB_INIT;
+}
+
+void snapshot_await(const struct snapshot_job *job, snapshot_progress_fn *progress,
+		    const char *what)
+{
+	struct pollfd answer = { .fd = job->answer, .events = POLLIN };
+
+	while (progress && poll(&answer, 1, PROGRESS_MS) == 0)
+		progress(what);
 }
 
 int snapshot_run(const struct snapshot_work *work, int output, json_t **ret_answer,

@@ -58,6 +58,14 @@ int snapshot_start(const struct snapshot_work *work, int output, int lock,
  */
 int snapshot_end(struct snapshot_job *job, json_t **ret_answer, struct error *err);
 
+/* Tells what takes so long. */
+#define SNAPSHOT_SAVING "saving the project as it is now (later only what changes is read)"
+typedef void snapshot_progress_fn(const char *what);
+
+/* Waits until the task has ended, and calls `progress`, unless it is NULL, every few seconds. */
+void snapshot_await(const struct snapshot_job *job, snapshot_progress_fn *progress,
+		    const char *what);
+
 /* Kills the task if it is running, and forgets its answer. */
 void snapshot_cancel(struct snapshot_job *job);
 

@@ -1,4 +1,4 @@
-/* The current time in milliseconds. */
+/* The current time in milliseconds, and times as text. */
 #ifndef UTIL_CLOCK_H
 #define UTIL_CLOCK_H
 
@@ -24,5 +24,15 @@ static inline int64_t clock_wall_ms(void)
 {
 	return clock_read_ms(CLOCK_REALTIME);
 }
+
+enum clock_form {
+	CLOCK_ZONE,   /* 2026-11-19 02:00:05 CET */
+	CLOCK_SECOND, /* 2026-11-19 02:00:05 */
+	CLOCK_MINUTE, /* 2026-11-19 02:00 */
+	CLOCK_TIME    /* 02:00:05 */
+};
+
+/* Returns a time in the local time zone. The caller frees it. */
+char *clock_text(int64_t at_ms, enum clock_form form);
 
 #endif

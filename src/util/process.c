@@ -1,7 +1,7 @@
 /* Processes: see process.h. */
 #include "util/process.h"
-#include "util/clock.h"
 
+#include "util/clock.h"
 #include "util/env.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
@@ -114,6 +114,18 @@ pid_t process_fork(int (*run)(void *), void *argument, int flags)
 	if (child == 0)
 		_exit(run(argument));
 	return child;
+}
+
+void process_become(const char *program, char *const *arguments, char *const *environment,
+		    const int *wanted, int count)
+{
+	sigset_t none;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	if (fd_place(wanted, count) == 0 && syscall(SYS_close_range, count, ~0U, 0) == 0 &&
+	    chdir("/") == 0)
+		execve(program, arguments, environment);
 }
 
 char *process_find(const char *name)
@@ -245,6 +257,7 @@ static pid_t start_fed(char *const *arguments, int input)
 	pid_t child = -1;
 
 	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_addchdir_np(&actions, "/");
 	posix_spawn_file_actions_adddup2(&actions, input, 0);
 	posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
 	posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);

@@ -40,9 +40,9 @@ int process_beside(const char *name, char **ret_path, struct error *err);
 int process_output(char *const *arguments, uint64_t most_ms, struct buffer *output);
 
 /*
- * Runs a program found in PATH with these bytes as its stdin, in a process group of its own; stdout
- * and stderr are /dev/null. Returns its exit status, or -1 with errno if it could not be started or
- * was killed after most_ms (ETIMEDOUT) or by a signal (ECHILD).
+ * Runs a program found in PATH with these bytes as its stdin, in the folder / and in a process
+ * group of its own; stdout and stderr are /dev/null. Returns its exit status, or -1 with errno if
+ * it could not be started or was killed, after most_ms (ETIMEDOUT) or by a signal (ECHILD).
  */
 int process_feed(char *const *arguments, const void *input, size_t size, uint64_t most_ms);
 
@@ -55,5 +55,13 @@ int process_feed(char *const *arguments, const void *input, size_t size, uint64_
  */
 pid_t process_borrow(int (*run)(void *), void *argument, int flags);
 pid_t process_fork(int (*run)(void *), void *argument, int flags);
+
+/*
+ * Becomes a program, in the folder /, with no signal blocked and only these descriptors: wanted[i]
+ * becomes i (fd_place()). For a process that process_borrow() has made. Returns, with errno, only
+ * if that fails.
+ */
+void process_become(const char *program, char *const *arguments, char *const *environment,
+		    const int *wanted, int count);
 
 #endif

@@ -1,7 +1,8 @@
 /*
  * The entries of a transcript, from its lines: messages, reasoning, tool calls with their results,
- * errors; for a log of plain text, its lines. Each line is read for itself, so a line gives the
- * same entries wherever reading began.
+ * errors; for a log of plain text, its lines. Each line is read by itself, so that reading can
+ * begin anywhere. Only two things depend on the entries before: a piece of a message is joined to
+ * the piece before it, and a final message that repeats the last one has no text.
  *
  * The texts come from agents and checks: they are untrusted, and not escaped.
  */

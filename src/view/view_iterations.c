@@ -55,8 +55,7 @@ static struct view_iteration *add_item(struct view_iterations *into, int64_t at_
 	struct view_iteration *item;
 
 	make_room(into);
-	if (into->count % 256 == 0)
-		into->items = mem_resize(into->items, into->count + 256, sizeof *into->items);
+	into->items = mem_extend(into->items, into->count, sizeof *into->items);
 	item = &into->items[into->count++];
 	*item = (struct view_iteration){
 		.action = "running",

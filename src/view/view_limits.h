@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The limits of a loop, and of the iteration under way. */
+/* The limits of a loop, and of its current iteration. */
 #define VIEW_LIMITS(X)                                                    \
 	X(iterations) /* used is the one under way; --max-iterations */   \
 	X(time)       /* in ms, without pauses; --max-time */             \

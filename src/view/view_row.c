@@ -45,24 +45,6 @@ static char *copy(const char *text)
 	return text ? mem_dup(text) : NULL;
 }
 
-/* Returns the first line of a text, with dots if it is not the whole one; or NULL. */
-static char *first_line(const char *text)
-{
-	size_t size;
-	bool whole;
-
-	text += text ? strspn(text, " \t\r\n") : 0;
-	if (!text || !*text)
-		return NULL;
-	size = strcspn(text, "\r\n");
-	whole = !text[size + strspn(text + size, " \t\r\n")];
-	if (size > VIEW_ROW_TEXT) {
-		size = text_first(text, size, VIEW_ROW_TEXT);
-		whole = false;
-	}
-	return mem_format("%.*s%s", (int)size, text, whole ? "" : " ...");
-}
-
 /* ---- loops ---- */
 
 /* Returns what a loop does in its step, or NULL; the caller frees. */
@@ -73,7 +55,7 @@ static char *describe_step(const struct view_now *now)
 	switch (now->step) {
 	case LOOP_STEP_agent:
 	case LOOP_STEP_review:
-		return now->doing ? first_line(now->doing)
+		return now->doing ? text_first_line(now->doing, VIEW_ROW_TEXT)
 				  : mem_format("%s works", now->agent ? now->agent : "the agent");
 	case LOOP_STEP_baseline:
 	case LOOP_STEP_checks:
@@ -105,7 +87,7 @@ static void set_now(struct view_row *row)
 	if (!row->now) {
 		AUTO_FREE char *reason = client_reason(loop);
 
-		row->now = first_line(reason);
+		row->now = text_first_line(reason, VIEW_ROW_TEXT);
 	}
 }
 
@@ -120,14 +102,14 @@ static char *needs_of(const struct client_loop *loop, const char *status)
 	AUTO_FREE char *reason = client_reason(loop);
 
 	if (loop->damaged)
-		return first_line(loop->trouble);
+		return text_first_line(loop->trouble, VIEW_ROW_TEXT);
 	if (strcmp(status, "interrupted") == 0)
-		return first_line(reason);
+		return text_first_line(reason, VIEW_ROW_TEXT);
 	if (strcmp(status, "paused") != 0 || is_by_user(&loop->state))
 		return NULL;
 	if (loop->state.blocked)
-		return first_line(loop->state.blocked);
-	return reason ? first_line(reason) : mem_dup("it is paused");
+		return text_first_line(loop->state.blocked, VIEW_ROW_TEXT);
+	return reason ? text_first_line(reason, VIEW_ROW_TEXT) : mem_dup("it is paused");
 }
 
 static void set_options(struct view_row *row, const struct loop_options *options)
@@ -135,7 +117,7 @@ static void set_options(struct view_row *row, const struct loop_options *options
 	row->name = copy(options->name);
 	row->project = copy(options->origin ? options->origin : options->project);
 	row->of = copy(options->batch);
-	row->title = first_line(options->objective);
+	row->title = text_first_line(options->objective, VIEW_ROW_TEXT);
 	row->iterations = options->limits.iterations;
 	row->most_nusd = options->limits.cost_nusd;
 }
@@ -262,7 +244,7 @@ static char *batch_needs(const struct batch_client *batch, const struct batch_su
 	size_t held = sums->steps[BATCH_STEP_held];
 
 	if (batch->damaged || (strcmp(status, "interrupted") == 0 && batch->trouble))
-		return first_line(batch->trouble);
+		return text_first_line(batch->trouble, VIEW_ROW_TEXT);
 	if (strcmp(status, "interrupted") == 0)
 		return mem_dup("its supervisor is gone");
 	if (batch->state.finished)
@@ -271,7 +253,7 @@ static char *batch_needs(const struct batch_client *batch, const struct batch_su
 		return mem_format("%zu task%s for a person", held, held == 1 ? " waits" : "s wait");
 	return batch->state.paused && batch->state.reason &&
 			       !text_after_prefix(batch->state.reason, "by you")
-		       ? first_line(batch->state.reason)
+		       ? text_first_line(batch->state.reason, VIEW_ROW_TEXT)
 		       : NULL;
 }
 
@@ -298,7 +280,7 @@ void view_row_from_batch(struct view_row *row)
 	row->needs = batch_needs(batch, &sums, row->status);
 	row->now = sums.steps[BATCH_STEP_running] && row->ticks
 			   ? mem_format("%zu running", sums.steps[BATCH_STEP_running])
-			   : first_line(state->reason);
+			   : text_first_line(state->reason, VIEW_ROW_TEXT);
 }
 
 int64_t view_row_elapsed_ms(const struct view_row *row, int64_t now_ms)

@@ -51,7 +51,7 @@ char *view_tail_line(const char *bytes, size_t size)
 	if (from == size)
 		return NULL;
 
-	char *line = strndup(bytes + from, size - from);
+	char *line = mem_format("%.*s", (int)(size - from), bytes + from);
 
 	view_tail_plain(line);
 	return line;

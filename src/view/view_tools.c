@@ -72,14 +72,16 @@ static void add_event(void *context, const struct agent_event *event)
 		view_names_add(&transcript->into->files, 0, event->target, 1);
 }
 
-static void read_events(int fd, const struct agent_format *format, struct view_tools *into)
+/* Reads this many bytes: an agent may be writing more. */
+static void read_events(int fd, uint64_t left, const struct agent_format *format,
+			struct view_tools *into)
 {
 	struct transcript transcript = { .into = into };
 	struct agent_reader *reader = agent_reader_new(format, add_event, &transcript);
 	AUTO_FREE char *chunk = mem_alloc(CHUNK);
 	ssize_t n;
 
-	while ((n = read(fd, chunk, CHUNK)) > 0)
+	for (; left && (n = read(fd, chunk, left < CHUNK ? left : CHUNK)) > 0; left -= (uint64_t)n)
 		agent_reader_feed(reader, chunk, (size_t)n);
 	agent_reader_end(reader);
 	agent_reader_free(reader);
@@ -103,7 +105,7 @@ static void read_transcript(const char *path, const struct agent_format *format,
 		return;
 	}
 	*left -= (uint64_t)info.st_size;
-	read_events(fd, format, into);
+	read_events(fd, (uint64_t)info.st_size, format, into);
 }
 
 static void add_host(const json_t *entry, struct view_tools *into)

@@ -364,11 +364,12 @@ static bool search_after(const struct view_transcript *transcript, struct view_s
 static enum view_found search_on(const struct view_transcript *transcript,
 				 struct view_search *search, uint64_t most_bytes)
 {
-	uint64_t from = line_begin(transcript, search->offset);
-	uint64_t at = from;
+	uint64_t first = search->offset;
+	uint64_t at = line_begin(transcript, first);
 	bool over = false;
 
-	while (!over && at - from < most_bytes)
+	/* The line with the position is read again, but does not count: it may be long. */
+	while (!over && (at <= first + 1 || at - first < most_bytes))
 		if (search_after(transcript, search, &at, &over))
 			return VIEW_FOUND;
 	if (over)

@@ -318,7 +318,9 @@ static void add_command(struct list *checks, const struct line *line)
 	const char *at = line->text + strspn(line->text, " \t");
 	const char *end = line->text + line->size;
 
-	if (at >= end || (*at != '-' && *at != '*' && *at != '+'))
+	/* A line across the page, `---`, is not an item. */
+	if (end - at < 2 || (*at != '-' && *at != '*' && *at != '+') ||
+	    !isspace((unsigned char)at[1]))
 		return;
 	at++;
 	at += strspn(at, " \t`");

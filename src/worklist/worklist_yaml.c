@@ -28,6 +28,9 @@ static const struct key {
 	{ "priority", NUMBER, offsetof(struct worklist_item, priority) },
 	{ "budget", MONEY, offsetof(struct worklist_item, budget_nusd) },
 	{ "done", FLAG, offsetof(struct worklist_item, done) },
+	/* as other tools call them */
+	{ "description", TEXT, offsetof(struct worklist_item, prompt) },
+	{ "completed", FLAG, offsetof(struct worklist_item, done) },
 };
 
 static int refuse(struct worklist_build *build, struct problem_position at, const char *key,
@@ -161,7 +164,8 @@ static const char *insertion(const char *before, unsigned int column)
 static void add_mark(struct worklist_build *build, struct worklist_item *item,
 		     const struct yaml_node *map)
 {
-	const struct yaml_node *done = member(map, "done");
+	const struct yaml_node *ours = member(map, "done");
+	const struct yaml_node *done = ours ? ours : member(map, "completed");
 	size_t at = offset_of(build, done ? done->at : map->items[0]->key_at);
 	const char *before = build->bytes + at;
 	const char *text;

@@ -3,7 +3,7 @@
 import json
 import os
 
-from harness import cases, contains, equal, expect, needs, timeout
+from harness import cases, contains, equal, expect, lacks, needs, timeout
 from harness.gitrepo import Repository
 from harness.loop import Loop, kill, until
 
@@ -192,6 +192,36 @@ def test_what_the_agent_made_is_in_the_branch_also_with_names_of_secrets(t):
     equal(loop.status().get("uncommitted"), None, "what is said")
 
 
+# Caches
+
+CACHES = "mkdir -p lib/__pycache__ .pytest_cache; edit lib/__pycache__/a.pyc 1; edit .pytest_cache/README.md 1; edit lib/a.py 1"
+
+
+@needs("git")
+@cases("draft", "in-place")
+def test_caches_that_nothing_ignores_are_neither_shown_nor_committed(t, workspace):
+    loop, repo = begin(t, {"1": f"{CACHES}; git add -A; git commit -q -m one; edit lib/__pycache__/b.pyc 1; edit done yes"})
+    equal(loop.run("--workspace", workspace).code, 0, "exit status of run")
+    equal(changed(repo, loop.status()["id"]), ["A\tlib/a.py"] if workspace == "in-place" else ["A\tdone", "A\tlib/a.py"], "the branch")
+    equal(ringfence(loop, "diff", "--name-only").out.split(), ["done", "lib/a.py"], "the files of diff")
+    if workspace == "draft":
+        ringfence(loop, "apply")
+        equal((os.listdir(loop.path("lib")), os.path.exists(loop.path(".pytest_cache"))), (["a.py"], False), "what is applied")
+
+
+@needs("git")
+def test_caches_that_the_project_keeps_are_shown_and_committed(t):
+    loop, repo = begin(t, {"1": f"{CACHES}; edit done yes"})
+    repo.write(".gitignore", "!__pycache__/\n")
+    repo.write(".pytest_cache/v", "1\n")
+    repo.git("add", "-f", ".gitignore", ".pytest_cache")
+    repo.commit("caches")
+    ident = run(loop)
+    paths = ["done", "lib/__pycache__/a.pyc", "lib/a.py"]
+    equal(ringfence(loop, "diff", "--name-only").out.split(), paths, "the files of diff")
+    equal(changed(repo, ident), [f"A\t{path}" for path in paths], "the branch")
+
+
 # Rolling back, and ending without a supervisor
 
 @needs("git")
@@ -213,6 +243,22 @@ def test_the_branch_follows_a_rollback_of_a_loop_that_has_ended(t):
     ringfence(loop, "rollback", str(last), "--yes")
     ringfence(loop, "apply", "--merge")
     equal([os.path.exists(loop.path(name)) for name in ("one", "left", "two")], [True] * 3, "what is merged")
+
+
+@needs("git")
+@cases((), ("--merge",))
+def test_a_rollback_says_that_what_was_applied_stays(t, *words):
+    loop, _ = begin(t, {"1": "edit one 1; edit done yes"})
+    ident = run(loop)
+    before = ringfence(loop, "rollback", "--yes").out
+    contains(before, "your project is unchanged\n", "the output")
+    lacks(before, "applied", "the output before an apply")
+    ringfence(loop, "rollback", "1", "--yes")
+    ringfence(loop, "apply", *words)
+    after = ringfence(loop, "rollback", "--yes").out
+    said = "your branch keeps the loop's commits" if words else f"stays in your project (to undo that: ringfence apply --undo {ident})"
+    contains(after, said, "the output")
+    expect(os.path.exists(loop.path("one")), "it is still there")
 
 
 @needs("git")

@@ -139,7 +139,7 @@ def test_help_is_on_stdout_and_fits_a_screen(t, *words):
     result = t.run([t.ringfence, *words])
     equal((result.code, result.err), (0, ""), "help", result)
     contains(result.out, "usage: ringfence ", "help")
-    expect(len(result.out.splitlines()) <= 50, "lines", len(result.out.splitlines()))
+    expect(len(result.out.splitlines()) <= 60, "lines", len(result.out.splitlines()))
     equal([line for line in result.out.splitlines() if len(line) > 80], [], "lines that are too long")
 
 

@@ -1,5 +1,6 @@
 """Git for the agent: inside it commits as it likes, and only objects and refs come into the user's repository."""
 
+import json
 import os
 import signal
 
@@ -698,6 +699,16 @@ def test_a_rollback_leaves_commits_where_they_are(t):
     expect(not os.path.exists(loop.path("new")), "the project is as before")
     equal(repo.git("rev-parse", branch(loop)), tip, "the branch")
     equal(repo.git("status", "--short"), "", "the work tree matches the user's branch")
+
+
+@needs("git")
+def test_a_rollback_after_an_apply_says_that_the_branch_is_ahead(t):
+    loop, repo = begin(t, f"edit new x; {COMMIT} true")
+    equal(loop.ringfence("apply").code, 0, "exit status of apply")
+    result = loop.ringfence("rollback", "--yes")
+    contains(result.out, "\nHEAD is ahead of these files: your branch keeps the loop's commits", "what is said")
+    equal(repo.git("status", "--short"), " D new", "what git says")
+    equal(json.loads(loop.ringfence("rollback", "--yes", "--json").out)["applied"], "commits", "as JSON")
 
 
 @needs("git")

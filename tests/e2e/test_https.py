@@ -103,6 +103,15 @@ def test_a_long_body_fails_or_keeps_its_end(t):
     equal(rest.partition("\n\n")[2], "0123456789the end", "the end of the body")
 
 
+def test_a_head_with_too_many_lines_fails(t):
+    """Its error does not blame the body."""
+    server, _ = serve(t, lambda request, _: b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * int(request.path[1:]) + b"Content-Length: 0\r\n\r\n", tls=False)
+    equal(call(t, server.url + "/100")[0], "200", "with 100 lines")
+    first, rest = call(t, server.url + "/200")
+    equal(first, "failed no space", rest)
+    contains(rest, "the head of the response is longer than 128 headers", "the message")
+
+
 def test_a_silent_server_is_given_up(t):
     """A request has a time limit for all its parts."""
     server, _ = serve(t, lambda *_: b"", tls=False)

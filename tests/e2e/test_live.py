@@ -4,7 +4,7 @@ import os
 import re
 import signal
 
-from harness import contains, equal, expect, lacks, needs
+from harness import cases, contains, equal, expect, lacks, needs
 from harness.loop import LoopInPlace as Loop
 from harness.tmux import Tmux
 
@@ -145,6 +145,19 @@ def test_where_nobody_looks_a_line_tells_that_the_loop_is_alive(t):
     contains(wrong.err, "--heartbeat must be a duration such as 30s, or 0, not 'soon'", "the reason")
 
 
+@cases(("--heartbeat must be a duration", "--heartbeat", "soon"), ("--quiet and --verbose cannot be used together", "-q", "-v"))
+def test_a_loop_is_not_resumed_with_options_that_are_wrong(t, why, *options):
+    loop = Loop(t, scripts={"1": "say '<blocked>a key</blocked>'"})
+    equal(loop.run().code, 3, "exit status of run")
+    for words in (["resume"], ["answer", "here it is"]):
+        result = loop.ringfence(*words, "--follow", *options)
+        equal(result.code, 125, f"exit status of {words[0]}", result)
+        contains(result.err, why, "the reason")
+        equal(len(loop.history()), 1, f"iterations after {words[0]}")
+    equal(loop.ringfence("answer", "here it is", "--follow").code, 3, "exit status with right options")
+    equal(len(loop.history()), 2, "iterations with right options")
+
+
 def test_quiet_prints_only_how_the_loop_ends(t):
     loop = Loop(t, scripts={"1": "say one; touch /usr/x 2>/dev/null; edit done yes"})
     result = loop.run("--quiet")
@@ -168,3 +181,10 @@ def test_everything_that_was_denied_is_named_on_request(t):
     contains(result.out, "  blocked: 1 write outside the project\n    create /usr/c (system) by touch\n", "what a check was denied")
     named = loop.ringfence("logs", "--denials", "--json").out
     contains(named, '"run":"check 1"', "as JSON")
+
+
+def test_the_denials_of_final_checks_are_shown_as_well(t):
+    loop = Loop(t, scripts={"1": "edit done yes"})
+    result = loop.run("--final-check", "touch /usr/c 2>/dev/null; test -f done")
+    equal(result.code, 0, "exit status", result)
+    contains(loop.ringfence("logs", "--denials").out, "-- iteration 1, final check 1\ncreate /usr/c (system) by touch\n", "what it was denied")

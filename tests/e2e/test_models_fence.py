@@ -338,6 +338,16 @@ def test_a_resume_without_the_key_is_refused_and_changes_nothing(t):
     equal(len(world.ledger()), 2, "requests")
 
 
+def test_a_script_that_has_used_no_model_resumes_without_the_key(t):
+    world = World(t, lambda request, _: message(), all="env >seen-$N; edit a $N")
+    equal(world.loop.run("-m", "1", env=world.env).code, 2, "exit status")
+    contains(world.loop.tree()["seen-1"], "ANTHROPIC_BASE_URL=", "what the script saw with the key")
+    result = world.loop.ringfence("resume", "-m", "2", "--follow", env=t.env())
+    equal(result.code, 2, "exit status of resume", result)
+    contains(result.err, "ANTHROPIC_API_KEY is not set, so the loop continues without access to anthropic", "the notice")
+    lacks(world.loop.tree()["seen-2"], "ANTHROPIC_BASE_URL=", "what it saw without")
+
+
 def test_exec_leads_to_models_if_the_users_file_says_so(t):
     world = World(t, lambda request, _: message())
     t.write("ask.py", ASK)
@@ -354,6 +364,21 @@ def test_exec_leads_to_models_if_the_users_file_says_so(t):
     with open(report, encoding="utf-8") as file:
         equal(json.load(file)["models"], {"requests": 1, "refused": 0, "input": 10, "output": 5, "cache_write": 0, "cache_read": 0,
                                           "cost_nusd": 140000}, "the report")
+
+
+def test_exec_leads_to_models_if_asked_and_refuses_where_it_cannot(t):
+    world = World(t, lambda request, _: message())
+    t.write("ask.py", ASK)
+    result = t.fence("python3", "ask.py", opts=("--models", "auto"), env=world.env)
+    equal((result.code, result.out), (0, "200\n"), "what the command got", result)
+    lacks(t.fence("env", opts=("--models", "auto"), env=world.env).out, KEY, "the environment")
+    poor = t.fence("python3", "ask.py", "100000", opts=("--models", "auto", "--budget", "0.01"), env=world.env)
+    contains(poor.out, "budget", "what it got beyond its budget")
+    for words, env, why in (((), t.env(XDG_CONFIG_HOME=t.outside), "there is no key for a model provider"),
+                            (("--net", "open"), world.env, "--models needs the network of the fence")):
+        result = t.fence("echo", "ran", opts=("--models", "auto", *words), env=env)
+        equal((result.code, result.out), (125, ""), "the refusal", result)
+        contains(result.err, why, "the reason")
 
 
 def test_a_projects_own_file_cannot_lead_keys_elsewhere(t):

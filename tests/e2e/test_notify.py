@@ -254,6 +254,24 @@ def test_mail_desktop_and_a_command_get_the_news(t):
     equal(json.loads(heard("tell").split("\n", 1)[1])["event"], "done", "what the command got")
 
 
+def test_a_command_runs_in_the_root_folder_and_may_fail(t):
+    """Also in a test from the project: a relative path must not lead to a file that an agent has made."""
+    out = os.path.join(t.outside, "out")
+    os.mkdir(out)
+    os.chmod(out, 0o777)
+    folder = stand_in(t, "where", f"pwd >{out}/where\n")
+    stand_in(t, "dies", "kill -KILL $$\n")
+    stand_in(t, "fails", "exit 3\n")
+    env = t.env(PATH=folder + ":" + os.environ["PATH"])
+    loop = Loop(t, scripts=DONE)
+    result = loop.ringfence("notify", "--test", "--notify", "command where", "--notify", "command dies", "--notify", "command fails", env=env)
+    equal(result.code, 1, "exit status", result)
+    with open(os.path.join(out, "where"), encoding="utf-8") as file:
+        equal(file.read(), "/\n", "where the command ran")
+    contains(result.out, "'dies' was killed by a signal", "why the second has failed")
+    contains(result.out, "'fails' ended with status 3", "why the third has failed")
+
+
 def test_a_program_of_the_project_is_never_run(t):
     """An agent could change it, and it would run outside the fence."""
     loop = Loop(t, scripts=DONE)

@@ -1,5 +1,6 @@
 """Files that the host would later execute are quarantined, never lost, and always reported."""
 
+import json
 import os
 import stat
 
@@ -31,7 +32,7 @@ def test_the_notice_names_files_as_in_the_project_and_how_to_keep_one(t):
     result = t.sh("mkdir 'a b'; echo x >'a b/.envrc'")
     path = kept(t, "a b/.envrc")
     equal(result.err.splitlines(), [f"[ringfence] quarantined a b/.envrc (new; direnv) -> {path}",
-                                    f"[ringfence] to keep one, move it back: mv '{path}' '{t.path('a b/.envrc')}'"], "stderr")
+                                    f"[ringfence] to keep one, bring it back: ringfence quarantine restore '{t.path('a b/.envrc')}'"], "stderr")
 
 
 def test_many_files_are_named_in_one_line_by_tool(t):
@@ -272,3 +273,80 @@ def test_nothing_is_swept_without_a_change_in_a_read_only_run(t):
     t.write("a", "x")
     result = t.sh("mkdir .claude", opts=("--read-only",))
     expect(result.code != 0 and not t.exists(".claude"), "denied at once", result)
+
+
+# Bringing files back
+
+def quarantine(t, *words, code=0, **options):
+    result = t.run([t.ringfence, "quarantine", *words], **options)
+    equal(result.code, code, f"exit status of quarantine {' '.join(words)}", result)
+    return result
+
+
+def test_what_is_in_quarantine_is_listed_and_comes_back(t):
+    contains(quarantine(t).out, "nothing of this project is in quarantine", "the list at first")
+    t.sh("mkdir -p a/.vscode; echo one >a/.vscode/tasks.json; printf x >'.envrc'; chmod 640 .envrc")
+    listed = quarantine(t)
+    contains(listed.out, f".envrc  (direnv, just now)\n    {kept(t, '.envrc')}\na/.vscode  (VS Code, just now)\n", "the list")
+    items = json.loads(quarantine(t, "--json").out)["quarantined"]
+    equal([(item["path"], item["reason"]) for item in items], [(t.path(".envrc"), "direnv"), (t.path("a/.vscode"), "VS Code")], "as JSON")
+    equal(quarantine(t, "restore", "a/../.envrc", "./a/.vscode").out, ".envrc is back\na/.vscode is back\n", "what is told")
+    equal((t.read(".envrc"), t.read("a/.vscode/tasks.json"), stat.S_IMODE(os.stat(t.path(".envrc")).st_mode)), ("x", "one\n", 0o640), "the files")
+    equal((t.quarantined(), os.listdir(os.path.join(t.state, "quarantine")), os.listdir(os.path.join(t.state, "quarantined"))), ([], [], []), "what is left")
+    t.sh("true")
+    expect(t.exists(".envrc") and not t.quarantined(), "a later run leaves the file there")
+
+
+def test_restoring_replaces_nothing_and_follows_no_symlink(t):
+    t.sh("mkdir sub; echo new >.envrc; echo new >sub/.envrc")
+    t.write(".envrc", "mine")
+    contains(quarantine(t, "restore", ".envrc", code=125).err, f"'{t.path('.envrc')}' exists by now: move it away first", "the refusal")
+    equal(t.read(".envrc"), "mine", "the user's file")
+    os.rmdir(t.path("sub"))
+    os.symlink(t.outside, t.path("sub"))
+    contains(quarantine(t, "restore", "sub/.envrc", code=125).err, "is reached by a symlink by now", "the refusal")
+    os.unlink(t.path("sub"))
+    contains(quarantine(t, "restore", "sub/.envrc", code=125).err, "No such file or directory", "the refusal")
+    equal(len(t.quarantined(".envrc")), 2, "both are still there")
+    os.mkdir(t.path("sub"))
+    quarantine(t, "restore", "sub/.envrc")
+    equal(t.read("sub/.envrc"), "new\n", "the file")
+
+
+def test_what_was_put_beside_the_project_comes_back_too(t):
+    """The quarantine is on another file system, so a closed folder in the project has the files."""
+    t.own_mounts()
+    other = os.path.join(t.outside, "other")
+    t.tmpfs(other, "8m")
+    env = t.env(RINGFENCE_STATE_DIR=os.path.join(other, "state"))
+    result = t.sh("mkdir a .vscode; echo one >.envrc; echo two >a/.envrc; echo x >.vscode/tasks.json", env=env)
+    contains(result.err, "/ringfence-quarantine-", "the notice")
+    quarantine(t, "restore", "a/.envrc", env=env)
+    equal((t.read("a/.envrc"), t.exists(".envrc")), ("two\n", False), "the files")
+    (closed,) = (name for name in os.listdir(t.project) if name.startswith("ringfence-quarantine-"))
+    equal(stat.S_IMODE(os.stat(t.path(closed)).st_mode), 0, "the permissions of the folder")
+    quarantine(t, "restore", ".envrc", ".vscode", env=env)
+    equal((t.read(".envrc"), t.read(".vscode/tasks.json")), ("one\n", "x\n"), "the files")
+    equal(sorted(os.listdir(t.project)), [".envrc", ".vscode", "a", "attack"], "the project")
+
+
+def test_the_newest_of_two_with_the_same_path_comes_back(t):
+    for text in ("one", "two"):
+        t.sh(f"echo {text} >.envrc")
+    quarantine(t, "restore", ".envrc")
+    equal(t.read(".envrc"), "two\n", "the file")
+    equal(len(t.quarantined(".envrc")), 1, "the other one")
+
+
+@cases(["restore"], ["list", "x"], ["drop"])
+def test_a_wrong_use_of_quarantine_is_refused(t, *words):
+    contains(quarantine(t, *words, code=125).err, "use: ringfence quarantine list, or ringfence quarantine restore PATH...", "the refusal")
+
+
+def test_a_file_that_is_not_in_quarantine_is_named(t):
+    contains(quarantine(t, "restore", "x", code=125).err, f"'{t.path('x')}' is not in quarantine (what is: ringfence quarantine --all)", "the refusal")
+
+
+def test_names_in_the_list_are_escaped(t):
+    t.sh("mkdir \"$(printf 'a\\033[2J')\"; echo x >\"$(printf 'a\\033[2J')/.envrc\"")
+    contains(quarantine(t).out, "a\\x1b[2J/.envrc  (direnv, just now)", "the list")

@@ -189,3 +189,14 @@ def test_promtool_accepts_the_metrics_and_the_rules(t):
         checked = t.run(["promtool", *words], cwd=loop.project)
         equal(checked.code, 0, f"promtool {words[0]} rules", checked)
         contains(checked.out, "SUCCESS", "the answer")
+
+
+@cases(("seq 1 100", "  | 71\n", "  | 70\n", "  | 100\n"),
+       ("printf '%05000d' 0; printf '\\303\\244%03999d\\n' 7", "  | 000", "\ufffd", "0007\n"))
+def test_the_last_words_of_a_script_that_prints_much_are_its_last_lines(t, script, first, before, last):
+    loop = Loop(t, scripts={"1": f"{script}; edit done yes"})
+    equal(loop.run().code, 0, "exit status")
+    said = loop.ringfence("report").out.partition("The agent's last words:\n")[2].partition("  agent  ")[0]
+    contains(said, first, "the first of them")
+    contains(said, last, "the last of them")
+    lacks(said, before, "what comes before")

@@ -49,6 +49,12 @@ def test_a_list_is_shown_as_it_is_read_with_what_was_left_out(t):
     equal([(item["id"], item["done"], item["depends"]) for item in read["tasks"]], [("T1", False, []), ("T2", True, ["T1"])], "tasks")
 
 
+@cases(((), "  tasks     2 at once; US$ 5 each, and all together US$ 25 (--jobs, --task-cost, --max-cost)\n"),
+       (("--upstream", "openai=local:http://127.0.0.1:1"), "  tasks     2 at once (--jobs)\n"))
+def test_limits_of_money_are_announced_where_models_cost_something(t, words, said):
+    contains(begin(t, "- [ ] T1: one !(echo 1 >one)!\n").run(*words).out, said, "what is announced")
+
+
 @cases(("TASKS.md", "- [ ] a (depends on T9)\n- [ ] T9: b (depends on #1)\n", "the dependencies form a circle"),
        ("TASKS.md", "nothing\n", "the list has no tasks"),
        ("x.json", "{", "invalid JSON"),
@@ -243,6 +249,16 @@ def test_stories_of_a_prd_are_done_and_pass(t):
     batch.apply()
     equal(batch.read("two"), "1\n", "the second story's file")
     equal(batch.read("prd.json"), PRD.replace('"passes": false', '"passes": true').replace('"passes":false', '"passes":true'), "prd.json")
+
+
+def test_a_task_may_have_a_model_of_its_own(t):
+    batch = begin(t, "")
+    batch.name = "list.yml"
+    batch.write("list.yml", "- id: a\n  prompt: one\n- id: b\n  prompt: two\n  model: own\n")
+    batch.run("--model", "usual", agent="echo '<promise>COMPLETE</promise>'")
+    config = batch.events("created")[0][1]["config"]
+    models = {task["id"]: config["templates"][task["template"]]["model"] for task in config["tasks"]}
+    equal(models, {"a": "usual", "b": "own"}, "the model of each task's loops", config)
 
 
 def test_a_task_may_have_an_agent_and_checks_of_its_own(t):

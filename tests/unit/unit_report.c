@@ -361,6 +361,37 @@ static void small(void)
 	end(&made);
 }
 
+/* A loop whose changes have 30 findings. */
+static struct made make_findings(void)
+{
+	AUTO_BUFFER struct buffer list = BUFFER_INIT(1 << 16);
+	struct made made;
+
+	for (int i = 0; i < 30; i++)
+		buffer_printf(&list, "%s{\"action\": \"tell\", \"path\": \"t.c\", \"line\": %d}",
+			      i ? ", " : "", i + 1);
+	begin(&made);
+	happens(&made, "begun", "{\"iteration\": 1, \"attempt\": 1}");
+	happens(&made, "ended", "{\"code\": 0}");
+	happens(&made, "examined", "{\"count\": 30, \"findings\": [%s]}", buffer_text(&list));
+	return made;
+}
+
+static void findings(void)
+{
+	AUTO_HTML struct html html = HTML_INIT(1 << 20);
+	struct made made = make_findings();
+	struct client_loop loop = find(&made);
+
+	CHECK("a loop with many findings has a page", write_page(&made, &loop, &html));
+	CHECK("the first of them are shown", strstr(buffer_text(&html.out), "t.c:25<") &&
+						     !strstr(buffer_text(&html.out), "t.c:26<"));
+	CHECK("it says how many are left out",
+	      strstr(buffer_text(&html.out), "5 more are not shown."));
+	client_loop_release(&loop);
+	end(&made);
+}
+
 static void large(void)
 {
 	AUTO_HTML struct html html = HTML_INIT(16 << 20);
@@ -385,6 +416,7 @@ int main(void)
 {
 	names();
 	small();
+	findings();
 	large();
 	return unit_failures > 0;
 }

@@ -5,6 +5,8 @@
 #include "fence/mechanism/mechanism.h"
 #include "loop/state/loop_state.h"
 #include "loop/state/spec_json.h"
+#include "notify/notify_event.h"
+#include "project/hosts.h"
 #include "settings/effective.h"
 #include "settings/loop_limits.h"
 #include "util/env.h"
@@ -305,6 +307,40 @@ static void loop_settings(void)
 	}
 }
 
+/* --- lists that the help repeats */
+
+static void sets_of_hosts(void)
+{
+	const struct setting *setting = setting_at(SETTING_ALLOW);
+	AUTO_FREE char *names = hosts_names();
+	char *rest = names;
+	int known = 0;
+
+	for (char *name; (name = strtok_r(rest, ", ", &rest)); known++) {
+		AUTO_FREE char *quoted = mem_format("`%s`", name);
+		AUTO_FREE char *sentence = mem_format("the help names the set %s", name);
+
+		CHECK(sentence, strstr(setting->more, quoted));
+	}
+	CHECK("there are sets of hosts", known > 5);
+}
+
+static void events(void)
+{
+	const struct setting *setting = setting_at(SETTING_NOTIFY_ON);
+	size_t count = 0;
+
+	for (; setting->choices[count]; count++) {
+		AUTO_FREE char *sentence =
+			mem_format("people can be notified of %s, as the help says",
+				   setting->choices[count]);
+
+		CHECK(sentence, notify_event_find(setting->choices[count]) >= 0 &&
+					strstr(setting->help, setting->choices[count]));
+	}
+	CHECK("every event can be chosen", count == NOTIFY_EVENT_COUNT);
+}
+
 int main(void)
 {
 	char root[UNIT_PATH];
@@ -324,6 +360,8 @@ int main(void)
 	limits();
 	mechanisms();
 	loop_settings();
+	sets_of_hosts();
+	events();
 	dirwalk_remove(tmp, root + strlen(unit_folder) + 1, NULL);
 	return unit_failures > 0;
 }

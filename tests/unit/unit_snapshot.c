@@ -6,6 +6,7 @@
 
 #include "snapshot/look/ignore_rules.h"
 #include "snapshot/object/index_read.h"
+#include "snapshot/snapshot.h"
 #include "snapshot/store/manifest.h"
 #include "snapshot/store/sha1.h"
 #include "snapshot/store/stored_name.h"
@@ -14,8 +15,10 @@
 #include "util/file/fd.h"
 #include "util/mem.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static bool stored_as(const char *name, bool chunked, const char *stored)
 {
@@ -324,6 +327,30 @@ static void indexes(void)
 		      index_read_parse("garbage", 7, &index) == INDEX_READ_DAMAGED);
 }
 
+static int answer[2];
+static int told;
+
+/* Ends the task. */
+static void tell(const char *what)
+{
+	told += strcmp(what, SNAPSHOT_SAVING) == 0;
+	fd_close(&answer[1]);
+}
+
+static void waiting(void)
+{
+	struct snapshot_job job = SNAPSHOT_JOB_INIT;
+
+	CHECK("a pipe", pipe2(answer, O_CLOEXEC) == 0);
+	job.answer = answer[0];
+	snapshot_await(&job, tell, SNAPSHOT_SAVING);
+	CHECK("somebody who waits for a long task is told what it does", told == 1);
+	snapshot_await(&job, NULL, SNAPSHOT_SAVING);
+	snapshot_await(&job, tell, SNAPSHOT_SAVING);
+	CHECK("and nothing is told of a task that has ended", told == 1);
+	fd_close(&answer[0]);
+}
+
 int main(void)
 {
 	names();
@@ -334,5 +361,6 @@ int main(void)
 	ignore_rules();
 	comparing();
 	indexes();
+	waiting();
 	return unit_failures > 0;
 }

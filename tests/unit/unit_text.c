@@ -2,6 +2,7 @@
 #include "unit.h"
 
 #include "util/buffer.h"
+#include "util/clock.h"
 #include "util/error.h"
 #include "util/file/durable.h"
 #include "util/file/fd.h"
@@ -488,9 +489,35 @@ static void readable(void)
 	CHECK("a time in the future is now", prints(text_age(-HOUR), "just now"));
 }
 
+static void first_lines(void)
+{
+	CHECK("the first line is that which is not blank",
+	      prints(text_first_line(" \r\n\n one\n", SIZE_MAX), "one") &&
+		      prints(text_first_line("one\ntwo", SIZE_MAX), "one ...") &&
+		      prints(text_first_line("one\n \n", SIZE_MAX), "one"));
+	CHECK("a line that is cut shows that, between two characters",
+	      prints(text_first_line("a\xc3\xa4z", 2), "a ...") &&
+		      prints(text_first_line("a\xc3\xa4z", 4), "a\xc3\xa4z"));
+	CHECK("without a line there is none",
+	      !text_first_line(" \n\t", SIZE_MAX) && !text_first_line(NULL, SIZE_MAX));
+}
+
+static void clocks(void)
+{
+	setenv("TZ", "CET-1", 1);
+	tzset();
+	CHECK("a time is printed in the local zone, as a whole or in part",
+	      prints(clock_text(1795116605000, CLOCK_ZONE), "2026-11-19 20:30:05 CET") &&
+		      prints(clock_text(1795116605999, CLOCK_SECOND), "2026-11-19 20:30:05") &&
+		      prints(clock_text(1795116605000, CLOCK_MINUTE), "2026-11-19 20:30") &&
+		      prints(clock_text(1795116605000, CLOCK_TIME), "20:30:05"));
+}
+
 int main(void)
 {
 	readable();
+	first_lines();
+	clocks();
 	programs();
 	words();
 	json();

@@ -266,13 +266,27 @@ static void probes(void)
 		      !is_harmless("create", "/p/.git/index.lock", "git", "add") &&
 		      !is_harmless("create", "/p/.git/index.lock", "sh", "status") &&
 		      !is_harmless("create", "/p/.git/config", "git", "status"));
+	CHECK("git may look for settings of the machine",
+	      is_harmless("read", "/etc/gitconfig", "git", "log") &&
+		      !is_harmless("read", "/etc/gitconfig", "sh", "log") &&
+		      !is_harmless("read", "/etc/shadow", "git", "log"));
 	CHECK("statistics for a tool's maker are harmless",
 	      is_harmless("connect", "o1.ingest.sentry.io:443", "node", "x") &&
 		      !is_harmless("connect", "sentry.io.example.com:443", "node", "x") &&
 		      !is_harmless("connect", "example.com:443", "node", "x"));
 	CHECK("a cache of fonts is harmless",
 	      is_harmless("create", "/var/cache/fontconfig/x", "fc-cache", "") &&
+		      is_harmless("create", "/var/cache", "fc-cache", "") &&
 		      !is_harmless("create", "/var/cache/x", "fc-cache", ""));
+	CHECK("probes of Chromium are harmless",
+	      is_harmless("connect", "[2001:4860:4860::8888]:443", "chromium", "") &&
+		      !is_harmless("connect", "[2001:4860:4860::8888]:53", "chromium", "") &&
+		      is_harmless("socket", "AF_NETLINK", "chromium", "") &&
+		      !is_harmless("socket", "AF_NETLINK", "ip", "") &&
+		      is_harmless("create", "/usr/lib/chromium/extensions", "chromium", "") &&
+		      is_harmless("write", "/h/.config/chromium/Crash Reports/settings.dat",
+				  "chromium", "") &&
+		      !is_harmless("write", "/h/.config/chromium/Local State", "chromium", ""));
 }
 
 int main(void)

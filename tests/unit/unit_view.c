@@ -205,6 +205,36 @@ static void test_search(void)
 	view_transcript_close(&transcript);
 }
 
+/* Each step is shorter than a line. */
+static void test_search_beyond_long_lines(void)
+{
+	AUTO_FREE char *text = mem_format("first\n%0*d\n%0*d\nlast\n", VIEW_TRANSCRIPT_READ + 5000,
+					  7, AGENT_LINE_MAX - 5000, 7);
+	struct view_transcript transcript;
+	struct view_search search = { .text = "last" };
+	char folder[UNIT_PATH];
+	AUTO_FREE char *path = path_join(unit_temp(folder), "stdout.log");
+	enum view_found found;
+	int steps = 0;
+
+	put(path, text);
+	view_transcript_open(&transcript, path, NULL);
+	do
+		found = view_transcript_search(&transcript, &search, 1000);
+	while (found == VIEW_FOUND_MORE && ++steps < 100);
+	CHECK("a search in short steps passes long lines", found == VIEW_FOUND);
+	search = (struct view_search){ .text = "first",
+				       .backwards = true,
+				       .offset = transcript.size };
+	for (steps = 0; steps < 100; steps++) {
+		found = view_transcript_search(&transcript, &search, 1000);
+		if (found != VIEW_FOUND_MORE)
+			break;
+	}
+	CHECK("also backwards", found == VIEW_FOUND);
+	view_transcript_close(&transcript);
+}
+
 static void test_long_lines(void)
 {
 	struct view_transcript transcript;
@@ -376,6 +406,7 @@ int main(void)
 	test_growth();
 	test_windows();
 	test_search();
+	test_search_beyond_long_lines();
 	test_long_lines();
 	test_rows();
 	test_changes();

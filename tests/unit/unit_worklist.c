@@ -1,6 +1,7 @@
 /* Lists of tasks: what is read, in every format, and what a tick changes. */
 #include "unit.h"
 
+#include "util/file/fd.h"
 #include "util/mem.h"
 #include "worklist/worklist.h"
 
@@ -207,6 +208,85 @@ static void test_yaml(void)
 		      !read_list("t.yml", wrong[i].text) && strstr(err.text, wrong[i].why));
 }
 
+/* Ticks all open tasks of a list, or takes that back, as `work --apply` does. */
+static bool tick_all(const char *path, const struct buffer *text, bool done,
+		     struct buffer *ret_text)
+{
+	struct worklist_task tasks[10] = { 0 };
+	struct list problems = { 0 };
+	size_t count = 0;
+	int ticked;
+
+	for (size_t i = 0; i < list.count; i++)
+		if (!list.items[i].done && list.items[i].mark_count)
+			tasks[count++] = (struct worklist_task){ list.items[i].id,
+								 list.items[i].title };
+	ticked = worklist_tick_all(path, text->data, text->used, tasks, count, done, ret_text,
+				   &problems, &err);
+	list_release(&problems);
+	return count && ticked == (int)count;
+}
+
+/* Is a list all done after ticks, and as it was, to the byte, after they were taken back? */
+static bool comes_back(const char *path, struct buffer *text)
+{
+	AUTO_BUFFER struct buffer done = BUFFER_INIT(1 << 16);
+	AUTO_BUFFER struct buffer back = BUFFER_INIT(1 << 16);
+	struct worklist before = list;
+	bool all;
+
+	if (!tick_all(path, text, true, &done) || !tick_all(path, &done, false, &back))
+		return false;
+	list = (struct worklist){ 0 };
+	all = read_list(path, buffer_text(&done));
+	for (size_t i = 0; i < list.count; i++)
+		all = all && list.items[i].done;
+	worklist_model_release(&list);
+	list = before;
+	return all && done.used != 0 && strcmp(buffer_text(&done), buffer_text(text)) != 0 &&
+	       strcmp(buffer_text(&back), buffer_text(text)) == 0;
+}
+
+/* The files are as the projects document them that made the formats. */
+static void test_documented(void)
+{
+	static const struct {
+		const char *name, *items;
+		size_t checks; /* of the first task */
+		bool ticked;
+	} files[] = {
+		{ "fix_plan.md",
+		  "read-numbers-with-a-sign print-numbers+ round-half-to-even "
+		  "set-up-the-project+",
+		  0, true },
+		{ "plan.md", "task-1+ task-2<task-1 task-3<task-2", 2, true },
+		{ "prd.json", "US-001+ US-002", 0, true },
+		{ "issues.jsonl", "bd-0088+ bd-02a4<bd-0088", 0, true },
+		{ "gh.json", "issue-7<issue-3 issue-3+", 0, false },
+		{ "tasks.yml", "parser print-numbers-all+<parser", 2, true },
+		{ "completed.yaml", "create-user-model+ create-post-model add-relationships", 0,
+		  true },
+	};
+
+	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+		AUTO_FREE char *path = mem_format("%s/%s", WORKLISTS, files[i].name);
+		AUTO_BUFFER struct buffer text = BUFFER_INIT(1 << 16);
+		AUTO_FREE char *read = mem_format("%s is read", files[i].name);
+		AUTO_FREE char *ticked =
+			mem_format(files[i].ticked
+					   ? "%s is ticked, and as before if that is taken back"
+					   : "nothing ticks %s",
+				   files[i].name);
+
+		CHECK(read, fd_read_path(path, &text) == 0 &&
+				    read_list(files[i].name, buffer_text(&text)) &&
+				    items_are(files[i].items) &&
+				    list.items[0].checks.count == files[i].checks);
+		CHECK(ticked, comes_back(files[i].name, &text) == files[i].ticked);
+	}
+	worklist_model_release(&list);
+}
+
 static void test_all(void)
 {
 	const char *const nul = "- [ ] a\0b";
@@ -262,6 +342,7 @@ int main(void)
 	test_plan();
 	test_json();
 	test_yaml();
+	test_documented();
 	test_all();
 	test_many();
 	worklist_model_release(&list);

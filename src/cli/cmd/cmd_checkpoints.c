@@ -1,12 +1,12 @@
 /* ringfence checkpoints: list the checkpoints of a loop. */
 #include "cli/checkpoints.h"
 #include "cli/view/page.h"
+#include "util/clock.h"
 #include "util/mem.h"
 #include "util/text/jsonget.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 static const struct cli_option options[] = { LOOPS_JSON, LOOPS_PROJECT, { 0 } };
 
@@ -25,7 +25,7 @@ static const struct cli_section sections[] = {
 static void print_one(const json_t *entry)
 {
 	enum { COLUMN = 49 };
-	time_t at = (time_t)(jsonget_number(entry, "at_ms") / 1000);
+	AUTO_FREE char *day = clock_text(jsonget_number(entry, "at_ms"), CLOCK_SECOND);
 	AUTO_FREE char *when = jsonget_number(entry, "iteration")
 				       ? mem_format("iteration %d",
 						    (int)jsonget_number(entry, "iteration"))
@@ -37,11 +37,7 @@ static void print_one(const json_t *entry)
 	AUTO_FREE char *kept = mem_format("%lld files, %lld bytes%s",
 					  (long long)jsonget_number(entry, "files"),
 					  (long long)jsonget_number(entry, "bytes"), left);
-	struct tm parts;
-	char day[32] = "";
 
-	if (localtime_r(&at, &parts))
-		strftime(day, sizeof day, "%Y-%m-%d %H:%M:%S", &parts);
 	printf("%4d  %s  %-6s  %-12s  ", (int)jsonget_number(entry, "number"), day,
 	       jsonget_string(entry, "kind"), when);
 	page_print(kept, COLUMN);

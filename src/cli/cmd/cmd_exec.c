@@ -52,10 +52,35 @@ static const struct cli_section sections[] = {
 	{ "EXIT STATUS",
 	  "  the command's own; 128+N  signal N; 123  a limit, which is named; 124  time\n"
 	  "  125  refused, or no fence; 126, 127  not executable, or not found\n" },
-	{ "EXAMPLES", "  ringfence exec -- make test\n"
-		      "  ringfence exec --read ~/.cargo/registry -- cargo test --offline\n" },
+	{ "EXAMPLES",
+	  "  ringfence exec -- make test\n"
+	  "  ringfence exec --read ~/.cargo/registry -- cargo test --offline\n"
+	  "  ringfence exec --models auto --budget 5 -- claude   interactive; no key inside\n" },
 	{ 0 },
 };
+
+/* The settings of models count if the command uses them (--models). */
+static bool has_setting(const struct setting *setting)
+{
+	return !setting->loop_only || setting->id == SETTING_MODELS ||
+	       effective_models_uses(setting);
+}
+
+/* Refuses --models if the command would run without access to models. */
+static int check_models(const struct effective *effective, struct error *err)
+{
+	const struct config_value *wanted = config_get(&effective->config, SETTING_MODELS);
+	const struct fence_spec *spec = &effective->spec;
+
+	if (wanted->layer != CONFIG_FLAG || !wanted->number || model_access_is_set(&spec->models))
+		return 0;
+	if (spec->net == FENCE_NET_OPEN || spec->accepted_weaker & FENCE_WEAKER_NO_FENCE)
+		return error_set(err,
+				 "--models needs the network of the fence: remove --net open and "
+				 "--i-accept-no-fence (without a fence: ringfence gateway -- "
+				 "COMMAND)");
+	return effective_models_refuse(err);
+}
 
 static void notice_no_fence(const struct fence_plan *plan, const char *verb)
 {
@@ -253,6 +278,8 @@ static int load_and_run(struct exec_options *opts, struct error *err)
 		return report_file_write_refused(&opts->report, code, err) < 0 ? cli_fail(err)
 									       : code;
 	}
+	if (check_models(effective, err) < 0)
+		return cli_fail(err);
 	fence_enter_scope(&effective->place, &effective->spec);
 	if (effective->spec.net == FENCE_NET_LIST && model_access_is_set(&effective->spec.models) &&
 	    effective_models_ledger(effective, &ledger, &folder, &day, err) < 0)
@@ -322,6 +349,7 @@ const struct cli_command cmd_exec = {
 		"that the host would run (git hooks, editor tasks) go to quarantine.",
 	.options = options,
 	.set = effective_set,
+	.has_setting = has_setting,
 	.sections = sections,
 	.run = run_exec,
 };
@@ -403,6 +431,7 @@ const struct cli_command cmd_shell = {
 		"ringfence exec --draft.",
 	.options = shell_options,
 	.set = effective_set,
+	.has_setting = has_setting,
 	.sections = shell_sections,
 	.run = run_shell,
 };

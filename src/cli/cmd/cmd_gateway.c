@@ -54,26 +54,6 @@ static const struct cli_section sections[] = {
 	{ 0 },
 };
 
-static bool has_setting(const struct setting *setting)
-{
-	switch (setting->id) {
-	case SETTING_MODEL_KEY:
-	case SETTING_UPSTREAM:
-	case SETTING_UPSTREAM_CA:
-	case SETTING_UPSTREAM_PROXY:
-	case SETTING_UNKNOWN_MODEL:
-	case SETTING_PROVIDER_TOOLS:
-	case SETTING_RECORD:
-	case SETTING_REPLAY:
-	case SETTING_REPLAY_PACE:
-	case SETTING_BUDGET:
-	case SETTING_DAILY_BUDGET:
-		return true;
-	default:
-		return false;
-	}
-}
-
 static int listen_on(uint16_t port, uint16_t *ret_port, struct error *err)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET,
@@ -125,17 +105,6 @@ static int open_ledger(const struct effective *effective, const struct model_acc
 	return ledger_open(&wanted, &service->ledger, err);
 }
 
-static int refuse_keyless(struct error *err)
-{
-	AUTO_FREE char *variables = provider_key_names();
-
-	return error_set(
-		err,
-		"there is no key for a model provider: set %s, or use --model-key, or --upstream for a "
-		"local server",
-		variables);
-}
-
 static int start_with(const struct effective *effective, const struct model_access *access,
 		      struct service *service, struct error *err)
 {
@@ -148,7 +117,7 @@ static int start_with(const struct effective *effective, const struct model_acce
 	int result;
 
 	if (!model_access_is_set(access))
-		return refuse_keyless(err);
+		return effective_models_refuse(err);
 	if (keys_read(access, &keys, err) < 0)
 		return -1;
 	result = open_ledger(effective, access, service, err);
@@ -294,7 +263,7 @@ static int run_gateway(const struct cli_command *command, char **argv)
 	else if (start(&opts.effective, &service, &err) < 0)
 		code = cli_fail(&err);
 	else {
-		notice_config(&opts.effective.config, has_setting);
+		notice_config(&opts.effective.config, effective_models_uses);
 		code = run_with(&opts, service.gateway, rest);
 	}
 	if (service.gateway) {
@@ -322,7 +291,7 @@ const struct cli_command cmd_gateway = {
 		"is not a fence: the command can read your keys elsewhere.",
 	.options = options,
 	.set = effective_set,
-	.has_setting = has_setting,
+	.has_setting = effective_models_uses,
 	.sections = sections,
 	.run = run_gateway,
 };

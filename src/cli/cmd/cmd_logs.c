@@ -492,6 +492,24 @@ static size_t print_run_denials(const struct loops_options *opts, const struct s
 	return count;
 }
 
+/* Prints the denials of the checks of a kind, of which some may not have run. */
+static size_t print_check_denials(const struct loops_options *opts, const struct shown *shown,
+				  const char *kind, const char *what)
+{
+	AUTO_FREE char *folder = folder_of(&opts->loop, shown);
+	size_t denials = 0;
+
+	for (size_t number = 1;; number++) {
+		AUTO_FREE char *name = mem_format("%s-%zu.", kind, number);
+		AUTO_FREE char *report = mem_format("%s/%sreport.json", folder, name);
+		AUTO_FREE char *run = mem_format("%s %zu", what, number);
+
+		if (access(report, F_OK) < 0)
+			return denials;
+		denials += print_run_denials(opts, shown, name, run);
+	}
+}
+
 /* Prints the denials of the iteration, or, if none was named, of the last one that has any. */
 static void print_denials(const struct loops_options *opts, struct shown *shown)
 {
@@ -501,12 +519,9 @@ static void print_denials(const struct loops_options *opts, struct shown *shown)
 		shown->attempt = shown->iteration ? last_attempt(&opts->loop, shown->iteration) : 1;
 		if (shown->iteration)
 			count = print_run_denials(opts, shown, "", "agent");
-		for (size_t i = 0; i < opts->loop.state.options.checks.count; i++) {
-			AUTO_FREE char *name = mem_format("check-%zu.", i + 1);
-			AUTO_FREE char *what = mem_format("check %zu", i + 1);
-
-			count += print_run_denials(opts, shown, name, what);
-		}
+		count += print_check_denials(opts, shown, "check", "check");
+		count += print_check_denials(opts, shown, "final", "final check");
+		count += print_check_denials(opts, shown, "phase", "phase check");
 		if (count || opts->iteration || !shown->iteration)
 			return;
 	}

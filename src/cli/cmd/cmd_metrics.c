@@ -22,7 +22,7 @@ static const struct cli_option options[] = {
 		    struct metrics_options, textfile),
 	OPTION_TEXT(
 		"newest", "N",
-		"show this many loops and batches that have ended, and all others (default: 20)",
+		"include this many loops and batches that have ended, besides all others (default: 20)",
 		struct metrics_options, newest),
 	OPTION_PROJECT(struct metrics_options, project),
 	{ 0 },
@@ -43,7 +43,8 @@ static int show(const struct metrics_options *opts, struct error *err)
 	int result;
 
 	if (opts->newest && text_count(opts->newest, &newest) < 0)
-		return error_set(err, "--newest must be a number, not '%.40s'", opts->newest);
+		return error_set(err, "--newest must be a number above 0, not '%.40s'",
+				 opts->newest);
 	if (effective_find(opts->project, &place, err) < 0)
 		return -1;
 	result = metrics_write(place.state, newest, clock_wall_ms(), &text, err);

@@ -1,10 +1,9 @@
-/* ringfence notify: show where notifications go, and try it. */
+/* ringfence notify: show the targets of notifications, or test them. */
 #include "cli/cli.h"
 #include "cli/loops.h"
 #include "notify/notify_send.h"
 #include "notify/notify_start.h"
 #include "settings/effective.h"
-#include "settings/goal.h"
 #include "util/clock.h"
 #include "util/env.h"
 #include "util/mem.h"
@@ -89,7 +88,7 @@ static bool take(const struct notify_options *opts, const char *text, json_t *li
 
 static int run_all(const struct notify_options *opts)
 {
-	json_t *targets = goal_words(&opts->effective.config, SETTING_NOTIFY);
+	json_t *targets = effective_words(&opts->effective.config, SETTING_NOTIFY);
 	json_t *list = json_array();
 	bool failed = false;
 	size_t index;
@@ -123,10 +122,10 @@ static int run_notify(const struct cli_command *command, char **argv)
 const struct cli_command cmd_notify = {
 	.name = "notify",
 	.args = "[--test] [--json]",
-	.summary = "show who is notified of a loop's end, and try it",
+	.summary = "show the targets of notifications, or test them",
 	.description =
-		"Shows the targets of the setting notify, without secrets. With --test, each gets a test "
-		"message, and the results are printed. Messages of earlier loops that were not delivered, "
+		"Shows the targets of the setting notify, without secrets. With --test, sends a test "
+		"message to each and prints the results. Messages of earlier loops that were not delivered, "
 		"because their notifier was killed, are delivered now.",
 	.options = options,
 	.set = effective_set,

@@ -1,4 +1,4 @@
-/* ringfence report: write what a loop or a batch did. */
+/* ringfence report: report what a loop or a batch did. */
 #include "batch/batch_client.h"
 #include "cli/loops.h"
 #include "cli/output_file.h"
@@ -157,7 +157,7 @@ const struct cli_command cmd_report = {
 	.args = "[--html|--md|--json] [-o FILE] [LOOP|BATCH]",
 	.max_args = 1,
 	.options_anywhere = true,
-	.summary = "write what a loop or a batch did",
+	.summary = "report what a loop or a batch did",
 	.description =
 		"Reports the result, the checks, what was changed, each iteration with its cost and time, "
 		"the models and tools that were used, the hosts, the denials and the findings. The HTML "

@@ -10,6 +10,7 @@
 #include "ops/op_resume.h"
 #include "settings/loop_limits.h"
 #include "settings/prices.h"
+#include "util/env.h"
 #include "util/mem.h"
 
 #include <stdio.h>
@@ -130,8 +131,20 @@ static const struct cli_section sections[] = {
 	{ 0 },
 };
 
+/* Names the providers that a loop of scripts has to do without (loop_state_is_scripted()). */
+static void notice_keyless(const struct model_access *models)
+{
+	for (size_t i = 0; i < PROVIDER_COUNT; i++) {
+		const struct key_source *key = &models->upstreams[i].key;
+
+		if (models->upstreams[i].set && key->kind == KEY_SOURCE_ENV && !env_has(key->value))
+			notice_format("%s is not set, so the loop continues without access to %s",
+				      key->value, provider_at(i)->name);
+	}
+}
+
 /* Moves to a systemd scope if the loop's limits need one; the program then starts again there. */
-static void enter_scope(const void *context, const struct client_loop *loop)
+static void prepare(const void *context, const struct client_loop *loop)
 {
 	const struct fence_place *place = context;
 	struct fence_spec spec;
@@ -140,6 +153,8 @@ static void enter_scope(const void *context, const struct client_loop *loop)
 	if (spec_json_read(loop->state.options.fence, &spec, &ignored) < 0)
 		return;
 	fence_enter_scope(place, &spec);
+	if (loop_state_is_scripted(&loop->state))
+		notice_keyless(&spec.models);
 	fence_spec_release(&spec);
 }
 
@@ -174,7 +189,7 @@ static enum op_status resume_one(const struct loops_options *opts, const struct 
 							       .loop = loop->id },
 						   .changes = changes,
 						   .answer = answer,
-						   .before = enter_scope,
+						   .before = prepare,
 						   .context = &opts->place };
 	enum op_status status = OP_FAILED;
 
@@ -265,27 +280,25 @@ static bool only_follows(const struct loops_options *opts)
 	       !json_object_size(opts->changes);
 }
 
-/* Follows a loop from the event after number `after`. */
-static int follow(const struct loops_options *opts, struct client_loop *loop, int64_t after)
+/* Reads how the loop is followed. */
+static int read_follow(const struct loops_options *opts, struct follow_options *ret_follow,
+		       struct error *err)
 {
-	struct follow_options how = {
-		.after = after, .json = opts->json, .quiet = opts->quiet, .verbose = opts->verbose
-	};
-	struct error err;
-
-	if (follow_read_heartbeat(opts->heartbeat, &how.heartbeat_ms, &err) < 0)
-		return cli_fail(&err);
-	return follow_loop(loop, &how);
+	*ret_follow = (struct follow_options){ .json = opts->json,
+					       .quiet = opts->quiet,
+					       .verbose = opts->verbose };
+	return follow_read(ret_follow, opts->heartbeat, err);
 }
 
-static int follow_running(struct loops_options *opts)
+static int follow_running(struct loops_options *opts, struct follow_options *follow)
 {
 	struct client_loop *loop = &opts->loop;
 
 	if (!opts->json && !opts->quiet)
 		printf("loop %s is running: iteration %u\n", loop->id, loop->state.iteration);
 	fflush(stdout);
-	return follow(opts, loop, loop->state.last_seq);
+	follow->after = loop->state.last_seq;
+	return follow_loop(loop, follow);
 }
 
 /* Says how a batch goes on that has paused because of this loop. */
@@ -305,29 +318,35 @@ static void notice_batch(const struct loops_options *opts, const struct client_l
 	batch_client_release(&batch);
 }
 
-static int report(const struct loops_options *opts, struct op_resume_result *result)
+static int report(const struct loops_options *opts, struct follow_options *follow,
+		  struct op_resume_result *result)
 {
 	AUTO_FREE char *text = mem_format("loop %s continues (to follow it: ringfence logs -f %s)",
 					  result->loop.id, result->loop.id);
 
 	notice_batch(opts, &result->loop);
-	return opts->follow ? follow(opts, &result->loop, result->seen)
+	follow->after = result->seen;
+	return opts->follow ? follow_loop(&result->loop, follow)
 			    : loops_report(opts, &result->loop, text);
 }
 
 static int resume(struct loops_options *opts, struct error *err)
 {
 	struct op_resume_result result;
+	struct follow_options follow;
 	int code;
 
+	if (read_follow(opts, &follow, err) < 0)
+		return cli_fail(err);
 	if (opts->all)
 		return resume_all(opts, err);
 	if (loops_find(opts, err) < 0)
 		return cli_fail(err);
 	if (only_follows(opts))
-		return follow_running(opts);
-	code = op_failed(resume_one(opts, &opts->loop, NULL, &result, err)) ? cli_fail(err)
-									    : report(opts, &result);
+		return follow_running(opts, &follow);
+	code = op_failed(resume_one(opts, &opts->loop, NULL, &result, err))
+		       ? cli_fail(err)
+		       : report(opts, &follow, &result);
 	op_resume_release(&result);
 	return code;
 }
@@ -341,13 +360,16 @@ static int answer(struct loops_options *opts, struct error *err)
 {
 	struct op_target target;
 	struct op_resume_result result;
+	struct follow_options follow;
 	AUTO_FREE char *text = message_read(opts, "answer", &target, err);
 	int code;
 
-	if (!text || op_find(&target, &opts->loop, err) != OP_DONE)
+	if (!text || read_follow(opts, &follow, err) < 0 ||
+	    op_find(&target, &opts->loop, err) != OP_DONE)
 		return cli_fail(err);
-	code = op_failed(resume_one(opts, &opts->loop, text, &result, err)) ? cli_fail(err)
-									    : report(opts, &result);
+	code = op_failed(resume_one(opts, &opts->loop, text, &result, err))
+		       ? cli_fail(err)
+		       : report(opts, &follow, &result);
 	op_resume_release(&result);
 	return code;
 }

@@ -69,10 +69,16 @@ static int show_changes(const struct op_rollback_request *request, const struct 
 
 static int report_json(const struct op_rollback_result *result)
 {
+	static const char *const applied[] = {
+		[OP_DRAFT_APPLIED_FILES] = "files",
+		[OP_DRAFT_APPLIED_COMMITS] = "commits",
+	};
 	const char *tree = result->loop.state.options.work_tree;
 
 	json_object_set_new(result->details, "id", json_string(result->loop.id));
 	json_object_set_new(result->details, "worktree", tree ? client_text(tree) : json_null());
+	json_object_set_new(result->details, "applied",
+			    result->applied ? json_string(applied[result->applied]) : json_null());
 	loops_print(json_incref(result->details));
 	return cli_flush();
 }
@@ -93,6 +99,25 @@ static void report_branch(const struct op_rollback_result *result)
 		       commit);
 }
 
+/* Tells what a rollback leaves alone because the user has applied it. */
+static void report_applied(const struct op_rollback_result *result)
+{
+	const struct client_loop *loop = &result->loop;
+	const struct loop_options *options = &loop->state.options;
+
+	if (result->applied == OP_DRAFT_APPLIED_FILES)
+		printf("what was applied stays in your project (to undo that: ringfence apply --undo "
+		       "%s)\n",
+		       loop->id);
+	else if (result->applied == OP_DRAFT_APPLIED_COMMITS &&
+		 (options->draft || options->work_tree))
+		printf("your branch keeps the loop's commits (to undo them: git revert, or git "
+		       "reset)\n");
+	else if (result->applied == OP_DRAFT_APPLIED_COMMITS)
+		printf("HEAD is ahead of these files: your branch keeps the loop's commits (to commit "
+		       "the rollback as well: git commit -a; to drop the commits: git reset)\n");
+}
+
 static int report(const struct loops_options *opts, const struct op_rollback_request *request,
 		  const struct op_rollback_result *result)
 {
@@ -110,6 +135,7 @@ static int report(const struct loops_options *opts, const struct op_rollback_req
 	}
 	if (result->loop.state.options.work_tree || result->loop.state.options.draft)
 		puts("your project is unchanged");
+	report_applied(result);
 	report_branch(result);
 	printf("the previous state is checkpoint %lld (to undo: ringfence rollback %lld)\n",
 	       (long long)result->saved, (long long)result->saved);

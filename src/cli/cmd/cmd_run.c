@@ -261,13 +261,15 @@ static int start(struct run_options *opts, struct error *err)
 	int code;
 
 	drafts_notice_progress(&opts->request.start.draft, &progress);
+	opts->request.start.progress = drafts_notice_step;
 	if (op_failed(op_start(&opts->request.start, &opts->start, err)))
 		return cli_fail(err);
 	drafts_notice_made(&opts->start.made.made);
 	if (opts->start.made.notice)
 		notice(opts->start.made.notice);
 	if (opts->start.made.conflicts.texts.count)
-		notice_names("conflicts for the agent to resolve", &opts->start.made.conflicts.texts,
+		notice_names("conflicts for the agent to resolve",
+			     &opts->start.made.conflicts.texts,
 			     opts->start.made.conflicts.texts.count);
 	if (person) {
 		printf("loop %s\n", loop->id);
@@ -301,10 +303,7 @@ static int read_follow(struct run_options *opts, struct error *err)
 	opts->follow = (struct follow_options){ .json = opts->json,
 						.quiet = opts->quiet,
 						.verbose = opts->verbose };
-	if (opts->quiet && (opts->json || opts->verbose))
-		return error_set(err, "--quiet and --%s cannot be used together",
-				 opts->json ? "json" : "verbose");
-	return follow_read_heartbeat(opts->heartbeat, &opts->follow.heartbeat_ms, err);
+	return follow_read(&opts->follow, opts->heartbeat, err);
 }
 
 /* Checks disk space, finishes an interrupted apply, and creates the work tree. */

@@ -7,6 +7,7 @@
 #include "cli/view/estimate_text.h"
 #include "cli/view/page.h"
 #include "cli/view/trial_text.h"
+#include "util/clock.h"
 #include "util/mem.h"
 #include "util/text/text.h"
 
@@ -133,17 +134,14 @@ static void print_agent(const struct loop_state *state)
 	uint32_t preferred = loop_state_agent_at(state, 0);
 	const struct loop_part *first = &state->options.agents[preferred];
 	const struct loop_part *part = &state->options.agents[state->agent];
-	time_t until = (time_t)(state->limited_ms[preferred] / 1000);
-	char clock[32] = "";
-	struct tm parts;
+	int64_t until_ms = state->limited_ms[preferred];
+	AUTO_FREE char *until = clock_text(until_ms, CLOCK_SECOND);
 
 	if (!state->agent)
 		return;
-	if (until > time(NULL) && localtime_r(&until, &parts))
-		strftime(clock, sizeof clock, "%Y-%m-%d %H:%M:%S", &parts);
-	if (*clock)
+	if (until_ms / 1000 > time(NULL))
 		line("%s works: the provider of %s is at its limit until %s", loop_part_name(part),
-		     loop_part_name(first), clock);
+		     loop_part_name(first), until);
 	else
 		line("%s works", loop_part_name(part));
 }
@@ -220,8 +218,8 @@ static void print_alerts(const struct loop_state *state)
 			line("ALERT: %s", state->alert_texts[i]);
 }
 
-/* Returns how long a loop has worked, with two spaces after it, or nothing if its supervisor is gone:
- * then nobody knows when it stopped. Seconds matter only in the first hour. The caller frees it. */
+/* Returns how long a loop has worked, and two spaces; or "" if its supervisor is gone, because
+ * nobody knows when it stopped. Seconds matter only in the first hour. The caller frees it. */
 static char *elapsed(const struct client_loop *loop)
 {
 	enum { SECOND = 1000, MINUTE = 60 * SECOND, HOUR = 60 * MINUTE };

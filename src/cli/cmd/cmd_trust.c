@@ -6,6 +6,7 @@
 #include "fence/fence_place.h"
 #include "ops/op_trust.h"
 #include "settings/effective.h"
+#include "util/clock.h"
 #include "util/mem.h"
 #include "util/text/json.h"
 #include "util/text/text.h"
@@ -131,12 +132,9 @@ static void print_list(const struct trust_list *list)
 {
 	for (size_t i = 0; i < list->count; i++) {
 		AUTO_FREE char *path = text_escaped(list->items[i].path);
-		time_t seconds = (time_t)list->items[i].time;
-		char when[32] = "?";
-		struct tm parts;
+		AUTO_FREE char *when = clock_text((int64_t)list->items[i].time * 1000,
+						  CLOCK_MINUTE);
 
-		if (localtime_r(&seconds, &parts))
-			strftime(when, sizeof when, "%Y-%m-%d %H:%M", &parts);
 		printf("%s  %s\n", when, path);
 	}
 	if (!list->count)

@@ -4,6 +4,7 @@
 #include "cli/view/page.h"
 #include "util/file/fd.h"
 #include "util/mem.h"
+#include "util/text/text.h"
 #include "view/activity.h"
 
 #include <fcntl.h>
@@ -13,19 +14,6 @@
 
 /* The width without a terminal, and the indents of wrapped lines: of messages, and of the rest. */
 enum { WIDE = 110, INDENT_WORDS = 3, INDENT = 6 };
-
-/* The first line that is not blank, with dots if more follow, or NULL; the caller frees. */
-static char *first_line(const char *text)
-{
-	size_t size;
-
-	text += text ? strspn(text, " \t\r\n") : 0;
-	if (!text || !*text)
-		return NULL;
-	size = strcspn(text, "\r\n");
-	return mem_format("%.*s%s", (int)size, text,
-			  text[size + strspn(text + size, " \t\r\n")] ? " ..." : "");
-}
 
 /* Prints a line, cut to the width. */
 static void print_cut(const struct agent_text *view, enum color colour, const char *line)
@@ -96,7 +84,7 @@ static void print_message(struct agent_text *view, const char *text)
 		new += known;
 	new += strspn(new, " \t\r\n");
 
-	AUTO_FREE char *first = first_line(new);
+	AUTO_FREE char *first = text_first_line(new, SIZE_MAX);
 	AUTO_FREE char *line = first ? mem_format("  \"%s\"", first) : NULL;
 
 	if (line && view->whole)
@@ -109,7 +97,7 @@ static void print_message(struct agent_text *view, const char *text)
 
 static void print_tool(const struct agent_text *view, const struct agent_event *event)
 {
-	AUTO_FREE char *target = first_line(event->target);
+	AUTO_FREE char *target = text_first_line(event->target, SIZE_MAX);
 	AUTO_FREE char *line = mem_format("  - %.60s %s", event->name ? event->name : "a tool",
 					  target ? target : "");
 
@@ -119,7 +107,7 @@ static void print_tool(const struct agent_text *view, const struct agent_event *
 /* Prints a failure and its reason, if there is one. */
 static void print_reason(const struct agent_text *view, const char *what, const char *text)
 {
-	AUTO_FREE char *first = first_line(text);
+	AUTO_FREE char *first = text_first_line(text, SIZE_MAX);
 	AUTO_FREE char *line = mem_format("%s%s%s", what, first ? ": " : "", first ? first : "");
 
 	print_cut(view, COLOR_DIM, line);

@@ -6,6 +6,7 @@
 #include "cli/view/batch_text.h"
 #include "cli/view/interrupt.h"
 #include "cli/view/page.h"
+#include "util/clock.h"
 #include "util/file/fd.h"
 #include "util/mem.h"
 
@@ -13,7 +14,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/inotify.h>
-#include <time.h>
 #include <unistd.h>
 
 /* Without events, the supervisor is checked every POLL_MS and given up after GONE_POLLS. */
@@ -43,17 +43,11 @@ static void print_object(const struct journal_event *event)
 static void print_text(const struct batch_state *state, const struct journal_event *event)
 {
 	AUTO_FREE char *text = batch_text_event(state, event);
-	AUTO_FREE char *line = NULL;
-	time_t at = (time_t)(event->at_ms / 1000);
-	char clock[16] = "";
-	struct tm parts;
+	AUTO_FREE char *clock = clock_text(event->at_ms, CLOCK_TIME);
+	AUTO_FREE char *line = text ? mem_format("%s %s", clock, text) : NULL;
 
-	if (!text)
-		return;
-	if (localtime_r(&at, &parts))
-		strftime(clock, sizeof clock, "%H:%M:%S", &parts);
-	line = mem_format("%s %s", clock, text);
-	page_print_line(COLOR_PLAIN, line, (int)strlen(clock) + 1);
+	if (line)
+		page_print_line(COLOR_PLAIN, line, (int)strlen(clock) + 1);
 }
 
 static int print_event(void *context, const struct journal_event *event, struct error *err)

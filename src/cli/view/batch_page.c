@@ -3,23 +3,24 @@
 
 #include "batch/batch_race.h"
 #include "batch/batch_sums.h"
-#include "cli/view/batch_words.h"
+#include "batch/batch_words.h"
+#include "util/clock.h"
 #include "util/mem.h"
 #include "util/text/jsonget.h"
 #include "util/text/text.h"
 
 #include <string.h>
-#include <time.h>
 
-#define STYLE                                                                                                          \
-	"<style>:root{color-scheme:light dark;--ok:#1a7f37;--bad:#cf222e;--dim:#59636e;"                               \
-	"--line:#d1d9e0}@media(prefers-color-scheme:dark){:root{--ok:#3fb950;--bad:#f85149;"                           \
-	"--dim:#9198a1;--line:#3d444d}}body{font:15px/1.5 system-ui,sans-serif;margin:2em auto;"                       \
-	"max-width:70em;padding:0 1em}table{border-collapse:collapse;width:100%}th,td{text-"                           \
-	"align:left;vertical-align:top;padding:.3em .6em;border-bottom:1px solid var(--line)}"                         \
-	"code{font-family:ui-monospace,monospace;font-size:.9em;overflow-wrap:anywhere}"                               \
-	".done{color:var(--ok)}.failed,.held{color:var(--bad)}.waiting,.lost{color:var(--dim)}"                        \
-	"td:first-child,td.number{white-space:nowrap}td.number{text-align:right}p.why{margin:.2em 0;color:var(--dim)}" \
+#define STYLE                                                                                    \
+	"<style>:root{color-scheme:light dark;--ok:#1a7f37;--bad:#cf222e;--dim:#59636e;"         \
+	"--line:#d1d9e0}@media(prefers-color-scheme:dark){:root{--ok:#3fb950;--bad:#f85149;"     \
+	"--dim:#9198a1;--line:#3d444d}}body{font:15px/1.5 system-ui,sans-serif;margin:2em auto;" \
+	"max-width:70em;padding:0 1em}table{border-collapse:collapse;width:100%}th,td{text-"     \
+	"align:left;vertical-align:top;padding:.3em .6em;border-bottom:1px solid var(--line)}"   \
+	"code{font-family:ui-monospace,monospace;font-size:.9em;overflow-wrap:anywhere}"         \
+	".done{color:var(--ok)}.failed,.held{color:var(--bad)}.waiting,.lost{color:var(--dim)}"  \
+	"td:first-child,td.number{white-space:nowrap}td.number{text-align:right}"                \
+	"p.why{margin:.2em 0;color:var(--dim)}"                                                  \
 	"</style>"
 
 /* Writes an element with text. */
@@ -142,20 +143,16 @@ static void add_next(struct html *page, const struct batch_client *batch, bool a
 
 static void add_facts(struct html *page, const struct batch_state *state)
 {
-	time_t begun = (time_t)(state->created_ms / 1000);
-	char clock[64] = "";
+	AUTO_FREE char *begun = clock_text(state->created_ms, CLOCK_ZONE);
 	struct batch_sums sums;
-	struct tm parts;
 	size_t index;
 	const json_t *list;
 
 	batch_sums_count(state, &sums);
-	if (localtime_r(&begun, &parts))
-		strftime(clock, sizeof clock, "%Y-%m-%d %H:%M:%S %Z", &parts);
 	html_open(page, "p");
 	html_printf(page, "%zu of %zu tasks done, %zu failed, %zu cut off, US$ %.2f; begun %s; ",
 		    sums.landed, sums.tasks, sums.failed, sums.cut_off,
-		    (double)sums.spent_nusd / 1e9, clock);
+		    (double)sums.spent_nusd / 1e9, begun);
 	json_array_foreach(json_object_get(state->config, "lists"), index, list)
 	{
 		html_text(page, index ? ", " : "");

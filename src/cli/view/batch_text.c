@@ -3,7 +3,7 @@
 
 #include "batch/batch_race.h"
 #include "batch/batch_sums.h"
-#include "cli/view/batch_words.h"
+#include "batch/batch_words.h"
 #include "cli/view/page.h"
 #include "util/clock.h"
 #include "util/mem.h"

@@ -1,6 +1,6 @@
 /*
- * Prints the events of a loop for the user who follows it: plain lines, or one JSON object a line
- * for programs.
+ * The lines and objects that a user who follows a loop sees, and the agent's output between them.
+ * event_print.h makes them of events.
  */
 #ifndef CLI_VIEW_EVENT_TEXT_H
 #define CLI_VIEW_EVENT_TEXT_H
@@ -45,8 +45,9 @@ bool event_text_poll(struct event_text *view);
 /* Is there an agent whose output is being printed? */
 bool event_text_has_agent(const struct event_text *view);
 
-/* Prints an event of the journal. */
-void event_text_event(struct event_text *view, const struct journal_event *event);
+/* An attempt begins: from now on, its agent's output is printed, until it ends. */
+void event_text_begin_agent(struct event_text *view, unsigned int iteration, unsigned int attempt);
+void event_text_end_agent(struct event_text *view);
 
 /* Prints a line for people; does nothing in JSON mode. */
 void event_text_paint(struct event_text *view, enum color colour, const char *format, ...)

@@ -3,7 +3,7 @@
 
 #include "cli/loops.h"
 #include "cli/view/estimate_text.h"
-#include "cli/view/event_text.h"
+#include "cli/view/event_print.h"
 #include "cli/view/interrupt.h"
 #include "cli/view/live.h"
 #include "cli/view/live_text.h"
@@ -29,7 +29,14 @@
  * agent's output is read every TICK_MS, and the live region drawn. For programs, after QUIET_S
  * without a line, the activity of an agent that prints plain text is printed.
  */
-enum { POLL_MS = 1000, QUIET_S = 10, GONE_POLLS = 12, TICK_MS = 200, SPIN_MS = 400 };
+enum {
+	POLL_MS = 1000,
+	QUIET_S = 10,
+	GONE_POLLS = 12,
+	TICK_MS = 200,
+	SPIN_MS = 400,
+	HEARTBEAT_MS = 60000, /* the default */
+};
 
 struct follow {
 	struct event_text view;
@@ -114,7 +121,7 @@ static int print_event(void *context, const struct journal_event *event, struct 
 	(void)err;
 	if (event->seq <= follow->seen)
 		return 0;
-	event_text_event(&follow->view, event);
+	event_print(&follow->view, event);
 	follow->seen = event->seq;
 	return 0;
 }
@@ -260,17 +267,20 @@ static void print_result(struct follow *follow, int code)
 	event_text_object(&follow->view, line);
 }
 
-int follow_read_heartbeat(const char *text, int64_t *ret_ms, struct error *err)
+int follow_read(struct follow_options *options, const char *heartbeat, struct error *err)
 {
-	uint64_t ms = FOLLOW_HEARTBEAT_MS;
+	uint64_t ms = HEARTBEAT_MS;
 
-	if (text && strcmp(text, "0") == 0)
+	if (options->quiet && (options->json || options->verbose))
+		return error_set(err, "--quiet and --%s cannot be used together",
+				 options->json ? "json" : "verbose");
+	if (heartbeat && strcmp(heartbeat, "0") == 0)
 		ms = 0;
-	else if (text && text_duration_ms(text, &ms) < 0)
+	else if (heartbeat && text_duration_ms(heartbeat, &ms) < 0)
 		return error_set(err,
 				 "--heartbeat must be a duration such as 30s, or 0, not '%.100s'",
-				 text);
-	*ret_ms = (int64_t)ms;
+				 heartbeat);
+	options->heartbeat_ms = (int64_t)ms;
 	return 0;
 }
 

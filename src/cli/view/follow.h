@@ -9,13 +9,11 @@
 #include "cli/cli.h"
 #include "loop/client.h"
 
-enum { FOLLOW_HEARTBEAT_MS = 60000 };
-
 /* The row of an option table. */
-#define FOLLOW_HEARTBEAT(type, member)                                                      \
-	OPTION_TEXT("heartbeat", "DURATION",                                                \
-		    "without a terminal, tell after this long without a line what happens " \
-		    "(default 1m; 0: never)",                                               \
+#define FOLLOW_HEARTBEAT(type, member)                                                     \
+	OPTION_TEXT("heartbeat", "DURATION",                                               \
+		    "without a terminal, print the status after this long without output " \
+		    "(default 1m; 0: never)",                                              \
 		    type, member)
 
 struct follow_options {
@@ -26,9 +24,9 @@ struct follow_options {
 	int64_t heartbeat_ms; /* without a terminal, after this long without a line; 0: never */
 };
 
-/* Reads the duration of a heartbeat: "30s", or "0". NULL is the default. Returns 0, or -1 with err
- * set. */
-int follow_read_heartbeat(const char *text, int64_t *ret_ms, struct error *err);
+/* Checks the options, and reads the duration of a heartbeat: "30s", or "0". NULL is the default.
+ * Returns 0, or -1 with err set. Call it before anything starts or continues. */
+int follow_read(struct follow_options *options, const char *heartbeat, struct error *err);
 
 /* Follows the loop. Returns the exit status (loops.h). */
 int follow_loop(struct client_loop *loop, const struct follow_options *options);

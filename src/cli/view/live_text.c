@@ -2,6 +2,7 @@
 #include "cli/view/live_text.h"
 
 #include "cli/view/page.h"
+#include "util/clock.h"
 #include "util/env.h"
 #include "util/mem.h"
 #include "util/text/text.h"
@@ -10,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <time.h>
 
 enum {
 	METERS = 3,
@@ -37,7 +37,7 @@ bool live_text_is_utf8(void)
 	return false;
 }
 
-/* Appends "5 s", "3m05s", "2h14m". */
+/* Appends "5s", "3m05s", "2h14m". */
 static void add_time(struct buffer *out, int64_t ms)
 {
 	long long seconds = ms > 0 ? (long long)ms / 1000 : 0;
@@ -53,17 +53,6 @@ static void add_time(struct buffer *out, int64_t ms)
 static void add_usd(struct buffer *out, int64_t nusd)
 {
 	buffer_printf(out, "%.2f", (double)nusd / 1e9);
-}
-
-static void add_clock(struct buffer *out, int64_t at_ms)
-{
-	time_t at = (time_t)(at_ms / 1000);
-	char clock[16] = "";
-	struct tm parts;
-
-	if (localtime_r(&at, &parts))
-		strftime(clock, sizeof clock, "%H:%M:%S", &parts);
-	buffer_add_text(out, clock);
 }
 
 /* Appends untrusted text, escaped. */
@@ -123,8 +112,9 @@ static void add_agent(const struct view_now *now, struct buffer *out)
 
 static void add_wait(const struct view_now *now, struct buffer *out)
 {
-	buffer_add_text(out, "waiting until ");
-	add_clock(out, now->until_ms);
+	AUTO_FREE char *until = clock_text(now->until_ms, CLOCK_TIME);
+
+	buffer_printf(out, "waiting until %s", until);
 	if (now->reason) {
 		buffer_add_text(out, ": ");
 		add_safe(out, now->reason);

@@ -112,12 +112,11 @@ static void notice_many(const struct named *all, size_t count, const char *kept)
 		      folder);
 }
 
-static void notice_keep(const char *kept, const char *path)
+static void notice_keep(const char *path)
 {
-	AUTO_FREE char *from = shell_quoted(kept);
-	AUTO_FREE char *to = shell_quoted(path);
+	AUTO_FREE char *name = shell_quoted(path);
 
-	notice_format("to keep one, move it back: mv %s %s", from, to);
+	notice_format("to keep one, bring it back: ringfence quarantine restore %s", name);
 }
 
 static void notice_failed(const struct fence_found *found)
@@ -152,7 +151,7 @@ void notice_found(const struct fence_found *found, const char *project)
 			at++;
 		}
 	if (first)
-		notice_keep(first->kept, first->path);
+		notice_keep(first->path);
 	notice_failed(found);
 	notice_flagged(found);
 }

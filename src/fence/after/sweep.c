@@ -9,6 +9,7 @@
  * the time, and is left alone wherever it is now.
  */
 #include "fence/after/sweep.h"
+#include "fence/fence_kept.h"
 #include "fence/plan/known.h"
 #include "fence/plan/names.h"
 #include "fence/plan/scan.h"
@@ -258,6 +259,9 @@ static void quarantine(struct sweeping *sweeping, const struct dirwalk_entry *en
 	found->items = mem_extend(found->items, found->count, sizeof *found->items);
 	found->items[found->count++] = (struct fence_found_item){ path_now(sweeping->root, path),
 								  mem_dup(reason), place };
+	if (place && sweeping->place->state)
+		fence_kept_add(sweeping->place->state, sweeping->place->id,
+			       &found->items[found->count - 1]);
 }
 
 static bool known(const struct sweeping *sweeping, const struct dirwalk_entry *entry,

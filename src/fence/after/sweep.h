@@ -12,6 +12,7 @@ typedef bool sweep_left_fn(void *context, const char *path);
 
 struct sweep_place {
 	const char *quarantine; /* the folder of all quarantines */
+	const char *state;      /* the state folder, for the list of what is moved; NULL: none */
 	const char *id;         /* of the run */
 	sweep_left_fn *left;
 	void *context;

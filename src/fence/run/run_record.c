@@ -308,6 +308,7 @@ static int sweep_record(const struct run_record *run, const struct fence_plan *p
 	AUTO_FREE char *own = quarantine_path(plan->state, run->id);
 	struct looking looking = { plan->state, run->id };
 	const struct sweep_place place = { .quarantine = all,
+					   .state = plan->state,
 					   .id = run->id,
 					   .left = left_to_others,
 					   .context = &looking,

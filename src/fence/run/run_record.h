@@ -6,6 +6,7 @@
  *	STATE/scan.lock		locked by each ringfence that scans a project (shared), or that
  *				removes a record
  *	STATE/quarantine/ID/	entries that the sweep of that run moved out of the project
+ *	STATE/quarantined/ID	the list of these (fence_kept.h)
  *	STATE/hidden/		an unreadable file and folder, mounted over hidden paths inside
  *	STATE/etc/		copies of the public part of /etc (see etc.h)
  *	STATE/canary		a file that nothing inside a fence may ever open

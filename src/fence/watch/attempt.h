@@ -33,8 +33,7 @@ struct attempt_context {
 };
 
 /* Fills in the acts in this call that the fence will refuse or that create a file in a private
- * place. Returns their number; 0 also if that
- * cannot be determined. */
+ * place. Returns their number; 0 also if that cannot be determined. */
 size_t attempt_look(struct attempt_context *context, const struct seccomp_notif *call,
 		    struct attempt ret_attempts[ATTEMPT_MOST]);
 

@@ -285,8 +285,10 @@ static void announce_one(const struct denial_log *denials, const struct fence_de
 			 bool over)
 {
 	enum { MOST_TARGET = 600, MOST_NAME = 100 };
+
 	if (denial->harmless)
 		return;
+
 	AUTO_FREE char *times = over && denial->count > 1
 					? mem_format(", %lu times", (unsigned long)denial->count)
 					: mem_dup("");

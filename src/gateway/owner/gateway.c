@@ -66,19 +66,12 @@ static int execute(void *argument)
 	char name[] = "ringfence-gateway";
 	char *const arguments[] = { name, NULL };
 	char *const environment[] = { NULL };
-	sigset_t none;
 	const int wanted[OWNER_PROTOCOL_FD + 1] = { FD_NULL, FD_NULL,
 						    FD_NULL, [OWNER_PROTOCOL_FD] = child->socket };
 
 	/* A session of its own: terminal signals are for the command, not for the gateway. */
 	setsid();
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	if (fd_place(wanted, OWNER_PROTOCOL_FD + 1) < 0)
-		_exit(126);
-	if (syscall(SYS_close_range, OWNER_PROTOCOL_FD + 1, ~0U, 0) < 0 || chdir("/") < 0)
-		_exit(126);
-	execve(child->program, arguments, environment);
+	process_become(child->program, arguments, environment, wanted, OWNER_PROTOCOL_FD + 1);
 	child->error = errno;
 	_exit(127);
 }

@@ -137,7 +137,7 @@ static json_t *start_of(const char *text)
 	return loop_report_bytes(text, text_first(text, strlen(text), OBJECTIVE_BYTES));
 }
 
-/* Lists the messages of the user, and whether the last agent that has begun had each. */
+/* Lists the alerts of this iteration, and those that still hold. */
 static json_t *alerts_json(const struct loop_state *state)
 {
 	json_t *list = json_array();
@@ -151,6 +151,7 @@ static json_t *alerts_json(const struct loop_state *state)
 	return list;
 }
 
+/* Lists the messages of the user, and whether the last agent that has begun had each. */
 static json_t *told_json(const struct loop_state *state)
 {
 	json_t *list = json_array();

@@ -208,6 +208,16 @@ bool loop_state_protects_git(const struct loop_state *state)
 	return state->options.draft && (!state->options.git || found);
 }
 
+bool loop_state_is_scripted(const struct loop_state *state)
+{
+	const struct loop_options *options = &state->options;
+
+	for (uint32_t i = 0; i < options->part_count; i++)
+		if (strcmp(options->agents[i].agent, "command") != 0)
+			return false;
+	return !options->reviewer.command && state->spent_nusd == 0;
+}
+
 int loop_state_permits_tell(const struct loop_state *state, struct error *err)
 {
 	if (state->status && strcmp(state->status, "completed") == 0)

@@ -333,6 +333,10 @@ const struct loop_part *loop_state_part(const struct loop_state *state);
 /* Returns the phase under way, or NULL if the loop has no phases. */
 const struct loop_phase *loop_state_phase(const struct loop_state *state);
 
+/* Reports whether all agents are commands of the user's, and no money was spent: the loop may never
+ * use a model. */
+bool loop_state_is_scripted(const struct loop_state *state);
+
 /* Describes the agents of the phase, or of the loop, for a decision. */
 struct decision_agents loop_state_agents(const struct loop_state *state);
 
@@ -363,10 +367,21 @@ uint64_t loop_state_period(const struct loop_state *state);
 int loop_state_follow(struct journal *store, struct journal_mark *mark, struct loop_state *state,
 		      struct error *err);
 
-/*
- * Returns starting, running, waiting, paused, completed, limit, failed or aborted. A loop that
- * should be running but has no supervisor is interrupted.
- */
+/* The words for how a loop is doing. Only client_status() knows `restarting`. */
+#define LOOP_STATUSES(X) \
+	X(starting)      \
+	X(running)       \
+	X(waiting)       \
+	X(restarting)    \
+	X(paused)        \
+	X(interrupted)   \
+	X(completed)     \
+	X(limit)         \
+	X(failed)        \
+	X(aborted)
+
+/* Returns one of these words. A loop that should be running but has no supervisor is
+ * interrupted. */
 const char *loop_state_status(const struct loop_state *state, bool alive);
 
 /* Returns why the loop pauses or is aborted between iterations: an alert, or the user. */

@@ -7,6 +7,7 @@
 #include "loop/state/spec_json.h"
 #include "notify/notify_start.h"
 #include "util/clock.h"
+#include "util/env.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
 #include "util/file/state_folder.h"
@@ -74,6 +75,21 @@ static int load_prices(struct supervisor *sup, struct error *err)
 	return own ? price_table_add(&sup->prices, "prices.txt", own, strlen(own), err) : 0;
 }
 
+/* Takes away the providers whose key is not set any more. resume_permits() has made sure that the
+ * loop can do without. */
+static void drop_keyless(struct fence_spec *fence)
+{
+	for (size_t i = 0; i < PROVIDER_COUNT; i++) {
+		struct model_access_upstream *upstream = &fence->models.upstreams[i];
+
+		if (upstream->key.kind == KEY_SOURCE_ENV && !env_has(upstream->key.value))
+			upstream->set = false;
+	}
+	if (fence->net == FENCE_NET_LIST && !fence->allow.count &&
+	    !model_access_is_set(&fence->models))
+		fence->net = FENCE_NET_NONE;
+}
+
 int supervisor_open(struct supervisor *sup, struct error *err)
 {
 	AUTO_FREE char *journal = path_join(sup->folder, "journal.db");
@@ -87,6 +103,8 @@ int supervisor_open(struct supervisor *sup, struct error *err)
 	    loop_state_read(sup->store, &sup->state, err) < 0 ||
 	    spec_json_read(sup->state.options.fence, &sup->fence, err) < 0)
 		return -1;
+	if (loop_state_is_scripted(&sup->state))
+		drop_keyless(&sup->fence);
 	return load_prices(sup, err);
 }
 

@@ -2,6 +2,7 @@
 #include "snapshot/git/hidden_paths.h"
 
 #include "snapshot/base/libgit.h"
+#include "snapshot/generated.h"
 #include "util/buffer.h"
 #include "util/file/durable.h"
 #include "util/file/fd.h"
@@ -155,9 +156,9 @@ int hidden_paths_ignore(const struct list *paths, int git, struct error *err)
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(EXCLUDE_BYTES);
 	AUTO_FD fd = -1;
 
-	if (!paths->count)
-		return 0;
-	buffer_add_text(&text, "\n# hidden by the fence\n");
+	buffer_add_text(&text, "\n# caches\n" GENERATED_CACHES);
+	if (paths->count)
+		buffer_add_text(&text, "\n# hidden by the fence\n");
 	for (size_t i = 0; i < paths->count; i++)
 		add_pattern(&text, paths->items[i]);
 	fd = openat(git, "info/exclude", O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC,

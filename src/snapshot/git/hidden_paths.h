@@ -41,7 +41,8 @@ int hidden_paths_read(int own, struct list *ret_paths, struct error *err);
  */
 int hidden_paths_skip(const struct list *paths, const char *index, struct error *err);
 
-/* Adds the paths to info/exclude of a git directory. Returns 0, or -1 with err set. */
+/* Adds the paths, and usual caches (generated.h), to info/exclude of a git directory. Returns 0, or
+ * -1 with err set. */
 int hidden_paths_ignore(const struct list *paths, int git, struct error *err);
 
 #endif

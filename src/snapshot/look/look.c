@@ -3,6 +3,7 @@
 
 #include "gitconfig/gitdir.h"
 #include "snapshot/base/gituser.h"
+#include "snapshot/generated.h"
 #include "snapshot/look/tree_layer.h"
 #include "snapshot/look/tree_totals.h"
 #include "util/file/fd.h"
@@ -35,6 +36,7 @@ void look_add_user_rules(struct ignore_rules *rules)
 	AUTO_FREE char *named = gituser_setting(NULL, "core.excludesfile");
 	AUTO_FREE char *path = named ? gituser_path(named, home) : NULL;
 
+	ignore_rules_add(rules, "", GENERATED_CACHES, strlen(GENERATED_CACHES));
 	add_file(rules, path ? path : usual);
 }
 

@@ -38,7 +38,7 @@ struct look {
 	const char *notice;        /* for the user, or NULL */
 };
 
-/* Adds the ignore rules of the user's global git configuration. */
+/* Adds rules for usual caches (generated.h), and those of the user's global git configuration. */
 void look_add_user_rules(struct ignore_rules *rules);
 
 /*

@@ -79,6 +79,17 @@ size_t text_last(const char *text, size_t size, size_t most)
 	return from;
 }
 
+char *text_first_line(const char *text, size_t most)
+{
+	static const char blank[] = " \t\r\n";
+	const char *from = text ? text + strspn(text, blank) : "";
+	size_t line = strcspn(from, "\r\n");
+	size_t size = text_first(from, line, most);
+	bool more = size < line || from[line + strspn(from + line, blank)];
+
+	return line ? mem_format("%.*s%s", (int)size, from, more ? " ..." : "") : NULL;
+}
+
 bool text_is_unsafe(uint32_t point)
 {
 	static const struct {
@@ -151,9 +162,8 @@ void text_json_bytes(struct buffer *out, const char *bytes, size_t size)
 			length = 1;
 		} else if (bytes[at] == '"' || bytes[at] == '\\') {
 			buffer_printf(out, "\\%c", bytes[at]);
-		} else if (text_is_unsafe(point) &&
-			   point > 0xffff) { /* JSON needs a surrogate pair for
-							       * these */
+		} else if (text_is_unsafe(point) && point > 0xffff) {
+			/* JSON needs a surrogate pair for these. */
 			buffer_printf(out, "\\u%04x\\u%04x", 0xd800 + ((point - 0x10000) >> 10),
 				      0xdc00 + ((point - 0x10000) & 0x3ff));
 		} else if (text_is_unsafe(point)) {

@@ -22,6 +22,10 @@ const char *text_after_prefix(const char *text, const char *prefix);
 size_t text_first(const char *text, size_t size, size_t most);
 size_t text_last(const char *text, size_t size, size_t most);
 
+/* Returns the first line that is not blank, at most this many bytes of it, with " ..." if more
+ * follows; or NULL if there is none, or no text. The caller frees it. */
+char *text_first_line(const char *text, size_t most);
+
 /*
  * Appends text in a form that is safe for terminals: control characters, DEL, invalid UTF-8 and
  * invisible direction marks become \xNN; backslashes are doubled.

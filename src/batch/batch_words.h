@@ -1,6 +1,6 @@
 /* Words about the tasks of a batch, for a terminal and for a page. None of them is escaped. */
-#ifndef CLI_VIEW_BATCH_WORDS_H
-#define CLI_VIEW_BATCH_WORDS_H
+#ifndef BATCH_BATCH_WORDS_H
+#define BATCH_BATCH_WORDS_H
 
 #include "batch/batch_state.h"
 

@@ -1,5 +1,5 @@
 /* Words about tasks: see batch_words.h. */
-#include "cli/view/batch_words.h"
+#include "batch/batch_words.h"
 
 #include "util/buffer.h"
 #include "util/clock.h"
