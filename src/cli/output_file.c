@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 
 int output_file_write(const char *path, const char *text, size_t size, struct error *err)
 {
@@ -23,7 +24,7 @@ int output_file_write(const char *path, const char *text, size_t size, struct er
 				  path);
 	if (folder < 0)
 		return error_sys(err, "write '%s'", path);
-	if (!*name)
+	if (!*name || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
 		return error_set(err, "'%s' is a folder; name a file", path);
 	if (durable_replace(folder, name, text, size, 0644) < 0)
 		return error_sys(err, "write '%s'", path);

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 /* A longer line is read in pieces of this size. After a jump of the log by more than JUMP bytes,
- * only its end is read. */
+ * only its end is read; and no more than that is searched at a time for earlier entries. */
 enum { LONGEST = AGENT_LINE_MAX + 1, JUMP = 4 * VIEW_TRANSCRIPT_READ };
 
 /* A part of the log. */
@@ -127,9 +127,7 @@ static void trim_begin(struct view_transcript *transcript)
 	while (count + 1 < window->count &&
 	       (window->count - count > VIEW_TRANSCRIPT_MOST || bytes > VIEW_TRANSCRIPT_BYTES ||
 		(count && window->items[count].ordinal))) {
-		const struct view_entry *entry = &window->items[count++];
-
-		bytes -= sizeof *entry + (entry->text ? strlen(entry->text) : 0);
+		bytes -= view_entry_bytes(&window->items[count++]);
 	}
 	view_entries_drop_first(window, count);
 	if (count)
@@ -254,7 +252,7 @@ bool view_transcript_earlier(struct view_transcript *transcript)
 	struct view_entries window = { 0 };
 	uint64_t begin = transcript->begin;
 
-	while (begin && !window.count) {
+	while (begin && !window.count && transcript->begin - begin < JUMP) {
 		uint64_t from = begin > VIEW_TRANSCRIPT_READ ? begin - VIEW_TRANSCRIPT_READ : 0;
 		uint64_t start = line_begin(transcript, from);
 		AUTO_PART struct part part = read_part(transcript, start, (size_t)(begin - start));
@@ -265,11 +263,11 @@ bool view_transcript_earlier(struct view_transcript *transcript)
 					 part.size - rest, start + rest);
 		begin = start;
 	}
+	transcript->begin = begin;
 	if (!window.count)
 		return false;
 	view_entries_append(&window, &transcript->window);
 	transcript->window = window;
-	transcript->begin = begin;
 	trim_end(transcript);
 	return true;
 }

@@ -99,6 +99,10 @@ def test_the_page_shows_hostile_text_as_text_and_refers_to_nothing(t):
     refused = loop.ringfence("report", "--html", "-o", "gone/report.html")
     equal(refused.code, 125, "exit status without a folder", refused)
     contains(refused.err, "write 'gone/report.html'", "the reason")
+    for folder in (".", "..", "src/"):
+        refused = loop.ringfence("report", "-o", folder)
+        equal(refused.code, 125, f"exit status for {folder}", refused)
+    contains(loop.ringfence("report", "-o", ".").err, "'.' is a folder; name a file", "the reason")
 
 
 def test_a_report_is_not_written_through_a_symlink(t):

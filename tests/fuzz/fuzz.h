@@ -71,6 +71,7 @@ fuzz_fn fuzz_tls_hello;
 fuzz_fn fuzz_usage;
 fuzz_fn fuzz_worklist;
 fuzz_fn fuzz_verdict;
+fuzz_fn fuzz_view_transcript;
 
 #ifdef FUZZING
 #define FUZZ_TARGET(name)                                             \

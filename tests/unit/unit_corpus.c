@@ -98,5 +98,6 @@ int main(void)
 	replay("fuzz_usage", fuzz_usage);
 	replay("fuzz_worklist", fuzz_worklist);
 	replay("fuzz_verdict", fuzz_verdict);
+	replay("fuzz_view_transcript", fuzz_view_transcript);
 	return unit_failures > 0;
 }
