@@ -15,6 +15,7 @@ from harness.batch import Batch
 from harness.gitrepo import Repository
 from harness.loop import Loop
 from harness.provider import respond
+from harness.syncs import Syncs
 from harness.terminal import Terminal
 
 ANY_IDENTITY = "A push and an API do not depend on the identity."
@@ -489,6 +490,19 @@ def test_a_request_is_found_without_a_record(t):
     before = len(place.forge.calls)
     place.land("--no-wait")
     equal(({method for method, _ in place.forge.calls[before:]}, place.record["number"]), ({"GET"}, 1), "calls, and the record")
+
+
+@needs("git")
+def test_a_push_and_a_request_are_on_disk_before_the_next_step(t):
+    """After a power cut `land` knows what it may have pushed, and what it has opened."""
+    place = Place(t)
+    syncs = Syncs(t, t.ringfence)
+    t.ringfence = syncs.argv0
+    place.land("--no-wait")
+    record = f"{place.loop.folder}/land.json"
+    written = (f"write {place.loop.folder}/[^ ]*", f"sync {place.loop.folder}/[^ ]*",
+               f"rename {place.loop.folder}/[^ ]* {record}", f"sync {place.loop.folder}")
+    syncs.in_order(*written, f"rename [^ ]*/refs/remotes/origin/{place.branch}.lock [^ ]*", *written, *written)
 
 
 @needs("git")
