@@ -33,7 +33,7 @@ SUITES = ("tests/escape", "tests/e2e")
 PROGRAMS = ("tests/unit", "scripts")
 PASSED_ON = ("RINGFENCE_TEST_AGENTS", "RINGFENCE_TEST_CAPTURE", "RINGFENCE_TEST_CUTS", "RINGFENCE_TEST_DRAFTS", "RINGFENCE_TEST_LOOPS",
              "RINGFENCE_TEST_MATRIX", "RINGFENCE_TEST_PROJECTS", "RINGFENCE_TEST_SEED",
-             "PATH", "TERM", "COLUMNS")
+             "RINGFENCE_TEST_WEB", "PATH", "TERM", "COLUMNS")
 NOT_AS_ROOT = "escape/ and e2e/ as root: not run as root; run it as root for both"
 
 

@@ -131,7 +131,8 @@ static bool is_of_project(const struct batch_client *batch, const char *project)
 	return !batch->state.project || strcmp(batch->state.project, project) == 0;
 }
 
-/* Reads from the newest one on, so that old batches cost nothing. Ids have no order within a second. */
+/* Reads from the newest one on, so that old batches cost nothing. Ids have no order within a
+ * second. */
 static int find_newest(const char *batches, const char *project, struct batch_client *ret_batch,
 		       struct error *err)
 {

@@ -110,6 +110,8 @@ extern const struct cli_command cmd_restore;
 extern const struct cli_command cmd_resume;
 extern const struct cli_command cmd_rollback;
 extern const struct cli_command cmd_run;
+extern const struct cli_command cmd_serve;
+extern const struct cli_command cmd_serve_part;
 extern const struct cli_command cmd_show;
 extern const struct cli_command cmd_status;
 extern const struct cli_command cmd_suggest;

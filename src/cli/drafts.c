@@ -11,6 +11,7 @@
 #include "util/text/text.h"
 
 #include <string.h>
+#include <unistd.h>
 
 enum { SHOWN = 10, PROGRESS_MS = 3000 };
 
@@ -44,6 +45,11 @@ void drafts_notice_progress(struct draft_request *request, struct drafts_progres
 void drafts_notice_step(const char *what)
 {
 	notice_format("%s ...", what);
+}
+
+snapshot_progress_fn *drafts_saving(void)
+{
+	return isatty(STDERR_FILENO) ? drafts_notice_step : NULL;
 }
 
 void drafts_notice_made(const struct draft_made *made)
@@ -90,7 +96,7 @@ int drafts_wait(void *context, struct error *err)
 {
 	struct drafts_making *making = context;
 
-	return op_failed(op_draft_new_wait(&making->new, drafts_notice_step, err)) ? -1 : 0;
+	return op_failed(op_draft_new_wait(&making->new, drafts_saving(), err)) ? -1 : 0;
 }
 
 int drafts_make(void *context, struct fence_plan *before, const char **ret_folder,

@@ -39,6 +39,9 @@ void drafts_notice_progress(struct draft_request *request, struct drafts_progres
 /* Prints what takes so long. */
 void drafts_notice_step(const char *what);
 
+/* Returns that, or NULL where nobody looks on. */
+snapshot_progress_fn *drafts_saving(void);
+
 /* Prints why a draft is a copy, and what is not in it. */
 void drafts_notice_made(const struct draft_made *made);
 

@@ -1,6 +1,20 @@
 /* When messages are sent: see notify_plan.h. */
 #include "notify/notify_plan.h"
 
+static int64_t at_most(int64_t value, int64_t most)
+{
+	return value < most ? value : most;
+}
+
+void notify_plan_correct(struct notify_plan *plan, const struct notify_pace *pace, int64_t now_ms)
+{
+	int64_t delay_ms = pace->most_ms > NOTIFY_PLAN_WAIT_MS ? pace->most_ms
+							       : NOTIFY_PLAN_WAIT_MS;
+
+	plan->due_ms = at_most(plan->due_ms, now_ms + delay_ms);
+	plan->paid_ms = at_most(plan->paid_ms, now_ms + (int64_t)pace->burst * pace->interval_ms);
+}
+
 int64_t notify_plan_due_ms(const struct notify_plan *plan, const struct notify_pace *pace,
 			   bool news)
 {

@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+enum { NOTIFY_PLAN_WAIT_MS = 3600 * 1000 }; /* the longest that a server may ask for */
+
 struct notify_pace {
 	int64_t first_ms, most_ms; /* the first delay after a failure, and the longest */
 	uint32_t tries;            /* then a message is given up */
@@ -32,6 +34,9 @@ struct notify_plan {
 	int64_t due_ms;  /* of the next try */
 	int64_t paid_ms; /* the interval is used up until then */
 };
+
+/* Shortens times that this clock could not have set: it has been put back. */
+void notify_plan_correct(struct notify_plan *plan, const struct notify_pace *pace, int64_t now_ms);
 
 /* Returns when something is to be done for this target, or INT64_MAX. news: there is some after the
  * mark. */

@@ -15,6 +15,7 @@
 #include "util/mem.h"
 #include "util/text/text.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -23,6 +24,7 @@
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -36,6 +38,7 @@ struct notifier {
 	const char *folder;
 	int lock, changes;
 	struct notify_source source;
+	struct notify_reach reach;
 	struct notify_record record;
 	struct notify_target targets[NOTIFY_RECORD_TARGETS];
 	unsigned int events;
@@ -45,6 +48,18 @@ struct notifier {
 };
 
 /* ---- the log ---- */
+
+enum { LOG_BYTES = 1 << 20 };
+
+/* Empties a log that is too long: what is wrong now matters most. */
+static void keep_short(void)
+{
+	struct stat status;
+
+	if (fstat(STDERR_FILENO, &status) == 0 && S_ISREG(status.st_mode) &&
+	    status.st_size > LOG_BYTES && ftruncate(STDERR_FILENO, 0) < 0)
+		errno = 0;
+}
 
 static void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
@@ -61,6 +76,7 @@ static void note(const char *format, ...)
 	AUTO_FREE char *safe = text_escaped(text);
 
 	va_end(arguments);
+	keep_short();
 	gmtime_r(&now, &parts);
 	strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", &parts);
 	fprintf(stderr, "%s %s\n", when, safe);
@@ -216,7 +232,7 @@ static void deliver(struct notifier *notifier, size_t target)
 				 notifier->events, &subject, &message)) {
 		notify_plan_skip(plan, plan->through);
 	} else {
-		result = notify_send(&message, &notifier->targets[target], subject.project,
+		result = notify_send(&message, &notifier->targets[target], &notifier->reach,
 				     &wait_ms, &err);
 		report(notifier, target, result, &message, wait_ms, &err);
 		notify_message_release(&message);
@@ -233,6 +249,7 @@ static int64_t deliver_all(struct notifier *notifier)
 		struct notify_plan *plan = &notifier->record.plans[i];
 		int64_t due_ms;
 
+		notify_plan_correct(plan, &notifier->pace, clock_wall_ms());
 		if (notify_plan_due_ms(plan, &notifier->pace, has_news(notifier, plan)) <=
 		    clock_wall_ms())
 			deliver(notifier, i);
@@ -262,7 +279,7 @@ static void tell_stale(struct notifier *notifier, int64_t stale_ms)
 		for (size_t i = 0; i < notifier->record.count; i++) {
 			AUTO_FREE char *shown = notify_target_shown(&notifier->targets[i]);
 
-			if (notify_send(&message, &notifier->targets[i], subject.project, &wait_ms,
+			if (notify_send(&message, &notifier->targets[i], &notifier->reach, &wait_ms,
 					&err) == NOTIFY_SEND_ARRIVED)
 				note("%s: sent %s", shown, message.id);
 			else
@@ -354,6 +371,7 @@ static int open_all(struct notifier *notifier, struct error *err)
 		return -1;
 	if (notify_source_read(&notifier->source, err) < 0)
 		return -1;
+	notify_source_reach(&notifier->source, &notifier->reach);
 	read_targets(notifier);
 	forget_delivered(notifier);
 	save(notifier);
@@ -364,6 +382,7 @@ static void close_all(struct notifier *notifier)
 {
 	for (size_t i = 0; i < notifier->record.count; i++)
 		notify_target_release(&notifier->targets[i]);
+	notify_reach_release(&notifier->reach);
 	if (notifier->source.store)
 		notify_source_close(&notifier->source);
 	fd_close(&notifier->changes);

@@ -82,11 +82,19 @@ static enum notify_send_result send_http(const struct notify_message *message,
 	return result;
 }
 
-static enum notify_send_result run(char *const *arguments, const char *input, size_t size,
+/* Runs a program, and what it finds in PATH, from folders that no agent can change. */
+static enum notify_send_result run(const char *program, char *const *arguments,
+				   const struct notify_reach *reach, const struct buffer *input,
 				   struct error *err)
 {
-	int status = process_feed(arguments, input, size, TIMEOUT_MS);
+	AUTO_FREE char *path = notify_reach_path(reach);
+	__attribute__((cleanup(list_release))) struct list environment = { 0 };
+	int status;
 
+	env_copy(&environment);
+	env_put(&environment, path);
+	status = process_feed(program, arguments, environment.items, input->data, input->used,
+			      TIMEOUT_MS);
 	if (status == 0)
 		return NOTIFY_SEND_ARRIVED;
 	if (status < 0 && errno == ECHILD)
@@ -98,19 +106,20 @@ static enum notify_send_result run(char *const *arguments, const char *input, si
 	return NOTIFY_SEND_LATER;
 }
 
-static char *find_sendmail(void)
+static char *find_sendmail(const struct notify_reach *reach)
 {
 	static const char usual[] = "/usr/sbin/sendmail";
-	char *found = process_find("sendmail");
+	char *found = notify_reach_find(reach, "sendmail");
 
 	return found ? found : access(usual, X_OK) == 0 ? mem_dup(usual) : NULL;
 }
 
 static enum notify_send_result send_mail(const struct notify_message *message,
-					 const struct notify_target *target, struct error *err)
+					 const struct notify_target *target,
+					 const struct notify_reach *reach, struct error *err)
 {
 	AUTO_BUFFER struct buffer mail = BUFFER_INIT(INPUT_BYTES);
-	AUTO_FREE char *program = find_sendmail();
+	AUTO_FREE char *program = find_sendmail(reach);
 	char *const arguments[] = { program, (char *)"-i", (char *)"--", target->address, NULL };
 
 	if (!program) {
@@ -118,7 +127,7 @@ static enum notify_send_result send_mail(const struct notify_message *message,
 		return NOTIFY_SEND_NEVER;
 	}
 	notify_shape_mail(message, target->address, &mail);
-	return run(arguments, mail.data, mail.used, err);
+	return run(program, arguments, reach, &mail, err);
 }
 
 static bool has_session(void)
@@ -129,9 +138,11 @@ static bool has_session(void)
 	return env_has("DBUS_SESSION_BUS_ADDRESS") || (bus && access(bus, F_OK) == 0);
 }
 
-static enum notify_send_result send_desktop(const struct notify_message *message, struct error *err)
+static enum notify_send_result send_desktop(const struct notify_message *message,
+					    const struct notify_reach *reach, struct error *err)
 {
-	AUTO_FREE char *program = process_find("notify-send");
+	const struct buffer nothing = { 0 };
+	AUTO_FREE char *program = notify_reach_find(reach, "notify-send");
 	struct list arguments = { 0 };
 	enum notify_send_result result;
 
@@ -141,34 +152,42 @@ static enum notify_send_result send_desktop(const struct notify_message *message
 		return NOTIFY_SEND_NEVER;
 	}
 	notify_shape_desktop(message, &arguments);
-	result = run(arguments.items, "", 0, err);
+	result = run(program, arguments.items, reach, &nothing, err);
 	list_release(&arguments);
 	return result;
 }
 
 static enum notify_send_result send_command(const struct notify_message *message,
-					    const struct notify_target *target, struct error *err)
+					    const struct notify_target *target,
+					    const struct notify_reach *reach, struct error *err)
 {
+	const char *name = target->arguments.items[0];
 	AUTO_BUFFER struct buffer json = BUFFER_INIT(INPUT_BYTES);
+	AUTO_FREE char *program = name[0] == '/' ? mem_dup(name) : notify_reach_find(reach, name);
 
+	if (!program) {
+		error_set(err, "there is no program '%s' in PATH", name);
+		return NOTIFY_SEND_LATER;
+	}
 	notify_shape_json(message, &json);
-	return run(target->arguments.items, json.data, json.used, err);
+	return run(program, target->arguments.items, reach, &json, err);
 }
 
 enum notify_send_result notify_send(const struct notify_message *message,
-				    const struct notify_target *target, const char *project,
-				    int64_t *ret_wait_ms, struct error *err)
+				    const struct notify_target *target,
+				    const struct notify_reach *reach, int64_t *ret_wait_ms,
+				    struct error *err)
 {
 	*ret_wait_ms = 0;
-	if (notify_target_check(target, project, err) < 0)
+	if (notify_target_check(target, reach, err) < 0)
 		return NOTIFY_SEND_NEVER;
 	switch (target->kind) {
 	case NOTIFY_TARGET_desktop:
-		return send_desktop(message, err);
+		return send_desktop(message, reach, err);
 	case NOTIFY_TARGET_mail:
-		return send_mail(message, target, err);
+		return send_mail(message, target, reach, err);
 	case NOTIFY_TARGET_command:
-		return send_command(message, target, err);
+		return send_command(message, target, reach, err);
 	default:
 		return send_http(message, target, ret_wait_ms, err);
 	}

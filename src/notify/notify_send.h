@@ -12,11 +12,13 @@ enum notify_send_result {
 };
 
 /*
- * project: whose files are not trusted (notify_target_check()). Waits for at most half a minute.
+ * reach: what is not trusted, also in PATH (notify_target_check()). Waits for at most half a
+ * minute.
  * *ret_wait_ms: what the server asks for, or 0. err is set unless it arrived, without secrets.
  */
 enum notify_send_result notify_send(const struct notify_message *message,
-				    const struct notify_target *target, const char *project,
-				    int64_t *ret_wait_ms, struct error *err);
+				    const struct notify_target *target,
+				    const struct notify_reach *reach, int64_t *ret_wait_ms,
+				    struct error *err);
 
 #endif

@@ -1,6 +1,7 @@
 /* The shapes of messages: see notify_shape.h. */
 #include "notify/notify_shape.h"
 
+#include "notify/notify_plan.h"
 #include "util/mem.h"
 #include "util/text/base64.h"
 #include "util/text/jsonget.h"
@@ -15,7 +16,6 @@
 enum {
 	DISCORD_MAX = 1900, /* Discord refuses more than 2,000 characters */
 	TEXT_MAX = 4000,    /* Telegram refuses more than 4,096 */
-	WAIT_MAX_S = 3600,
 	BODY_MAX = 64 << 10
 };
 
@@ -101,9 +101,16 @@ static void shape_discord(const struct notify_message *message, struct buffer *o
 static void shape_telegram(const struct notify_message *message, const char *chat,
 			   struct buffer *out)
 {
-	AUTO_FREE char *text = plain(message);
+	static const char space[] = "\xe2\x80\x8b"; /* without width */
+	AUTO_BUFFER struct buffer apart = BUFFER_INIT(4 * TEXT_MAX);
+	AUTO_FREE char *whole = plain(message);
 
-	/* Without parse_mode, nothing is markup. */
+	/* Without parse_mode, nothing is markup; but a name after an @ would be mentioned. */
+	for (const char *at = whole; *at; at++)
+		buffer_printf(&apart, "%c%s", *at, *at == '@' ? space : "");
+
+	AUTO_FREE char *text = first(buffer_text(&apart), TEXT_MAX);
+
 	add_json(json_pack("{s:s, s:s, s:{s:b}}", "chat_id", chat, "text", text,
 			   "link_preview_options", "is_disabled", 1),
 		 out);
@@ -254,7 +261,8 @@ static int64_t wait_ms(const char *retry_after, const char *body, size_t size)
 	}
 	if (!(seconds > 0))
 		return 0;
-	return (int64_t)((seconds < WAIT_MAX_S ? seconds : WAIT_MAX_S) * 1000);
+	return seconds < (double)NOTIFY_PLAN_WAIT_MS / 1000 ? (int64_t)(seconds * 1000)
+							    : NOTIFY_PLAN_WAIT_MS;
 }
 
 int notify_shape_judge(unsigned int status, const char *retry_after, const char *body, size_t size,

@@ -10,6 +10,7 @@
 #include "journal/journal.h"
 #include "loop/state/loop_state.h"
 #include "notify/notify_event.h"
+#include "notify/notify_reach.h"
 
 struct notify_source {
 	const char *folder;
@@ -35,6 +36,9 @@ bool notify_source_rests(const struct notify_source *source);
 /* Settings of the loop or batch: a list of texts, or NULL. */
 const json_t *notify_source_config(const struct notify_source *source, const char *key);
 const char *notify_source_project(const struct notify_source *source);
+
+/* Adds what the agents of the loop or batch can change. */
+void notify_source_reach(const struct notify_source *source, struct notify_reach *reach);
 
 /* The level of the alert about the heartbeat, or 0 if it is off. */
 int64_t notify_source_heartbeat_ms(const struct notify_source *source);

@@ -32,7 +32,6 @@ static _Noreturn void become_notifier(const char *folder)
 	char *const arguments[] = { (char *)"ringfence", (char *)"notifier", (char *)folder, NULL };
 	sigset_t none;
 
-	setsid();
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, 0);
@@ -53,7 +52,10 @@ void notify_start(const char *folder)
 	prctl(PR_GET_CHILD_SUBREAPER, &reaps, 0, 0, 0);
 	prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);
 	child = fork();
-	if (child == 0) { /* forks again to have no parent that must wait for it */
+	if (child == 0) {
+		/* Before the caller goes on: if it ends, its process group may be killed. */
+		setsid();
+		/* Again, to have no parent that must wait for it. */
 		if (fork() != 0)
 			_exit(0);
 		become_notifier(folder);

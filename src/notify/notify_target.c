@@ -1,8 +1,8 @@
 /* Targets: see notify_target.h. */
 #include "notify/notify_target.h"
 
-#include "util/file/path.h"
 #include "util/mem.h"
+#include "util/process.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -170,34 +170,49 @@ void notify_target_release(struct notify_target *target)
 	*target = (struct notify_target){ 0 };
 }
 
-static int refuse_within(const char *path, const char *project, struct error *err)
+static int refuse_reachable(const char *path, const struct notify_reach *reach, struct error *err)
 {
-	AUTO_FREE char *real = realpath(path, NULL);
-
-	if (path[0] != '/' || !(path_within(path, project) || (real && path_within(real, project))))
+	if (path[0] != '/' || !notify_reach_has(reach, path))
 		return 0;
-	return error_with(err, ERROR_REFUSED,
-			  "'%s' is in the project, where an agent can change it: keep it elsewhere",
-			  path);
+	return error_with(
+		err, ERROR_REFUSED,
+		"an agent can change '%s', in the project or a folder of --write: keep it "
+		"elsewhere",
+		path);
 }
 
-static int refuse_file(const struct key_source *source, const char *project, struct error *err)
+/* A program by its name is that of the first folder of PATH that is out of reach. */
+static int check_program(const char *program, const struct notify_reach *reach, struct error *err)
 {
-	return source->kind == KEY_SOURCE_FILE ? refuse_within(source->value, project, err) : 0;
+	AUTO_FREE char *safe = NULL;
+	AUTO_FREE char *any = NULL;
+
+	if (program[0] == '/')
+		return 0;
+	if (strchr(program, '/'))
+		return error_set(err, "the program of 'command' needs an absolute path, or a name "
+				      "in PATH");
+	safe = notify_reach_find(reach, program);
+	any = safe ? NULL : process_find(program);
+	return any ? refuse_reachable(any, reach, err) : 0;
 }
 
-int notify_target_check(const struct notify_target *target, const char *project, struct error *err)
+static int refuse_file(const struct key_source *source, const struct notify_reach *reach,
+		       struct error *err)
 {
-	if (refuse_file(&target->secret, project, err) < 0 ||
-	    refuse_file(&target->token, project, err) < 0)
+	return source->kind == KEY_SOURCE_FILE ? refuse_reachable(source->value, reach, err) : 0;
+}
+
+int notify_target_check(const struct notify_target *target, const struct notify_reach *reach,
+			struct error *err)
+{
+	if (refuse_file(&target->secret, reach, err) < 0 ||
+	    refuse_file(&target->token, reach, err) < 0)
 		return -1;
 	for (size_t i = 0; i < target->arguments.count; i++)
-		if (refuse_within(target->arguments.items[i], project, err) < 0)
+		if (refuse_reachable(target->arguments.items[i], reach, err) < 0)
 			return -1;
-	if (!target->arguments.count || target->arguments.items[0][0] == '/' ||
-	    !strchr(target->arguments.items[0], '/'))
-		return 0;
-	return error_set(err, "the program of 'command' needs an absolute path, or a name in PATH");
+	return target->arguments.count ? check_program(target->arguments.items[0], reach, err) : 0;
 }
 
 char *notify_target_shown(const struct notify_target *target)

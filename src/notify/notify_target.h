@@ -15,6 +15,7 @@
 #ifndef NOTIFY_NOTIFY_TARGET_H
 #define NOTIFY_NOTIFY_TARGET_H
 
+#include "notify/notify_reach.h"
 #include "provider/key_source.h"
 #include "util/error.h"
 #include "util/list.h"
@@ -42,9 +43,9 @@ int notify_target_read(const char *text, const char *home, struct notify_target 
 		       struct error *err);
 void notify_target_release(struct notify_target *target);
 
-/* Refuses a secret or a program in the project, where an agent can change it. Returns 0, or -1 with
- * err set. */
-int notify_target_check(const struct notify_target *target, const char *project, struct error *err);
+/* Refuses a secret or a program that an agent can change. Returns 0, or -1 with err set. */
+int notify_target_check(const struct notify_target *target, const struct notify_reach *reach,
+			struct error *err);
 
 /* Returns the target for people and logs, without what may be a secret. The caller frees it. */
 char *notify_target_shown(const struct notify_target *target);

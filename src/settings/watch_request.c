@@ -5,20 +5,20 @@
 #include "notify/notify_target.h"
 #include "util/env.h"
 
-static int check_target(const char *text, const char *project, struct error *err)
+static int check_target(const char *text, const struct notify_reach *reach, struct error *err)
 {
 	struct notify_target target;
 	struct error why;
 	int result = notify_target_read(text, env_home(), &target, &why);
 
 	if (result == 0) {
-		result = notify_target_check(&target, project, &why);
+		result = notify_target_check(&target, reach, &why);
 		notify_target_release(&target);
 	}
 	return result < 0 ? error_with(err, why.status, "notify: %s", why.text) : 0;
 }
 
-static int check_targets(const json_t *targets, const char *project, struct error *err)
+static int check_targets(const json_t *targets, const struct notify_reach *reach, struct error *err)
 {
 	size_t index;
 	const json_t *text;
@@ -28,10 +28,21 @@ static int check_targets(const json_t *targets, const char *project, struct erro
 				 json_array_size(targets), (int)NOTIFY_RECORD_TARGETS);
 	json_array_foreach(targets, index, text)
 	{
-		if (check_target(json_string_value(text), project, err) < 0)
+		if (check_target(json_string_value(text), reach, err) < 0)
 			return -1;
 	}
 	return 0;
+}
+
+void watch_request_reach(const struct effective *effective, struct notify_reach *reach)
+{
+	const struct config *config = &effective->config;
+
+	notify_reach_add(reach, effective->place.project, env_home());
+	for (size_t i = 0; i < config->count; i++)
+		if (config->values[i].setting->id == SETTING_WRITE &&
+		    config->values[i].state == CONFIG_ACTIVE)
+			notify_reach_add(reach, config->values[i].path, env_home());
 }
 
 int watch_request_make(const struct effective *effective, struct watch_request *ret_watch,
@@ -41,13 +52,17 @@ int watch_request_make(const struct effective *effective, struct watch_request *
 	struct watch_request watch = { .alerts = effective_words(config, SETTING_ALERT),
 				       .targets = effective_words(config, SETTING_NOTIFY),
 				       .events = effective_words(config, SETTING_NOTIFY_ON) };
+	struct notify_reach reach = { 0 };
+	int result;
 
-	if (check_targets(watch.targets, effective->place.project, err) < 0) {
+	watch_request_reach(effective, &reach);
+	result = check_targets(watch.targets, &reach, err);
+	notify_reach_release(&reach);
+	if (result == 0)
+		*ret_watch = watch;
+	else
 		watch_request_release(&watch);
-		return -1;
-	}
-	*ret_watch = watch;
-	return 0;
+	return result;
 }
 
 void watch_request_release(struct watch_request *watch)

@@ -250,7 +250,8 @@ static int file_of(const void *bytes, size_t size)
 	return fd_steal(&file);
 }
 
-static pid_t start_fed(char *const *arguments, int input)
+static pid_t start_fed(const char *program, char *const *arguments, char *const *environment,
+		       int input)
 {
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
@@ -263,16 +264,17 @@ static pid_t start_fed(char *const *arguments, int input)
 	posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
 	posix_spawnattr_init(&attributes);
 	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-	errno = posix_spawnp(&child, arguments[0], &actions, &attributes, arguments, env_all());
+	errno = posix_spawn(&child, program, &actions, &attributes, arguments, environment);
 	posix_spawnattr_destroy(&attributes);
 	posix_spawn_file_actions_destroy(&actions);
 	return errno ? -1 : child;
 }
 
-int process_feed(char *const *arguments, const void *input, size_t size, uint64_t most_ms)
+int process_feed(const char *program, char *const *arguments, char *const *environment,
+		 const void *input, size_t size, uint64_t most_ms)
 {
 	AUTO_FD file = file_of(input, size);
-	pid_t child = file < 0 ? -1 : start_fed(arguments, file);
+	pid_t child = file < 0 ? -1 : start_fed(program, arguments, environment, file);
 	AUTO_FD watched = child < 0 ? -1 : (int)syscall(SYS_pidfd_open, child, 0);
 	bool late;
 	int status = 0;

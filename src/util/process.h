@@ -40,11 +40,12 @@ int process_beside(const char *name, char **ret_path, struct error *err);
 int process_output(char *const *arguments, uint64_t most_ms, struct buffer *output);
 
 /*
- * Runs a program found in PATH with these bytes as its stdin, in the folder / and in a process
+ * Runs a program, by its path, with these bytes as its stdin, in the folder / and in a process
  * group of its own; stdout and stderr are /dev/null. Returns its exit status, or -1 with errno if
  * it could not be started or was killed, after most_ms (ETIMEDOUT) or by a signal (ECHILD).
  */
-int process_feed(char *const *arguments, const void *input, size_t size, uint64_t most_ms);
+int process_feed(const char *program, char *const *arguments, char *const *environment,
+		 const void *input, size_t size, uint64_t most_ms);
 
 /*
  * Runs a function in a new process and in new namespaces (flags: CLONE_NEW*). Returns its pid, or

@@ -7,6 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A sum of texts that is longer has lost its beginning: AGENT_TEXT_MAX, less a character and white
+ * space. */
+enum { SUM_MAX = AGENT_TEXT_MAX / 2 };
+
 /* A line that is being read. */
 struct reading {
 	struct view_entries *entries;
@@ -28,7 +32,7 @@ const char *view_entry_name(enum view_entry_kind kind)
 	return names[kind];
 }
 
-static size_t bytes_of(const struct view_entry *entry)
+size_t view_entry_bytes(const struct view_entry *entry)
 {
 	return sizeof *entry + (entry->text ? strlen(entry->text) : 0) +
 	       (entry->name ? strlen(entry->name) : 0) +
@@ -46,7 +50,7 @@ static void add(struct view_entries *entries, const struct view_entry *entry)
 {
 	entries->items = mem_extend(entries->items, entries->count, sizeof *entries->items);
 	entries->items[entries->count++] = *entry;
-	entries->bytes += bytes_of(entry);
+	entries->bytes += view_entry_bytes(entry);
 }
 
 /* Returns a copy of a text without white space around it, or NULL if nothing is left. */
@@ -54,7 +58,8 @@ static char *trimmed(const char *text)
 {
 	size_t size;
 
-	text += text ? strspn(text, "\r\n") : 0;
+	if (text)
+		text += strspn(text, "\r\n");
 	size = text ? strlen(text) : 0;
 	while (size && strchr(" \t\r\n", text[size - 1]))
 		size--;
@@ -94,6 +99,19 @@ static bool join(struct reading *reading, const char *piece)
 	return true;
 }
 
+/* The blocks of a message in one line are told as they add up. Drops the sum so far. */
+static void drop_sum(struct reading *reading, const char *text)
+{
+	struct view_entries *entries = reading->entries;
+	const struct view_entry *last = entries->count ? &entries->items[entries->count - 1] : NULL;
+
+	if (!reading->ordinal || !last || last->kind != VIEW_ENTRY_message ||
+	    (!text_after_prefix(text, last->text) && strlen(text) < SUM_MAX))
+		return;
+	view_entries_drop_last(entries, 1);
+	reading->ordinal--;
+}
+
 static void emit_message(struct reading *reading, const struct agent_event *event)
 {
 	char *text;
@@ -101,6 +119,8 @@ static void emit_message(struct reading *reading, const struct agent_event *even
 	if (join(reading, event->text))
 		return;
 	text = reading->format->pieces ? copy(event->text) : trimmed(event->text);
+	if (text)
+		drop_sum(reading, text);
 	if (text)
 		emit(reading, (struct view_entry){ .kind = VIEW_ENTRY_message, .text = text });
 }
@@ -250,7 +270,7 @@ void view_entries_append(struct view_entries *entries, struct view_entries *othe
 void view_entries_drop_first(struct view_entries *entries, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		entries->bytes -= bytes_of(&entries->items[i]);
+		entries->bytes -= view_entry_bytes(&entries->items[i]);
 		release_entry(&entries->items[i]);
 	}
 	if (count)
@@ -264,7 +284,7 @@ void view_entries_drop_last(struct view_entries *entries, size_t count)
 	for (; count > 0; count--) {
 		struct view_entry *last = &entries->items[--entries->count];
 
-		entries->bytes -= bytes_of(last);
+		entries->bytes -= view_entry_bytes(last);
 		release_entry(last);
 	}
 }

@@ -65,6 +65,9 @@ void view_entries_add(struct view_entries *entries, const struct agent_format *f
 /* Moves all entries of another list to the end of this one. */
 void view_entries_append(struct view_entries *entries, struct view_entries *others);
 
+/* Returns what an entry counts for in `bytes`. */
+size_t view_entry_bytes(const struct view_entry *entry);
+
 /* Removes entries from the beginning or the end. */
 void view_entries_drop_first(struct view_entries *entries, size_t count);
 void view_entries_drop_last(struct view_entries *entries, size_t count);

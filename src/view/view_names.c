@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 void view_names_release(struct view_names *names)
 {
@@ -16,10 +17,10 @@ void view_names_release(struct view_names *names)
 	*names = (struct view_names){ .most = names->most };
 }
 
-/* FNV-1a. Many equal hashes only cost time, which the maximum bounds. */
-static size_t hash_of(uint32_t group, const char *text, size_t size)
+/* FNV-1a with a seed: nobody can choose names that all have the same slot. */
+static size_t hash_of(const struct view_names *names, uint32_t group, const char *text, size_t size)
 {
-	uint64_t hash = 14695981039346656037U ^ group;
+	uint64_t hash = names->seed ^ group;
 
 	for (size_t i = 0; i < size; i++)
 		hash = (hash ^ (unsigned char)text[i]) * 1099511628211U;
@@ -30,7 +31,7 @@ static size_t hash_of(uint32_t group, const char *text, size_t size)
 static uint32_t *find_slot(const struct view_names *names, uint32_t group, const char *text,
 			   size_t size)
 {
-	size_t at = hash_of(group, text, size) % names->slot_count;
+	size_t at = hash_of(names, group, text, size) % names->slot_count;
 
 	for (; names->slots[at]; at = (at + 1) % names->slot_count) {
 		const struct view_name *item = &names->items[names->slots[at] - 1];
@@ -50,6 +51,10 @@ size_t view_names_add(struct view_names *names, uint32_t group, const char *text
 	if (!names->slots) {
 		names->slot_count = 2 * names->most + 1;
 		names->slots = mem_zero(names->slot_count * sizeof *names->slots);
+		if (getrandom(&names->seed, sizeof names->seed, GRND_NONBLOCK) !=
+		    sizeof names->seed)
+			names->seed =
+				14695981039346656037U; /* an early boot: only time is at risk */
 	}
 	slot = find_slot(names, group, text, size);
 	if (!*slot && names->count == names->most) {

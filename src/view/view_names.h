@@ -20,6 +20,7 @@ struct view_names {
 	uint64_t unlisted; /* counts of names that found no place */
 	uint32_t *slots;   /* a hash table: an index plus 1, or 0 */
 	size_t slot_count;
+	uint64_t seed; /* of the hash, drawn by chance */
 };
 
 #define VIEW_NAMES_INIT(maximum) ((struct view_names){ .most = (maximum) })

@@ -44,7 +44,7 @@ bool view_transcript_at_end(const struct view_transcript *transcript);
 bool view_transcript_at_begin(const struct view_transcript *transcript);
 
 /* Adds entries before or after the window, and drops others at its far end. Returns whether there
- * were any. */
+ * were any: a long part of a log may have none, and the next call then goes on before it. */
 bool view_transcript_earlier(struct view_transcript *transcript);
 bool view_transcript_later(struct view_transcript *transcript);
 

@@ -259,6 +259,7 @@ def test_a_rollback_says_that_what_was_applied_stays(t, *words):
     said = "your branch keeps the loop's commits" if words else f"stays in your project (to undo that: ringfence apply --undo {ident})"
     contains(after, said, "the output")
     expect(os.path.exists(loop.path("one")), "it is still there")
+    lacks(ringfence(loop, "status").out, "you changed in the project", "the status")
 
 
 @needs("git")

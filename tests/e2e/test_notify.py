@@ -201,6 +201,19 @@ def test_a_supervisor_replaces_a_notifier_that_was_killed(t):
     contains(phone.got("hook")[0], "completed: every rule holds")
 
 
+def test_a_log_that_is_too_long_begins_again(t):
+    phone = Phone(t)
+    loop = Loop(t, scripts=DONE)
+    equal(loop.run(*phone.targets("hook"), env=phone.env).code, 0, "exit status")
+    idle(loop.folder)
+    with open(os.path.join(loop.folder, "notify.log"), "a", encoding="utf-8") as file:
+        file.write("x" * (1 << 21) + "\n")
+    os.unlink(os.path.join(loop.folder, "notify.json"))
+    equal(loop.ringfence("notifier", loop.folder, env=phone.env).code, 0, "exit status of the notifier")
+    contains(log(loop.folder), ": sent ")
+    lacks(log(loop.folder), "x" * 100, "the log")
+
+
 def test_only_the_wanted_events_are_told(t):
     phone = Phone(t)
     loop = Loop(t, scripts={"1": "event tool; event tool; edit done yes"})
@@ -279,8 +292,43 @@ def test_a_program_of_the_project_is_never_run(t):
     for words in (f"command {loop.path('tell.sh')}", f"command sh {loop.path('tell.sh')}"):
         result = loop.run("--notify", words)
         equal(result.code, 125, "exit status", result)
-        contains(result.err, "is in the project, where an agent can change it")
+        contains(result.err, "an agent can change '" + loop.path("tell.sh"))
     equal(loop.run("--notify", "command true").code, 0, "with a program elsewhere")
+
+
+FORGERY = "#!/bin/sh\ntouch escaped\n"
+
+
+def test_a_program_that_an_agent_puts_into_a_folder_of_path_is_never_run(t):
+    """Neither instead of the user's, nor by a script of the user's that looks for another one."""
+    told = os.path.join(t.outside, "told")
+    open(told, "w", encoding="utf-8").close()
+    os.chmod(told, 0o666)
+    folder = stand_in(t, "tell", f"true && say >{told}\n")
+    stand_in(t, "say", "echo news\n")
+    loop = Loop(t, scripts={"1": "cp forgery bin/tell; cp forgery bin/say; edit done yes"}, workspace="in-place")
+    loop.write("forgery", FORGERY.replace("escaped", loop.path("escaped")))
+    os.chmod(loop.path("forgery"), 0o755)
+    os.mkdir(loop.path("bin"))
+    os.chmod(loop.path("bin"), 0o777)
+    env = t.env(PATH=":".join([loop.path("bin"), folder, os.environ["PATH"]]))
+    result = loop.run("--notify", "command tell", env=env)
+    equal(result.code, 0, "exit status", result)
+    idle(loop.folder)
+    with open(told, encoding="utf-8") as file:
+        equal(file.read(), "news\n", "what the user's program did")
+    equal(os.access(loop.path("bin/tell"), os.X_OK), True, "the agent's program is there")
+    equal(os.path.exists(loop.path("escaped")), False, "it ran")
+    equal(loop.run("--notify", "command say", env=t.env(PATH=loop.path("bin") + ":/usr/bin:/bin")).code, 125, "a program of the project alone")
+
+
+def test_a_program_in_another_folder_that_the_agent_may_write_to_is_refused(t):
+    shared = os.path.join(t.outside, "shared")
+    os.mkdir(shared)
+    os.chmod(shared, 0o777)
+    result = Loop(t, scripts=DONE).run("--write", shared, "--notify", f"command {shared}/tell")
+    equal(result.code, 125, "exit status", result)
+    contains(result.err, f"an agent can change '{shared}/tell'")
 
 
 def test_a_project_cannot_notify_anybody_before_it_is_trusted(t):

@@ -68,7 +68,8 @@ class Chat:
         assert re.fullmatch(r"/bot[^/]+/sendMessage", request.path)
         body = json.loads(request.body)
         assert body["chat_id"] and "parse_mode" not in body and 0 < len(body["text"]) <= 4096
-        return body["text"]
+        assert not re.search(r"@\w", body["text"]), "a mention"
+        return body["text"].replace("\u200b", "")
 
     @staticmethod
     def ntfy(request):

@@ -72,8 +72,11 @@ fuzz_fn fuzz_terminal;
 fuzz_fn fuzz_text;
 fuzz_fn fuzz_tls_hello;
 fuzz_fn fuzz_usage;
+fuzz_fn fuzz_web_body;
+fuzz_fn fuzz_web_query;
 fuzz_fn fuzz_worklist;
 fuzz_fn fuzz_verdict;
+fuzz_fn fuzz_view_transcript;
 
 #ifdef FUZZING
 #define FUZZ_TARGET(name)                                             \

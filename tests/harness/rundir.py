@@ -18,7 +18,7 @@ from . import kernel
 PLAIN_UID = 12321
 TABLES = ("src/fence/plan/names.txt", "docs/fence.md")
 PROGRAMS = ("ringfence", "ringfence-init", "ringfence-snapshot", "ringfence-gateway",
-            "ringfence-agent", "ringfence-https", "tests/gateway_owner", "tests/https_caller")
+            "ringfence-agent", "ringfence-https", "ringfence-serve", "tests/gateway_owner", "tests/https_caller", "tests/changes_reader")
 FOLDERS = ("tests", "scripts", "packaging")
 PREFIX = "rft."
 LEFTOVER_GRACE_S = 20

@@ -99,7 +99,10 @@ int main(void)
 	replay("fuzz_text", fuzz_text);
 	replay("fuzz_tls_hello", fuzz_tls_hello);
 	replay("fuzz_usage", fuzz_usage);
+	replay("fuzz_web_body", fuzz_web_body);
+	replay("fuzz_web_query", fuzz_web_query);
 	replay("fuzz_worklist", fuzz_worklist);
 	replay("fuzz_verdict", fuzz_verdict);
+	replay("fuzz_view_transcript", fuzz_view_transcript);
 	return unit_failures > 0;
 }

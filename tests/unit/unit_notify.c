@@ -7,11 +7,14 @@
 #include "notify/notify_shape.h"
 #include "notify/notify_source.h"
 #include "notify/notify_target.h"
+#include "util/file/path.h"
 #include "util/mem.h"
 #include "util/text/jsonget.h"
 
 #include <jansson.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum { ALL = (1U << NOTIFY_EVENT_COUNT) - 1 };
 
@@ -100,10 +103,15 @@ static void check_targets(void)
 static bool is_safe(const char *text)
 {
 	struct notify_target read = { 0 };
+	struct notify_reach reach = { 0 };
 	struct error err;
-	bool safe = notify_target_read(text, "/home/u", &read, &err) == 0 &&
-		    notify_target_check(&read, "/w/project", &err) == 0;
+	bool safe;
 
+	notify_reach_add(&reach, "/w/project", "/home/u");
+	notify_reach_add(&reach, "~/shared", "/home/u");
+	safe = notify_target_read(text, "/home/u", &read, &err) == 0 &&
+	       notify_target_check(&read, &reach, &err) == 0;
+	notify_reach_release(&reach);
 	notify_target_release(&read);
 	return safe;
 }
@@ -119,6 +127,31 @@ static void check_safety(void)
 	CHECK("nor is a secret there", is_safe("slack file:/w/key") &&
 					       !is_safe("slack file:/w/project/key") &&
 					       !is_safe("ntfy env:A file:/w/project/key"));
+	CHECK("nor is anything in another folder that an agent may write to",
+	      !is_safe("command /home/u/shared/tell") && !is_safe("slack file:~/shared/key"));
+	CHECK("another spelling changes nothing", !is_safe("slack file:/w//x/../project/./key"));
+}
+
+static void check_reach(void)
+{
+	char folder[UNIT_PATH];
+	AUTO_FREE char *project = path_join(unit_temp(folder), "project");
+	AUTO_FREE char *inside = path_join(project, "link");
+	AUTO_FREE char *to_inside = path_join(folder, "to-inside");
+	AUTO_FREE char *missing = path_join(to_inside, "missing");
+	AUTO_FREE char *through = path_join(folder, "through");
+	struct notify_reach reach = { 0 };
+
+	mkdir(project, 0700);
+	symlink("/usr/bin/env", inside);
+	symlink("project", to_inside);
+	symlink("project/link", through);
+	notify_reach_add(&reach, project, "");
+	CHECK("a symlink into the project is followed, also if the file is missing",
+	      notify_reach_has(&reach, missing));
+	CHECK("what a symlink of the project leads to can change",
+	      notify_reach_has(&reach, through) && !notify_reach_has(&reach, "/usr/bin/env"));
+	notify_reach_release(&reach);
 }
 
 /* ---- messages ---- */
@@ -263,6 +296,9 @@ static void check_telegram(void)
 
 	CHECK("Telegram's token is in the address",
 	      same(shape.url, "https://api.telegram.org/bot12:tok/sendMessage"));
+	CHECK("a name after an @ is not mentioned",
+	      strstr(jsonget_text(body, "text"), "@\xe2\x80\x8b"
+						 "everyone"));
 	CHECK("its text is never markup",
 	      !json_object_get(body, "parse_mode") && strstr(jsonget_text(body, "text"), "**x**"));
 	CHECK("the chat is named", same(jsonget_text(body, "chat_id"), "-12"));
@@ -391,6 +427,26 @@ static void check_back_off(void)
 	      notify_plan_due_ms(&plan, &pace, true) == now + 90000);
 	CHECK("what can never arrive is given up at once",
 	      notify_plan_failed(&plan, &pace, now, 0, true) && plan.mark == 20);
+}
+
+static void check_clock(void)
+{
+	const struct notify_pace pace = NOTIFY_PACE_DEFAULT;
+	struct notify_plan rests = { .mark = 3, .paid_ms = INT64_MAX };
+	struct notify_plan waits = { .mark = 3, .through = 4, .due_ms = INT64_MAX };
+	struct notify_plan usual = { .mark = 3, .due_ms = 5000, .paid_ms = 61000 };
+	struct notify_plan before = usual;
+	int64_t now = 1000;
+
+	notify_plan_correct(&rests, &pace, now);
+	CHECK("after the clock is put back, news waits as long as after a burst",
+	      notify_plan_due_ms(&rests, &pace, true) == now + pace.interval_ms);
+	notify_plan_correct(&waits, &pace, now);
+	CHECK("and another try no longer than at most",
+	      notify_plan_due_ms(&waits, &pace, true) == now + pace.most_ms);
+	notify_plan_correct(&usual, &pace, now);
+	CHECK("times that this clock has set stay as they are",
+	      memcmp(&usual, &before, sizeof usual) == 0);
 }
 
 static void check_rate(void)
@@ -604,6 +660,7 @@ int main(void)
 {
 	check_targets();
 	check_safety();
+	check_reach();
 	check_messages();
 	check_slack();
 	check_discord();
@@ -612,6 +669,7 @@ int main(void)
 	check_others();
 	check_judgement();
 	check_back_off();
+	check_clock();
 	check_rate();
 	check_record();
 	check_loop_news();

@@ -243,6 +243,26 @@ static void names(void)
 	view_names_release(&names);
 }
 
+/* An agent that knew the slots could choose names which all have the same one. */
+static void name_slots(void)
+{
+	enum { MOST = 100 };
+	struct view_names one = VIEW_NAMES_INIT(MOST);
+	struct view_names other = VIEW_NAMES_INIT(MOST);
+
+	for (int i = 0; i < MOST; i++) {
+		AUTO_FREE char *name = mem_format("name %d", i);
+
+		view_names_add(&one, 0, name, 1);
+		view_names_add(&other, 0, name, 1);
+	}
+	CHECK("the slots of names are not the same in another table",
+	      memcmp(one.slots, other.slots, one.slot_count * sizeof *one.slots) != 0);
+	CHECK("the names are", strcmp(one.items[MOST - 1].text, other.items[MOST - 1].text) == 0);
+	view_names_release(&one);
+	view_names_release(&other);
+}
+
 /* Writes the page of a loop into html. */
 static bool write_page(const struct made *made, const struct client_loop *loop, struct html *html)
 {
@@ -415,6 +435,7 @@ static void large(void)
 int main(void)
 {
 	names();
+	name_slots();
 	small();
 	findings();
 	large();

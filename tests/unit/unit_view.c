@@ -76,6 +76,57 @@ static void test_entries(void)
 	view_transcript_close(&transcript);
 }
 
+/* One line of 200 KB must not become a gigabyte. */
+static void test_sums(void)
+{
+	enum { BLOCKS = 7000 };
+	struct view_transcript transcript;
+	char folder[UNIT_PATH];
+	AUTO_FREE char *path = path_join(unit_temp(folder), "stdout.log");
+	AUTO_BUFFER struct buffer line = BUFFER_INIT(1 << 20);
+
+	buffer_add_text(&line, "{\"type\":\"assistant\",\"message\":{\"content\":[");
+	for (int i = 0; i < BLOCKS; i++)
+		buffer_add_text(&line, "{\"type\":\"text\",\"text\":\"word \"},");
+	buffer_add_text(&line, "{\"type\":\"tool_use\",\"name\":\"Bash\",\"input\":{}},"
+			       "{\"type\":\"text\",\"text\":\"after\"}]}}\n");
+	put(path, buffer_text(&line));
+	view_transcript_open(&transcript, path, agent_format_find("claude"));
+	CHECK("the blocks of a message are one entry until a tool is called",
+	      transcript.window.count == 3 &&
+		      strlen(text_at(&transcript, 0)) > AGENT_TEXT_MAX / 2 &&
+		      kind_at(&transcript, 1) == VIEW_ENTRY_call &&
+		      transcript.window.items[2].ordinal == 2 &&
+		      strcmp(text_at(&transcript, 2), "after") == 0);
+	view_transcript_close(&transcript);
+}
+
+/* Lines without entries do not hold a view up. */
+static void test_silence(void)
+{
+	enum { BYTES = 8 << 20 };
+	struct view_transcript transcript;
+	char folder[UNIT_PATH];
+	AUTO_FREE char *path = path_join(unit_temp(folder), "stdout.log");
+	AUTO_FREE char *blank = mem_alloc(BYTES + 1);
+	uint64_t begin;
+	int calls = 0;
+
+	memset(blank, '\n', BYTES);
+	blank[BYTES] = '\0';
+	put(path, claude);
+	put(path, blank);
+	view_transcript_open(&transcript, path, agent_format_find("claude"));
+	begin = transcript.begin;
+	CHECK("a step back reads a part of a long silence",
+	      !view_transcript_earlier(&transcript) && transcript.begin < begin &&
+		      !view_transcript_at_begin(&transcript));
+	while (!view_transcript_at_begin(&transcript) && ++calls < 100)
+		view_transcript_earlier(&transcript);
+	CHECK("further steps reach what was before it", transcript.window.count == 7);
+	view_transcript_close(&transcript);
+}
+
 static void test_pieces(void)
 {
 	struct view_transcript transcript;
@@ -205,6 +256,33 @@ static void test_search(void)
 	view_transcript_close(&transcript);
 }
 
+/* Targets of tools are texts as well. */
+static void test_long_targets(void)
+{
+	struct view_transcript transcript;
+	char folder[UNIT_PATH];
+	AUTO_FREE char *path = path_join(unit_temp(folder), "stdout.log");
+	AUTO_FREE char *target = mem_alloc(2001);
+	AUTO_BUFFER struct buffer log = BUFFER_INIT(32 << 20);
+	const struct agent_format *format = agent_format_find("events");
+	size_t least = SIZE_MAX;
+
+	memset(target, 'x', 2000);
+	target[2000] = '\0';
+	for (int i = 0; i < 4000; i++)
+		buffer_printf(&log, "{\"type\": \"tool\", \"name\": \"%s\", \"target\": \"%s\"}\n",
+			      target, target);
+	put(path, buffer_text(&log));
+	view_transcript_open(&transcript, path, format);
+	while (view_transcript_earlier(&transcript))
+		;
+	while (view_transcript_later(&transcript))
+		least = transcript.window.count < least ? transcript.window.count : least;
+	CHECK("a window of long targets stays as large as it may be",
+	      least > 1000 && transcript.window.bytes <= VIEW_TRANSCRIPT_BYTES);
+	view_transcript_close(&transcript);
+}
+
 /* Each step is shorter than a line. */
 static void test_search_beyond_long_lines(void)
 {
@@ -255,6 +333,17 @@ static void test_long_lines(void)
 	CHECK("a long line is read in pieces", strcmp(text_at(&transcript, 0), "first") == 0 &&
 						       transcript.window.count > 3 &&
 						       transcript.window.count < 40);
+
+	for (int backwards = 0; backwards < 2; backwards++) {
+		struct view_search search = { .text = "nowhere", .backwards = backwards };
+		enum view_found found = VIEW_FOUND_MORE;
+		int steps = 0;
+
+		search.offset = backwards ? UINT64_MAX : 0;
+		while (found == VIEW_FOUND_MORE && ++steps < 1000)
+			found = view_transcript_search(&transcript, &search, 1);
+		CHECK("a search in small steps passes a long line", found == VIEW_FOUND_NONE);
+	}
 	view_transcript_close(&transcript);
 }
 
@@ -402,10 +491,13 @@ static void test_damage(void)
 int main(void)
 {
 	test_entries();
+	test_sums();
+	test_silence();
 	test_pieces();
 	test_growth();
 	test_windows();
 	test_search();
+	test_long_targets();
 	test_search_beyond_long_lines();
 	test_long_lines();
 	test_rows();

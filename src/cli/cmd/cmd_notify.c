@@ -4,6 +4,7 @@
 #include "notify/notify_send.h"
 #include "notify/notify_start.h"
 #include "settings/effective.h"
+#include "settings/watch_request.h"
 #include "util/clock.h"
 #include "util/env.h"
 #include "util/mem.h"
@@ -38,7 +39,7 @@ static bool has_setting(const struct setting *setting)
 }
 
 /* Sends a test message. Returns what happened, or NULL if it has arrived. The caller frees it. */
-static char *try_target(const struct notify_target *target, const char *project)
+static char *try_target(const struct notify_target *target, const struct notify_reach *reach)
 {
 	struct notify_message message;
 	enum notify_send_result result;
@@ -46,7 +47,7 @@ static char *try_target(const struct notify_target *target, const char *project)
 	int64_t wait_ms;
 
 	notify_message_test(clock_wall_ms(), &message);
-	result = notify_send(&message, target, project, &wait_ms, &err);
+	result = notify_send(&message, target, reach, &wait_ms, &err);
 	notify_message_release(&message);
 	return result == NOTIFY_SEND_ARRIVED ? NULL : mem_dup(err.text);
 }
@@ -69,7 +70,8 @@ static void show(const struct notify_options *opts, const char *shown, const cha
 }
 
 /* Returns whether a message has not arrived. */
-static bool take(const struct notify_options *opts, const char *text, json_t *list)
+static bool take(const struct notify_options *opts, const char *text,
+		 const struct notify_reach *reach, json_t *list)
 {
 	struct notify_target target;
 	struct error err;
@@ -78,8 +80,7 @@ static bool take(const struct notify_options *opts, const char *text, json_t *li
 		return true; /* the configuration was checked */
 
 	AUTO_FREE char *shown = notify_target_shown(&target);
-	AUTO_FREE char *failed = opts->test ? try_target(&target, opts->effective.place.project)
-					    : NULL;
+	AUTO_FREE char *failed = opts->test ? try_target(&target, reach) : NULL;
 
 	show(opts, shown, failed, list);
 	notify_target_release(&target);
@@ -90,17 +91,20 @@ static int run_all(const struct notify_options *opts)
 {
 	json_t *targets = effective_words(&opts->effective.config, SETTING_NOTIFY);
 	json_t *list = json_array();
+	struct notify_reach reach = { 0 };
 	bool failed = false;
 	size_t index;
 	const json_t *text;
 
+	watch_request_reach(&opts->effective, &reach);
 	notify_start_pending(opts->effective.place.state);
 	json_array_foreach(targets, index, text)
-		failed = take(opts, json_string_value(text), list) || failed;
+		failed = take(opts, json_string_value(text), &reach, list) || failed;
 	if (opts->json)
 		loops_print(json_pack("{s:O}", "targets", list));
 	else if (!json_array_size(targets))
 		puts("nobody is notified: see the setting notify (docs/notifications.md)");
+	notify_reach_release(&reach);
 	json_decref(list);
 	json_decref(targets);
 	return cli_flush() ? 1 : failed;

@@ -261,7 +261,7 @@ static int start(struct run_options *opts, struct error *err)
 	int code;
 
 	drafts_notice_progress(&opts->request.start.draft, &progress);
-	opts->request.start.progress = drafts_notice_step;
+	opts->request.start.progress = drafts_saving();
 	if (op_failed(op_start(&opts->request.start, &opts->start, err)))
 		return cli_fail(err);
 	drafts_notice_made(&opts->start.made.made);

@@ -28,10 +28,14 @@ static void begin(const struct supervisor *sup, const char *name, struct snapsho
 		snapshot_tell(work, "draft", sup->state.options.draft);
 }
 
-/* Returns whether the next checkpoint looks for the user's edits. */
+/* Returns whether the next checkpoint looks for the user's edits. After a rollback of a loop that
+ * is over, no check can have seen them, and what was applied would count as an edit. */
 static bool looks_for_edits(struct supervisor *sup)
 {
-	return sup->state.options.draft && !sup->run.working && project_watch_has_changed(sup);
+	const struct loop_state *state = &sup->state;
+	bool over = state->step == LOOP_STEP_closing && state->restored;
+
+	return state->options.draft && !sup->run.working && !over && project_watch_has_changed(sup);
 }
 
 /* The request of a checkpoint. The caller releases it. */
