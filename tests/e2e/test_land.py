@@ -623,6 +623,9 @@ def test_a_token_comes_from_the_setting(t):
     t.at_home(".config/token", TOKEN + "\n")
     place.land("--forge-token", f"file:{t.home}/.config/token", "--no-wait", token=None)
     equal(len(place.forge.requests), 1, "requests")
+    place.loop.write("token", TOKEN)
+    contains(place.land("--forge-token", f"file:{place.loop.project}/token", "--no-wait", token=None, code=125).err,
+             "is in a folder that agents can write to", "a file of the project")
 
 
 @needs("git")
