@@ -64,7 +64,7 @@ int web_address_listen(const char *host, unsigned int port, struct error *err)
 
 int web_address_of(int listener, char **ret_authority, unsigned int *ret_port, struct error *err)
 {
-	union address address;
+	union address address = { 0 };
 	socklen_t size = sizeof address;
 
 	if (getsockname(listener, &address.any, &size) < 0)

@@ -5,7 +5,7 @@
 #include "util/file/fd.h"
 #include "util/text/text.h"
 
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -82,27 +82,33 @@ enum MHD_Result web_reply_login(struct MHD_Connection *connection)
 			      web_reply_bytes("text/html; charset=utf-8", page, sizeof page - 1));
 }
 
-/* Reads the status line. Returns its size, or 0 if there is none. */
-static size_t read_line(int fd, unsigned int *ret_code, char ret_type[static 100])
+enum { LINE = 160 };
+
+/* Reads the status line: "200 TYPE". Returns its size, or 0 if there is none. */
+static size_t read_line(int fd, char line[static LINE], unsigned int *ret_code,
+			const char **ret_type)
 {
-	char line[160] = "";
-	ssize_t n = pread(fd, line, sizeof line - 1, 0);
+	ssize_t n = pread(fd, line, LINE - 1, 0);
 	char *end = n > 0 ? memchr(line, '\n', (size_t)n) : NULL;
+	char *type = NULL;
 
 	if (!end)
 		return 0;
 	*end = '\0';
-	return sscanf(line, "%3u %99[^\n]", ret_code, ret_type) == 2 && *ret_code >= 200
-		       ? (size_t)(end - line) + 1
-		       : 0;
+	*ret_code = (unsigned int)strtoul(line, &type, 10);
+	if (*ret_code < 200 || *ret_code > 599 || *type != ' ')
+		return 0;
+	*ret_type = type + 1;
+	return (size_t)(end - line) + 1;
 }
 
 enum MHD_Result web_reply_file(struct MHD_Connection *connection, int fd)
 {
 	AUTO_FD file = fd;
 	unsigned int code;
-	char type[100];
-	size_t start = read_line(file, &code, type);
+	char line[LINE];
+	const char *type;
+	size_t start = read_line(file, line, &code, &type);
 	struct stat info;
 	struct MHD_Response *response;
 

@@ -305,9 +305,9 @@ static enum MHD_Result answer(struct web_request *request)
 
 enum MHD_Result web_request_handle(void *site, struct MHD_Connection *connection, const char *url,
 				   const char *method, const char *version, const char *upload,
-				   size_t *upload_size, void **context)
+				   size_t *upload_size, void **request_place)
 {
-	struct web_request *request = *context;
+	struct web_request *request = *request_place;
 
 	(void)site;
 	(void)connection;

@@ -15,7 +15,7 @@ void *web_request_begin(void *site, const char *target, struct MHD_Connection *c
 /* For MHD_start_daemon(). */
 enum MHD_Result web_request_handle(void *site, struct MHD_Connection *connection, const char *url,
 				   const char *method, const char *version, const char *upload,
-				   size_t *upload_size, void **request);
+				   size_t *upload_size, void **request_place);
 
 /* For MHD_OPTION_NOTIFY_COMPLETED. */
 void web_request_complete(void *site, struct MHD_Connection *connection, void **request,

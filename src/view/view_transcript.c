@@ -297,7 +297,7 @@ bool view_transcript_earlier(struct view_transcript *transcript)
 	if (!window.count)
 		return false;
 	if (keep_last(&window, STEP))
-		begin = window.items[0].offset;
+		transcript->begin = window.items[0].offset;
 	view_entries_append(&window, &transcript->window);
 	transcript->window = window;
 	trim_end(transcript);

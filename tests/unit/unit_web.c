@@ -37,8 +37,8 @@ static void test_links(void)
 	struct web_keys keys;
 
 	web_keys_init(&keys, SECRET, PORT);
-	strcpy(first, web_keys_link(&keys, now_ms));
-	strcpy(other, web_keys_link(&keys, now_ms));
+	memcpy(first, web_keys_link(&keys, now_ms), sizeof first);
+	memcpy(other, web_keys_link(&keys, now_ms), sizeof other);
 	CHECK("links differ", strlen(first) == 32 && strcmp(first, other) != 0);
 	CHECK("a token that was not given out is refused",
 	      !web_keys_take(&keys, "", now_ms) && !web_keys_take(&keys, "00", now_ms));
@@ -46,11 +46,11 @@ static void test_links(void)
 	      web_keys_take(&keys, first, now_ms) && !web_keys_take(&keys, first, now_ms));
 	CHECK("a token expires", !web_keys_take(&keys, other, now_ms + WEB_KEYS_LINK_MS));
 	CHECK("a token that has expired is gone", !web_keys_take(&keys, other, now_ms));
-	strcpy(first, web_keys_link(&keys, now_ms));
+	memcpy(first, web_keys_link(&keys, now_ms), sizeof first);
 	for (int i = 0; i < WEB_KEYS_LINKS - 1; i++)
-		strcpy(other, web_keys_link(&keys, now_ms));
+		memcpy(other, web_keys_link(&keys, now_ms), sizeof other);
 	CHECK("several links are valid at a time", web_keys_take(&keys, first, now_ms));
-	strcpy(first, web_keys_link(&keys, now_ms));
+	memcpy(first, web_keys_link(&keys, now_ms), sizeof first);
 	for (int i = 0; i < WEB_KEYS_LINKS; i++)
 		web_keys_link(&keys, now_ms);
 	CHECK("the oldest one makes room", !web_keys_take(&keys, first, now_ms));
@@ -110,7 +110,7 @@ static void test_handover(void)
 	struct web_handover secrets = { .token = "00" }, read;
 	struct error err;
 
-	strcpy(secrets.secret, SECRET);
+	memcpy(secrets.secret, SECRET, sizeof secrets.secret);
 	CHECK("secrets are handed over",
 	      web_handover_read(web_handover_write(&secrets, &err), &read, &err) == 0 &&
 		      strcmp(read.secret, SECRET) == 0 && strcmp(read.token, "00") == 0);

@@ -502,7 +502,7 @@ const struct cli_command cmd_land = {
 	.args = "[options] [LOOP|BATCH]",
 	.max_args = 1,
 	.options_anywhere = true,
-	.summary = "push the result of a loop or a batch, and open a pull request",
+	.summary = "push a result, and open a pull request for it",
 	.description =
 		"Pushes the commits of a completed loop as the branch ringfence/LOOP with your own git, "
 		"and opens a pull request (GitHub, Gitea) or a merge request (GitLab), or updates the one "

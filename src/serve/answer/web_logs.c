@@ -276,9 +276,12 @@ static size_t read_earlier(struct view_transcript *transcript, const struct view
 {
 	size_t index = view_transcript_find(transcript, at->offset, at->ordinal);
 
+	/* A step back may find nothing but lines without entries. */
 	while (index < most && transcript->window.bytes < TEXTS &&
-	       view_transcript_earlier(transcript))
+	       !view_transcript_at_begin(transcript)) {
+		view_transcript_earlier(transcript);
 		index = view_transcript_find(transcript, at->offset, at->ordinal);
+	}
 	return index;
 }
 

@@ -5,7 +5,6 @@
 #include "util/clock.h"
 #include "util/mem.h"
 #include "view/activity.h"
-#include "view/view_iterations.h"
 #include "view/view_json.h"
 #include "view/view_limits.h"
 #include "view/view_now.h"
@@ -167,39 +166,32 @@ static json_t *list_of(json_t *list)
 	return json_is_array(list) ? json_incref(list) : json_array();
 }
 
-/* Returns 0, or -1 with err set. */
-static int add_all(json_t *object, const struct client_loop *loop, struct error *err)
+static void add_all(json_t *object, const struct client_loop *loop)
 {
 	const struct loop_state *state = &loop->state;
-	struct view_iterations iterations;
 
-	if (view_iterations_read(loop, &iterations, err) < 0)
-		return -1;
 	json_object_update_new(object,
-			       json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I}",
-					 "loop", client_json(loop), "objective",
+			       json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "loop",
+					 client_json(loop), "objective",
 					 view_json_text(state->options.objective), "final",
 					 view_json_text(state->final), "blocked",
 					 view_json_text(state->blocked), "checks",
 					 checks_json(state), "findings", list_of(state->findings),
 					 "review", list_of(state->review.findings), "untested",
-					 list_of(state->mutants.untested), "told", told_json(state),
-					 "attempts", (json_int_t)iterations.count));
-	view_iterations_release(&iterations);
-	return 0;
+					 list_of(state->mutants.untested), "told",
+					 told_json(state)));
 }
 
 int web_loop_answer(const struct web_ask *ask, struct web_ask_answer *answer, struct error *err)
 {
 	struct client_loop loop;
-	int result = 0;
 
 	if (web_ask_loop(ask, &loop, err) < 0)
 		return -1;
 	answer->json = web_loop_present(&loop);
 	web_loop_clock(answer->json, &loop, clock_wall_ms());
 	if (!loop.damaged)
-		result = add_all(answer->json, &loop, err);
+		add_all(answer->json, &loop);
 	client_loop_release(&loop);
-	return result;
+	return 0;
 }
