@@ -7,7 +7,7 @@ import signal
 import socket
 import stat
 
-from harness import cases, contains, equal, expect, kernel, lacks
+from harness import cases, contains, each_identity, equal, expect, kernel, lacks
 from harness.forged import repeat_iteration
 from harness.loop import Loop, LoopInPlace, at_work, until
 from harness.serve import LINK, Client, Server
@@ -46,6 +46,7 @@ def served(t):
 # ---- who may ask ----
 
 
+@each_identity
 def test_a_link_logs_in_once(t):
     server = Server(t)
     stranger = Client(server)
@@ -145,6 +146,7 @@ def test_every_answer_keeps_scripts_and_other_sites_away(t):
             expect(headers["Cache-Control"] in ("no-store", "no-cache"), "no cache keeps an answer", headers)
 
 
+@each_identity
 def test_a_session_outlives_the_server_but_not_its_key(t):
     server, client = served(t)
     key = os.path.join(t.state, "serve/key")
@@ -528,6 +530,7 @@ def test_a_restarted_server_begins_again(t):
     again.close()
 
 
+@each_identity
 def test_a_loop_is_watched_live(t):
     loop = LoopInPlace(t, scripts={1: "say first; meet go; say second; meet on; touch done"})
     loop.detach()
@@ -647,6 +650,7 @@ def test_malformed_bodies_are_refused(t, body):
 # ---- actions ----
 
 
+@each_identity
 def test_a_running_loop_is_steered(t):
     loop = LoopInPlace(t, scripts={1: "meet go", 2: "touch done"})
     loop.detach()
@@ -679,6 +683,7 @@ def test_a_loop_is_aborted(t):
     loop.ended("aborted")
 
 
+@each_identity
 def test_a_result_is_applied_without_a_group(t):
     loop = finished(t)
     _, client = served(t)
@@ -707,6 +712,7 @@ def test_a_conflict_is_told_with_its_paths(t):
         equal(file.read(), "mine\n", "the user's file")
 
 
+@each_identity
 def test_a_loop_is_rolled_back_and_removed(t):
     loop = finished(t)
     _, client = served(t)
@@ -740,6 +746,7 @@ def test_it_ends_with_its_terminal(t, how):
     until("nothing is at work", lambda: not at_work())
 
 
+@each_identity
 def test_its_death_leaves_nothing_behind_and_no_loop_notices(t):
     loop = LoopInPlace(t, scripts={1: "meet go; touch done"})
     loop.detach()
