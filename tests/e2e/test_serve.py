@@ -196,6 +196,14 @@ def test_the_token_for_metrics_reads_nothing_else(t):
         equal(stranger.ask(path, Authorization=credential).code, 401, f"{path} with {credential}")
 
 
+def test_a_command_in_a_fence_does_not_reach_the_page(t):
+    server = Server(t)
+    connect = ("bash", "-c", f"exec 3<>/dev/tcp/127.0.0.1/{server.port} && echo connected")
+    equal(t.run(connect).out, "connected\n", "outside of the fence")
+    inside = t.fence(*connect)
+    expect(inside.code != 0 and "connected" not in inside.out, "inside, there is no connection", inside)
+
+
 # ---- starting ----
 
 
