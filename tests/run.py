@@ -91,7 +91,8 @@ def identities(options):
 def describe_run(options, temp, build):
     """Makes the folders of a run. The result is all that the tests know of them."""
     run = {"root": ROOT, "attack": rundir.compile_attack(TESTS, temp), "again": [],
-           "build": build, "sanitized": options.sanitize, "cpu": options.cpu, "identities": identities(options), "homes": {}, "builds": {}, "trees": []}
+           "build": build, "sanitized": options.sanitize, "cpu": options.cpu, "identities": identities(options), "homes": {}, "builds": {}, "trees": [],
+           "units": rundir.make_units(temp)}
     for identity in run["identities"]:
         tree = os.path.join(temp, f"{identity}-tree")
         rundir.copy_tree(ROOT, build, tree, rundir.uid_of(identity))

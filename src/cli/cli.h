@@ -93,6 +93,7 @@ extern const struct cli_command cmd_help;
 extern const struct cli_command cmd_history;
 extern const struct cli_command cmd_init;
 extern const struct cli_command cmd_keep;
+extern const struct cli_command cmd_land;
 extern const struct cli_command cmd_logs;
 extern const struct cli_command cmd_notifier;
 extern const struct cli_command cmd_notify;

@@ -152,11 +152,20 @@ def reports(trees):
 
 def make_home(temp, identity):
     """The folder below which each test of this identity gets its own."""
-    home = os.path.join(temp, identity[0])
-    os.makedirs(home)
-    spread(home)
-    os.chown(home, uid_of(identity), uid_of(identity))
-    return home
+    return _make_spread(temp, identity[0], uid_of(identity))
+
+
+def make_units(temp):
+    """The folder below which each unit test gets its own."""
+    return _make_spread(temp, "unit", os.getuid())
+
+
+def _make_spread(temp, name, uid):
+    folder = os.path.join(temp, name)
+    os.makedirs(folder)
+    spread(folder)
+    os.chown(folder, uid, uid)
+    return folder
 
 
 def _musl():

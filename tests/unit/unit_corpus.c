@@ -63,6 +63,9 @@ int main(void)
 	replay("fuzz_ignore_rules", fuzz_ignore_rules);
 	replay("fuzz_index_read", fuzz_index_read);
 	replay("fuzz_jsonline", fuzz_jsonline);
+	replay("fuzz_land_forge", fuzz_land_forge);
+	replay("fuzz_land_gh", fuzz_land_gh);
+	replay("fuzz_land_remote", fuzz_land_remote);
 	replay("fuzz_ledger_sums", fuzz_ledger_sums);
 	replay("fuzz_lfs_pointer", fuzz_lfs_pointer);
 	replay("fuzz_lfs_rules", fuzz_lfs_rules);

@@ -4,8 +4,10 @@ import json
 import os
 
 from harness import cases, contains, equal, expect, timeout
+from harness.batch import Batch, task
 from harness.browser import DESKTOP, PHONE, Browser
 from harness.forged import repeat_iteration
+from harness.gitrepo import Repository
 from harness.loop import Loop, LoopInPlace
 
 ANY_IDENTITY = "A page is the same for every user, and Chromium's own sandbox works only for plain users."
@@ -209,6 +211,23 @@ def test_a_blocked_agent_is_answered(t):
     loop.ended("completed")
 
 
+def test_findings_are_shown_and_accepted(t):
+    loop = Loop(t, scripts={"1": "sed -i 's/== 19/== 20/' test_tax.py; edit done yes"})
+    loop.write("test_tax.py", "def test_tax():\n    assert tax(100) == 19\n")
+    equal(loop.run("-m", "1").code, 3, "exit status of a loop that pauses")
+    loop.ident = loop.status()["id"]
+    with Browser(t) as page:
+        page.click(".loops .needs a")
+        page.see(".findings li", "an expected value was changed")
+        page.see(".findings code", "test_tax.py:2")
+        page.click(".needs-part button", "Accept findings")
+        page.see("dialog .items code", "test_tax.py")
+        page.click("dialog button.primary", "Accept findings")
+        page.see("#notice", "continues")
+        page.see(".pill", "completed")
+    loop.ended("completed")
+
+
 def test_groups_of_files_are_applied_each_by_a_choice(t):
     loop = Loop(t, scripts={"1": "mkdir -p .github/workflows; edit .github/workflows/ci.yml 'on: push'; edit a.txt hello; edit done yes"})
     loop.run()
@@ -398,6 +417,24 @@ def test_the_timeline_tells_the_tool_calls_of_an_iteration(t):
         equal([step for step in steps if step.startswith(("shell", "edit", "changed"))], ["shell make check failed", "edit a.c", "changed a.c"], "the steps")
         page.click(".timeline a", "shell")
         page.see(".entry.call code", "make check")
+
+
+def test_a_work_list_shows_its_tasks_and_leads_to_their_loops(t):
+    batch = Batch(t, task("Make <i>one</i>", "echo 1 >one") + task("Make two", "exit 1"))
+    Repository(t, batch.project).commit()
+    batch.run(code=1)
+    with Browser(t) as page:
+        page.see(".loops .under", "1 of 2 tasks landed")
+        equal(page.count(".loops .list-body .row"), 1, "rows: the work list stands for its loops")
+        page.click(".loops a", "Work list")
+        page.see(".pill", "failed")
+        page.see(".task", "landed")
+        page.see(".task .warn")
+        equal(page.ask("axe"), [], "breaches of accessibility")
+        page.click(".task a", "Make <i>one</i>")
+        page.see(".pill", "completed")
+        page.click(".sub a", "its work list")
+        page.see(".tasks")
 
 
 def test_a_large_difference_is_read_when_it_is_asked_for(t):

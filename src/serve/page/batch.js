@@ -8,13 +8,14 @@ import {toLoop} from './route.js';
 import {now, store, watch} from './store.js';
 import {clock, duration, figure, usd} from './text.js';
 
-const TONES = {
-	landed: 'completed',
+// The status that looks like a step of a task.
+const LOOKS = {
 	running: 'running',
-	failed: 'failed',
 	held: 'paused',
-	skipped: 'aborted',
-	dropped: 'aborted',
+	verified: 'running',
+	landed: 'completed',
+	failed: 'failed',
+	lost: 'aborted',
 };
 
 function timeOf(task) {
@@ -28,7 +29,7 @@ function taskRow(task) {
 	return h(
 		'li',
 		{key: task.id, class: 'task'},
-		h('span', {class: 'task-step'}, statusIcon(TONES[task.step] || 'none'), task.step),
+		h('span', {class: 'task-step'}, statusIcon(LOOKS[task.step] || 'none'), task.step),
 		h(
 			'span',
 			{class: 'task-title'},

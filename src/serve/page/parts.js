@@ -80,28 +80,27 @@ export function checkResult(check) {
 	];
 }
 
-/** Returns a list of findings: signs that the changes weaken the checks. */
+/** Returns a list of findings: signs that the changes weaken the checks, or those of a reviewer. */
 export function findingList(findings) {
+	const stops = new Set(['stop', 'blocking']);
+
 	return h(
 		'ul',
 		{class: 'findings'},
-		findings.map((finding) =>
-			h(
+		findings.map((finding) => {
+			const word = finding.action || finding.severity || 'untested';
+			const path = finding.path || finding.file;
+
+			return h(
 				'li',
 				{},
-				h(
-					'span',
-					{class: finding.action === 'deny' ? 'bad' : 'warn'},
-					icon('alert'),
-					finding.action || 'finding',
-				),
+				h('span', {class: stops.has(word) ? 'bad' : 'warn'}, icon('alert'), word),
 				' ',
-				finding.path &&
-					h('code', {}, finding.line ? `${finding.path}:${finding.line}` : finding.path),
-				' ',
-				finding.says || finding.text || '',
-			),
-		),
+				path && h('code', {}, finding.line ? `${path}:${finding.line}` : path),
+				` ${finding.says || finding.text || ''} `,
+				finding.evidence && h('code', {class: 'dim'}, finding.evidence),
+			);
+		}),
 	);
 }
 
