@@ -11,10 +11,11 @@
 
 enum { QUICK_MS = 30000, REMOTE_MS = 120000, PUSH_MS = 1800000, OUTPUT_BYTES = 64 << 10 };
 
-int land_git_open(const char *project, bool asks, struct land_git *ret_git, struct error *err)
+int land_git_open(const char *project, const struct notify_reach *reach, bool asks,
+		  struct land_git *ret_git, struct error *err)
 {
 	*ret_git = (struct land_git){ .project = project, .asks = asks };
-	return land_program_find("git", project, &ret_git->program, err);
+	return land_program_find("git", reach, &ret_git->program, err);
 }
 
 void land_git_close(struct land_git *git)

@@ -21,7 +21,8 @@ struct land_git {
 	bool asks; /* for a password, on the terminal */
 };
 
-int land_git_open(const char *project, bool asks, struct land_git *ret_git, struct error *err);
+int land_git_open(const char *project, const struct notify_reach *reach, bool asks,
+		  struct land_git *ret_git, struct error *err);
 void land_git_close(struct land_git *git);
 
 /* Returns the remote to push to, unless the user has named one: remote.pushDefault, that of the

@@ -4,13 +4,10 @@
 #include "util/clock.h"
 #include "util/env.h"
 #include "util/file/fd.h"
-#include "util/file/path.h"
 #include "util/mem.h"
-#include "util/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -66,37 +63,6 @@ static const char *const passed_gh[] = {
 	"GITHUB_ENTERPRISE_TOKEN",
 };
 
-/* Adds the folders of PATH that are not in the project. */
-static void add_folders(const char *project, struct list *ret_folders)
-{
-	AUTO_FREE char *root = realpath(project, NULL);
-	struct list all = { 0 };
-
-	env_path(&all);
-	for (size_t i = 0; i < all.count; i++) {
-		AUTO_FREE char *real = realpath(all.items[i], NULL);
-
-		if (real && root && !path_within(real, root))
-			list_add(ret_folders, all.items[i]);
-	}
-	list_release(&all);
-}
-
-static char *find_in(const struct list *folders, const char *name, const char *project)
-{
-	AUTO_FREE char *root = realpath(project, NULL);
-
-	for (size_t i = 0; i < folders->count; i++) {
-		AUTO_FREE char *file = path_join(folders->items[i], name);
-		AUTO_FREE char *real = realpath(file, NULL);
-
-		/* A symlink may lead into the project. */
-		if (real && root && !path_within(real, root) && access(file, X_OK) == 0)
-			return mem_dup(file);
-	}
-	return NULL;
-}
-
 static void pass(const char *const *names, size_t count, struct list *environment)
 {
 	for (size_t i = 0; i < count; i++)
@@ -104,13 +70,11 @@ static void pass(const char *const *names, size_t count, struct list *environmen
 			list_printf(environment, "%s=%s", names[i], env_get(names[i]));
 }
 
-static void make_environment(const struct list *folders, bool gh, struct list *environment)
+static void make_environment(const struct notify_reach *reach, bool gh, struct list *environment)
 {
-	AUTO_BUFFER struct buffer path = BUFFER_INIT(1 << 20);
+	AUTO_FREE char *path = notify_reach_path(reach);
 
-	for (size_t i = 0; i < folders->count; i++)
-		buffer_printf(&path, "%s%s", i ? ":" : "", folders->items[i]);
-	list_printf(environment, "PATH=%s", buffer_text(&path));
+	list_add(environment, path);
 	pass(passed, sizeof passed / sizeof *passed, environment);
 	if (gh)
 		pass(passed_gh, sizeof passed_gh / sizeof *passed_gh, environment);
@@ -119,21 +83,17 @@ static void make_environment(const struct list *folders, bool gh, struct list *e
 	list_add(environment, "GH_NO_UPDATE_NOTIFIER=1");
 }
 
-int land_program_find(const char *name, const char *project, struct land_program *ret_program,
-		      struct error *err)
+int land_program_find(const char *name, const struct notify_reach *reach,
+		      struct land_program *ret_program, struct error *err)
 {
-	struct land_program program = { 0 };
-	struct list folders = { 0 };
+	char *path = notify_reach_find(reach, name);
 
-	add_folders(project, &folders);
-	program.path = find_in(&folders, name, project);
-	if (program.path)
-		make_environment(&folders, strcmp(name, "gh") == 0, &program.environment);
-	list_release(&folders);
-	if (!program.path)
+	if (!path)
 		return error_with(err, ERROR_NOT_FOUND,
-				  "there is no program '%s' in PATH outside of the project", name);
-	*ret_program = program;
+				  "there is no program '%s' in PATH that agents cannot change",
+				  name);
+	*ret_program = (struct land_program){ .path = path };
+	make_environment(reach, strcmp(name, "gh") == 0, &ret_program->environment);
 	return 0;
 }
 

@@ -33,6 +33,11 @@ static const struct land_forge *choose(const struct op_land_request *request,
 static int read_token(const struct op_land_request *request, const struct land_forge *forge,
 		      bool trusted, char **ret_token, struct error *err)
 {
+	if (request->token.kind == KEY_SOURCE_FILE &&
+	    notify_reach_has(request->reach, request->token.value))
+		return error_with(err, ERROR_REFUSED,
+				  "forge-token: '%.300s' is in a folder that agents can write to",
+				  request->token.value);
 	if (request->token.kind != KEY_SOURCE_NONE)
 		return key_read(&request->token, forge->title, ret_token, err);
 	for (size_t i = 0; trusted && forge->tokens[i] && !*ret_token; i++)
@@ -65,7 +70,7 @@ static bool has_gh(const struct op_land_request *request, const char *host,
 	struct land_program gh;
 	int code;
 
-	if (land_program_find(GH, request->project, &gh, err) < 0)
+	if (land_program_find(GH, request->reach, &gh, err) < 0)
 		return false;
 	list_add(&arguments, "auth");
 	list_add(&arguments, "token");

@@ -405,7 +405,7 @@ enum op_status op_land(const struct op_land_request *request, struct op_land_res
 		status = permit(request, ret_result, err);
 	if (status != OP_DONE)
 		return status;
-	if (land_git_open(request->project, request->asks, &git, err) < 0)
+	if (land_git_open(request->project, request->reach, request->asks, &git, err) < 0)
 		return op_status_of(err);
 	status = land(request, &git, ret_result, err);
 	land_git_close(&git);

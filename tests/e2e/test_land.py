@@ -15,6 +15,7 @@ from harness.batch import Batch
 from harness.gitrepo import Repository
 from harness.loop import Loop
 from harness.provider import respond
+from harness.syncs import Syncs
 from harness.terminal import Terminal
 
 ANY_IDENTITY = "A push and an API do not depend on the identity."
@@ -492,6 +493,19 @@ def test_a_request_is_found_without_a_record(t):
 
 
 @needs("git")
+def test_a_push_and_a_request_are_on_disk_before_the_next_step(t):
+    """After a power cut `land` knows what it may have pushed, and what it has opened."""
+    place = Place(t)
+    syncs = Syncs(t, t.ringfence)
+    t.ringfence = syncs.argv0
+    place.land("--no-wait")
+    record = f"{place.loop.folder}/land.json"
+    written = (f"write {place.loop.folder}/[^ ]*", f"sync {place.loop.folder}/[^ ]*",
+               f"rename {place.loop.folder}/[^ ]* {record}", f"sync {place.loop.folder}")
+    syncs.in_order(*written, f"rename [^ ]*/refs/remotes/origin/{place.branch}.lock [^ ]*", *written, *written)
+
+
+@needs("git")
 def test_a_push_that_was_not_written_down_is_ours(t):
     """Killed after a push, `land` may replace that commit; a commit that the loop did not make is told."""
     place = Place(t)
@@ -609,6 +623,9 @@ def test_a_token_comes_from_the_setting(t):
     t.at_home(".config/token", TOKEN + "\n")
     place.land("--forge-token", f"file:{t.home}/.config/token", "--no-wait", token=None)
     equal(len(place.forge.requests), 1, "requests")
+    place.loop.write("token", TOKEN)
+    contains(place.land("--forge-token", f"file:{place.loop.project}/token", "--no-wait", token=None, code=125).err,
+             "is in a folder that agents can write to", "a file of the project")
 
 
 @needs("git")
