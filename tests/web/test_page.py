@@ -1,7 +1,9 @@
 """The web page in a real browser, with the real server and loops of the scripted agent."""
 
+import contextlib
 import json
 import os
+import sqlite3
 
 from harness import cases, contains, equal, expect, timeout
 from harness.batch import Batch, task
@@ -352,6 +354,22 @@ def test_hostile_texts_are_shown_and_do_nothing(t):
         expect(not set(text) & set("\x1b\x07\u202e\u200b\ufeff"), "no control character is on the page", text)
         equal(page.run("() => document.querySelectorAll('main script, main img, main b, main i:not(.swatch), [onerror]').length"), 0, "elements that the texts made")
         equal(page.run("() => document.documentElement.scrollWidth > innerWidth"), False, "the page is wider than its window")
+
+
+def test_a_damaged_loop_says_so_and_is_removed(t):
+    loop = ended(t)
+    with contextlib.closing(sqlite3.connect(os.path.join(loop.folder, "journal.db"))) as store:
+        store.execute("UPDATE event SET data = '{}' WHERE seq = 3")
+        store.commit()
+    with Browser(t) as page:
+        page.see("h1", "One thing needs you")
+        page.go(place(loop))
+        page.see(".pill", "damaged")
+        page.see(".reason", "the journal is damaged")
+        page.click("button", "Remove")
+        page.click("dialog button.danger", "Remove")
+        page.see("#notice", "was removed")
+    expect(not os.path.exists(loop.folder), "the loop is gone", loop.folder)
 
 
 def test_everything_is_reached_by_keys_alone(t):
