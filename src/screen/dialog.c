@@ -198,8 +198,7 @@ void dialog_search(struct dialog *dialog, const char *text)
 {
 	open_as(dialog, DIALOG_SEARCH, "/");
 	editor_clear(&dialog->editor);
-	for (; *text; text++)
-		editor_type(&dialog->editor, (unsigned char)*text);
+	editor_add(&dialog->editor, text);
 }
 
 /* ---- keys ---- */

@@ -30,11 +30,10 @@ void panel_changes_start(struct watched *watched, enum view_changes_kind kind)
 	};
 	struct error err;
 
-	if (is_running(changes)) {
-		if (kind != VIEW_CHANGES_DIFF)
-			return;
+	if (is_running(changes) && kind == changes->kind && kind != VIEW_CHANGES_DIFF)
+		return;
+	if (is_running(changes))
 		view_changes_cancel(&changes->job);
-	}
 	set_trouble(changes, NULL);
 	changes->kind = kind;
 	if (view_changes_start(&request, &changes->job, &err) < 0)

@@ -130,10 +130,13 @@ static void test_sheet(void)
 	canvas_release(&canvas);
 }
 
-static void type(struct editor *editor, const char *text)
+static void test_search(void)
 {
-	for (; *text; text++)
-		editor_type(editor, (unsigned char)*text);
+	struct dialog dialog = { 0 };
+
+	dialog_search(&dialog, "größe 日");
+	CHECK("a filter is edited as it was typed", strcmp(dialog.editor.text, "größe 日") == 0);
+	dialog_close(&dialog);
 }
 
 static void test_editor(void)
@@ -141,7 +144,7 @@ static void test_editor(void)
 	static struct editor editor;
 
 	editor_clear(&editor);
-	type(&editor, "one two");
+	editor_add(&editor, "one two");
 	editor_type(&editor, 0x65e5);
 	editor_backspace(&editor);
 	CHECK("a character of several bytes is removed as one",
@@ -152,7 +155,7 @@ static void test_editor(void)
 	editor_end(&editor);
 	editor_cut_word(&editor);
 	CHECK("a word is removed", strcmp(editor.text, "ne ") == 0);
-	type(&editor, "\nsecond");
+	editor_add(&editor, "\nsecond");
 	editor_cut_line(&editor);
 	CHECK("a line is removed, the others stay", strcmp(editor.text, "ne \n") == 0);
 	editor_type(&editor, 0x1b);
@@ -295,6 +298,7 @@ int main(void)
 	test_scroll();
 	test_sheet();
 	test_editor();
+	test_search();
 	test_keys();
 	test_figures();
 	test_dialogs();
