@@ -20,8 +20,8 @@ struct web_ask {
 	const json_t *query; /* untrusted texts */
 	const char *body;    /* untrusted; "" if there is none */
 
-	/* Called before an action resumes a loop (ops/op_resume.h); it may start this process again,
-	 * which then answers the same request. Or NULL. */
+	/* Called before an action resumes a loop (ops/op_resume.h); it may start this process
+	 * again, which then answers the same request. Or NULL. */
 	void (*before)(const void *context, const struct client_loop *loop);
 	const void *context;
 };
