@@ -155,20 +155,13 @@ void job_forget(struct job *job)
 	*job = JOB_INIT;
 }
 
-static char *copy_of(const json_t *object, const char *key)
-{
-	const char *text = jsonget_string(object, key);
-
-	return text ? mem_dup(text) : NULL;
-}
-
 static void read_question(const json_t *json, struct op_question *question)
 {
 	size_t index;
 	const json_t *item;
 
 	question->kind = (enum op_question_kind)jsonget_number(json, "kind");
-	question->text = copy_of(json, "text");
+	question->text = mem_copy(jsonget_string(json, "text"));
 	snprintf(question->token, sizeof question->token, "%s", jsonget_text(json, "token"));
 	json_array_foreach(json_object_get(json, "items"), index, item)
 	{
@@ -190,7 +183,7 @@ void job_end_action(struct job *job, struct job_outcome *ret_outcome)
 		ret_outcome->status = (enum op_status)jsonget_number(json, "status");
 		error_format(&ret_outcome->err, (enum error_status)jsonget_number(json, "error"),
 			     "%s", jsonget_text(json, "why"));
-		ret_outcome->result.text = copy_of(json, "text");
+		ret_outcome->result.text = mem_copy(jsonget_string(json, "text"));
 		ret_outcome->result.details = json_incref(json_object_get(json, "details"));
 		read_question(json_object_get(json, "question"), &ret_outcome->result.question);
 	} else {

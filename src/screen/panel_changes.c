@@ -13,12 +13,6 @@ static bool is_running(const struct watched_changes *changes)
 	return changes->job.work.pid > 0;
 }
 
-static void set_trouble(struct watched_changes *changes, const char *text)
-{
-	free(changes->trouble);
-	changes->trouble = text ? mem_dup(text) : NULL;
-}
-
 void panel_changes_start(struct watched *watched, enum view_changes_kind kind)
 {
 	struct watched_changes *changes = &watched->changes;
@@ -34,10 +28,10 @@ void panel_changes_start(struct watched *watched, enum view_changes_kind kind)
 		return;
 	if (is_running(changes))
 		view_changes_cancel(&changes->job);
-	set_trouble(changes, NULL);
+	mem_replace(&changes->trouble, NULL);
 	changes->kind = kind;
 	if (view_changes_start(&request, &changes->job, &err) < 0)
-		set_trouble(changes, err.text);
+		mem_replace(&changes->trouble, err.text);
 	watched->stale = true;
 }
 
@@ -77,7 +71,7 @@ void panel_changes_end(struct watched *watched)
 	struct error err;
 
 	if (is_running(&watched->changes) && take(&watched->changes, &err) < 0)
-		set_trouble(&watched->changes, err.text);
+		mem_replace(&watched->changes.trouble, err.text);
 	watched->stale = true;
 }
 

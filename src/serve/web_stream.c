@@ -21,7 +21,7 @@ struct web_stream {
 	struct web_stream *next;
 	struct MHD_Connection *connection;
 	bool suspended;
-	bool greeted, ready;
+	bool has_hello, ready;
 	uint64_t epoch, seen; /* of rows */
 	struct looked loops[WEB_STREAM_LOOPS];
 	size_t loop_count;
@@ -57,7 +57,7 @@ static long long now_ms(void)
 }
 
 /* Begins with the rows that the page has not seen, if it is known which these are. */
-static void greet(struct web_stream *stream)
+static void add_hello(struct web_stream *stream)
 {
 	const struct web_feed *feed = stream->all->feed;
 	bool resumes = stream->epoch == feed->epoch && stream->seen >= feed->forgotten &&
@@ -72,7 +72,7 @@ static void greet(struct web_stream *stream)
 	buffer_printf(&stream->out,
 		      "retry: 1000\nevent: hello\ndata: {\"time_ms\":%lld,\"reset\":%s}\n\n",
 		      now_ms(), resumes ? "false" : "true");
-	stream->greeted = true;
+	stream->has_hello = true;
 }
 
 static void add_rows(struct web_stream *stream)
@@ -140,8 +140,8 @@ static void fill(struct web_stream *stream)
 	uint64_t now = clock_steady_ms();
 
 	stream->out.used = stream->sent = 0;
-	if (epoch && (!stream->greeted || stream->epoch != epoch))
-		greet(stream);
+	if (epoch && (!stream->has_hello || stream->epoch != epoch))
+		add_hello(stream);
 	if (epoch) {
 		add_rows(stream);
 		add_ready(stream);
