@@ -1,9 +1,8 @@
 /*
  * Runs the user's own git and gh, for what needs the user's credentials.
  *
- * Programs are not looked for in folders of PATH that an agent can write to; the program's own PATH
- * has no such folder either. Its environment has only what git,
- * ssh, gh and helpers for credentials need.
+ * Folders of PATH that an agent can write to are skipped, here and in the PATH of the program. Its
+ * environment has only what git, ssh, gh and helpers for credentials need.
  */
 #ifndef LAND_LAND_PROGRAM_H
 #define LAND_LAND_PROGRAM_H

@@ -1,4 +1,4 @@
-/* How long to wait for CI, and when to read it again. Pure functions: the caller reads and sleeps. */
+/* How long to wait for CI, and when to read it again. Pure functions: the caller sleeps. */
 #ifndef LAND_LAND_WAIT_H
 #define LAND_LAND_WAIT_H
 

@@ -263,7 +263,8 @@ static void watch_signals(void)
 	signal(SIGTTOU, SIG_IGN);
 }
 
-/* Tells how the child ended, and restores the terminal if it was killed. Returns 0, or -1 with err set. */
+/* Restores the terminal if the child was killed. Returns 0, or -1 with err set if it
+ * failed. */
 static int report_end(int status, struct buffer *said, const struct termios *modes,
 		      struct error *err)
 {

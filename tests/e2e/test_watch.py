@@ -274,7 +274,7 @@ def test_a_diff_is_opened_and_closed(t):
 
 @needs("tmux")
 def test_a_comparison_takes_the_place_of_one_that_is_under_way(t):
-    """Who goes through the tabs quickly sees what the last one has."""
+    """Going through the tabs quickly ends with what the last one shows."""
     screen = Screen(ended(t), "attach")
     screen.wait_for(r"^ 1 Log")
     screen.literal("45")

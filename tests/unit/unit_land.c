@@ -321,7 +321,7 @@ static struct land_ci jobs_of(size_t count, enum land_ci_state state)
 	return ci;
 }
 
-/* What follows a reading of CI with so many jobs, all in this state. */
+/* Returns the step after a reading of CI with so many jobs, all in this state. */
 static enum land_wait_step step_of(struct land_wait *wait, size_t count, enum land_ci_state state,
 				   uint64_t now_ms)
 {
@@ -358,7 +358,7 @@ static void check_waiting(void)
 	      step_of(&wait, 2, LAND_CI_FAILED, NOW) == LAND_WAIT_OVER);
 }
 
-/* The pause after so many readings without a change, and one more. */
+/* Returns the pause after so many readings without a change, and one more. */
 static uint64_t pause_after(int readings, bool changed, uint64_t most_ms)
 {
 	struct land_ci ci = jobs_of(1, LAND_CI_PENDING);
