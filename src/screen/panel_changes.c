@@ -1,7 +1,7 @@
 /* The changes of a loop: its files, their diffs, and signs that the checks are weakened. */
 #include "screen/panel.h"
 
-#include "screen/figures.h"
+#include "screen/compact.h"
 #include "util/mem.h"
 #include "util/text/jsonget.h"
 
@@ -153,8 +153,8 @@ static void add_file(struct sheet *sheet, const struct view_change *item, size_t
 	if (item->binary)
 		sheet_add(sheet, CANVAS_dim, "      binary  ");
 	else {
-		sheet_printf(sheet, CANVAS_added, "%6s ", figures_lines('+', item->added).text);
-		sheet_printf(sheet, CANVAS_removed, "%6s ", figures_lines('-', item->removed).text);
+		sheet_printf(sheet, CANVAS_added, "%6s ", compact_lines('+', item->added).text);
+		sheet_printf(sheet, CANVAS_removed, "%6s ", compact_lines('-', item->removed).text);
 	}
 	if (item->from)
 		sheet_printf(sheet, CANVAS_dim, "%s \u203a ", item->from);

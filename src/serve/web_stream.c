@@ -35,7 +35,8 @@ void web_stream_init(struct web_stream_list *streams, struct web_feed *feed)
 	*streams = (struct web_stream_list){ .feed = feed };
 }
 
-int web_stream_read_id(const char *text, uint64_t *ret_epoch, uint64_t *ret_version)
+/* Reads the id of an event: "EPOCH-VERSION" in hexadecimal digits. Returns 0, or -1. */
+static int read_id(const char *text, uint64_t *ret_epoch, uint64_t *ret_version)
 {
 	enum { DIGITS = 16 };
 	static const char hex[] = "0123456789abcdef";
@@ -259,7 +260,7 @@ int web_stream_open(struct web_stream_list *streams, struct MHD_Connection *conn
 	if (!seen)
 		seen = web_query_get(query, "last");
 	if (seen)
-		web_stream_read_id(seen, &stream->epoch, &stream->seen);
+		read_id(seen, &stream->epoch, &stream->seen);
 	response = watch_loops(stream, query, err) < 0
 			   ? NULL
 			   : MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK, read_stream,

@@ -2,9 +2,9 @@
 #include "unit.h"
 
 #include "screen/canvas.h"
+#include "screen/compact.h"
 #include "screen/dialog.h"
 #include "screen/editor.h"
-#include "screen/figures.h"
 #include "screen/fleet.h"
 #include "screen/keymap.h"
 #include "screen/scroll.h"
@@ -209,25 +209,25 @@ static void test_keys(void)
 						 keymap_find_action('?', &action) < 0);
 }
 
-static bool is(struct figures figures, const char *wanted)
+static bool is(struct compact shown, const char *wanted)
 {
-	return strcmp(figures.text, wanted) == 0;
+	return strcmp(shown.text, wanted) == 0;
 }
 
 static void test_figures(void)
 {
-	AUTO_FREE char *none = figures_bar(0, 10, 4);
-	AUTO_FREE char *some = figures_bar(1, 1000, 4);
+	AUTO_FREE char *none = compact_bar(0, 10, 4);
+	AUTO_FREE char *some = compact_bar(1, 1000, 4);
 
 	CHECK("times are short",
-	      is(figures_time(59999), "59s") && is(figures_time(185000), "3m05s") &&
-		      is(figures_time(8040000), "2h14m") && is(figures_time(266400000), "3d02h") &&
-		      is(figures_time(-1), "-"));
+	      is(compact_time(59999), "59s") && is(compact_time(185000), "3m05s") &&
+		      is(compact_time(8040000), "2h14m") && is(compact_time(266400000), "3d02h") &&
+		      is(compact_time(-1), "-"));
 	CHECK("costs are short",
-	      is(figures_usd(420000000), "0.42") && is(figures_usd(1234560000000), "1235"));
+	      is(compact_usd(420000000), "0.42") && is(compact_usd(1234560000000), "1235"));
 	CHECK("counts are short",
-	      is(figures_count(950), "950") && is(figures_count(12345), "12.3k"));
-	CHECK("sizes are short", is(figures_bytes(13002342), "12.4 MiB"));
+	      is(compact_count(950), "950") && is(compact_count(12345), "12.3k"));
+	CHECK("sizes are short", is(compact_bytes(13002342), "12.4 MiB"));
 	CHECK("a bar shows that a little is used",
 	      strcmp(none, "\u2500\u2500\u2500\u2500") == 0 &&
 		      strcmp(some, "\u2501\u2500\u2500\u2500") == 0);
