@@ -174,13 +174,14 @@ def test_no_secret_is_in_arguments_or_environment(t):
     server = Server(t)
     with open(os.path.join(t.state, "serve/key"), encoding="utf-8") as file:
         secrets = (file.read().strip(), server.login.partition("=")[2])
-    seen = []
-    for name in ("cmdline", "environ"):
-        # The process is not dumpable, so only root can read its environment.
-        if name == "cmdline" or os.geteuid() == 0:
-            with open(f"/proc/{server.process.pid}/{name}", encoding="utf-8", errors="replace") as file:
-                seen.append(file.read())
-    contains(seen[0], "ringfence-serve", "arguments")
+    def read(name):
+        with open(f"/proc/{server.process.pid}/{name}", encoding="utf-8", errors="replace") as file:
+            return file.read()
+    # The link is printed before the server's own program begins.
+    seen = [until("the server's program", lambda: "ringfence-serve" in read("cmdline") and read("cmdline"))]
+    # The process is not dumpable, so only root can read its environment.
+    if os.geteuid() == 0:
+        seen.append(read("environ"))
     for secret in secrets:
         lacks("".join(seen), secret, "what others may see")
 
