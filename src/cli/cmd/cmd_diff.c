@@ -100,8 +100,8 @@ static bool exists(const struct loops_options *opts, const char *path)
 	return faccessat(AT_FDCWD, whole, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* Returns the option that takes this word, if it is the id of a loop or a draft; else NULL. Other
- * commands take an id without an option, and a diff takes paths. */
+/* Returns the option that takes this word, if it names a loop or a draft; else NULL. Other commands
+ * take such a word without an option, and a diff takes paths. */
 static const char *option_for(const struct loops_options *opts, const char *word)
 {
 	struct client_loop loop;
@@ -109,7 +109,7 @@ static const char *option_for(const struct loops_options *opts, const char *word
 
 	if (drafts_exists(opts, word))
 		return "--draft";
-	if (client_find(opts->place.state, word, NULL, &loop, &ignored) < 0)
+	if (client_find(opts->place.state, word, opts->place.project, &loop, &ignored) < 0)
 		return NULL;
 	client_loop_release(&loop);
 	return "--loop";
