@@ -406,6 +406,20 @@ def test_everything_is_reached_by_keys_alone(t):
     equal(t.read(loop.path("a.c")), "int a;\n", "the file that was applied")
 
 
+def test_a_dialog_that_is_opened_again_at_once_is_not_emptied(t):
+    with Browser(t) as page:
+        page.see("h1", "No loops yet")
+        page.press("?")
+        page.see("dialog h2", "Keys")
+        # The event of the first closing comes after the second opening.
+        page.run("""() => {
+            document.querySelector('dialog .primary').click();
+            document.getElementById('keys').click();
+        }""")
+        page.run("() => new Promise((done) => setTimeout(() => requestAnimationFrame(done)))")
+        equal(page.text("dialog h2"), "Keys", "the title of the dialog")
+
+
 def test_reload_back_and_links_keep_the_place(t):
     loop = ended(t)
     with Browser(t) as page:
