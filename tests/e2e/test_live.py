@@ -68,6 +68,8 @@ def test_what_the_agent_says_while_ctrl_c_asks_does_not_follow_a_detach(t):
     shown = screen.wait_for(r"continues in the background \(ringfence logs[^$]*\n\$")
     contains(shown, "  | first\n", "what came before")
     lacks(shown, "second", "what came while it asked")
+    loop.write("end")
+    loop.ended("completed")
 
 
 @needs("tmux")
