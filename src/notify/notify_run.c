@@ -38,7 +38,7 @@ struct notifier {
 	const char *folder;
 	int lock, changes;
 	struct notify_source source;
-	struct notify_reach reach;
+	struct taint taint;
 	struct notify_record record;
 	struct notify_target targets[NOTIFY_RECORD_TARGETS];
 	unsigned int events;
@@ -232,7 +232,7 @@ static void deliver(struct notifier *notifier, size_t target)
 				 notifier->events, &subject, &message)) {
 		notify_plan_skip(plan, plan->through);
 	} else {
-		result = notify_send(&message, &notifier->targets[target], &notifier->reach,
+		result = notify_send(&message, &notifier->targets[target], &notifier->taint,
 				     &wait_ms, &err);
 		report(notifier, target, result, &message, wait_ms, &err);
 		notify_message_release(&message);
@@ -279,7 +279,7 @@ static void tell_stale(struct notifier *notifier, int64_t stale_ms)
 		for (size_t i = 0; i < notifier->record.count; i++) {
 			AUTO_FREE char *shown = notify_target_shown(&notifier->targets[i]);
 
-			if (notify_send(&message, &notifier->targets[i], &notifier->reach, &wait_ms,
+			if (notify_send(&message, &notifier->targets[i], &notifier->taint, &wait_ms,
 					&err) == NOTIFY_SEND_ARRIVED)
 				note("%s: sent %s", shown, message.id);
 			else
@@ -371,7 +371,8 @@ static int open_all(struct notifier *notifier, struct error *err)
 		return -1;
 	if (notify_source_read(&notifier->source, err) < 0)
 		return -1;
-	notify_source_reach(&notifier->source, &notifier->reach);
+	taint_init(&notifier->taint, env_home());
+	notify_source_taint(&notifier->source, &notifier->taint);
 	read_targets(notifier);
 	forget_delivered(notifier);
 	save(notifier);
@@ -382,7 +383,7 @@ static void close_all(struct notifier *notifier)
 {
 	for (size_t i = 0; i < notifier->record.count; i++)
 		notify_target_release(&notifier->targets[i]);
-	notify_reach_release(&notifier->reach);
+	taint_release(&notifier->taint);
 	if (notifier->source.store)
 		notify_source_close(&notifier->source);
 	fd_close(&notifier->changes);
