@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 SECONDS ?= 60
 SUITE ?= trixie
 
-.PHONY: all demo test test-power test-soak test-projects test-vm test-debian test-arm64 coverage mutate test-monitoring test-agents test-matrix lint bench fuzz install clean help build
+.PHONY: all demo test test-power test-soak test-projects test-web test-vm test-debian test-arm64 coverage mutate test-monitoring test-agents test-matrix lint bench fuzz install clean help build
 .NOTPARALLEL:
 
 all: ## build the programs into build/ (the default)
@@ -38,6 +38,11 @@ test-projects: ## build and test real projects in drafts; K=go chooses some
 	@scripts/setup projects
 	@$(MAKE) --no-print-directory build
 	@tests/projects/run $(if $(K),-k '$(K)') $(ARGS)
+
+test-web: ## test the web page in a real browser; K=keys chooses some
+	@scripts/setup web
+	@$(MAKE) --no-print-directory build
+	@tests/web/run $(if $(K),-k '$(K)') $(ARGS)
 
 test-vm: ## run tests about limits in a virtual machine with systemd and cgroup v2; needs root
 	@scripts/setup vm

@@ -33,7 +33,7 @@ SUITES = ("tests/escape", "tests/e2e")
 PROGRAMS = ("tests/unit", "scripts")
 PASSED_ON = ("RINGFENCE_TEST_AGENTS", "RINGFENCE_TEST_CAPTURE", "RINGFENCE_TEST_CUTS", "RINGFENCE_TEST_DRAFTS", "RINGFENCE_TEST_LOOPS",
              "RINGFENCE_TEST_MATRIX", "RINGFENCE_TEST_PROJECTS", "RINGFENCE_TEST_SEED",
-             "PATH", "TERM", "COLUMNS")
+             "RINGFENCE_TEST_WEB", "PATH", "TERM", "COLUMNS")
 NOT_AS_ROOT = "escape/ and e2e/ as root: not run as root; run it as root for both"
 
 
@@ -91,7 +91,8 @@ def identities(options):
 def describe_run(options, temp, build):
     """Makes the folders of a run. The result is all that the tests know of them."""
     run = {"root": ROOT, "attack": rundir.compile_attack(TESTS, temp), "again": [],
-           "build": build, "sanitized": options.sanitize, "cpu": options.cpu, "identities": identities(options), "homes": {}, "builds": {}, "trees": []}
+           "build": build, "sanitized": options.sanitize, "cpu": options.cpu, "identities": identities(options), "homes": {}, "builds": {}, "trees": [],
+           "units": rundir.make_units(temp)}
     for identity in run["identities"]:
         tree = os.path.join(temp, f"{identity}-tree")
         rundir.copy_tree(ROOT, build, tree, rundir.uid_of(identity))

@@ -8,6 +8,7 @@
 #include "util/file/path.h"
 #include "util/mem.h"
 #include "util/taint.h"
+#include "view/view_changes.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,11 +32,7 @@ int checkpoints_begin(struct loops_options *opts, const char *name, struct snaps
 {
 	if (checkpoints_find(opts, err) < 0)
 		return -1;
-	snapshot_begin(ret_work, name, opts->place.state, opts->loop.state.options.project,
-		       opts->loop.id);
-	snapshot_tell_number(ret_work, "ignored", opts->loop.state.options.checkpoint_ignored);
-	if (opts->loop.state.options.draft)
-		snapshot_tell(ret_work, "draft", opts->loop.state.options.draft);
+	view_changes_begin(opts->place.state, &opts->loop, name, ret_work);
 	return 0;
 }
 

@@ -6,8 +6,11 @@
 #include "cli/view/notice.h"
 #include "cli/view/page.h"
 #include "failure/failure.h"
+#include "fence/fence.h"
+#include "fence/fence_spec.h"
 #include "ops/op_draft_applied.h"
 #include "settings/effective.h"
+#include "util/env.h"
 #include "util/mem.h"
 #include "util/text/jsonget.h"
 #include "util/text/text.h"
@@ -238,4 +241,30 @@ char *loops_draft_text(const char *state, const struct client_loop *loop)
 				    loop->state.options.task, loop->state.options.batch)
 		       : mem_format("draft: your project is unchanged until ringfence apply %s",
 				    loop->id);
+}
+
+/* Names the providers that a loop of scripts has to do without (loop_state_is_scripted()). */
+static void notice_keyless(const struct model_access *models)
+{
+	for (size_t i = 0; i < PROVIDER_COUNT; i++) {
+		const struct key_source *key = &models->upstreams[i].key;
+
+		if (models->upstreams[i].set && key->kind == KEY_SOURCE_ENV && !env_has(key->value))
+			notice_format("%s is not set, so the loop continues without access to %s",
+				      key->value, provider_at(i)->name);
+	}
+}
+
+void loops_prepare(const void *context, const struct client_loop *loop)
+{
+	const struct fence_place *place = context;
+	struct fence_spec spec;
+	struct error ignored;
+
+	if (spec_json_read(loop->state.options.fence, &spec, &ignored) < 0)
+		return;
+	fence_enter_scope(place, &spec);
+	if (loop_state_is_scripted(&loop->state))
+		notice_keyless(&spec.models);
+	fence_spec_release(&spec);
 }

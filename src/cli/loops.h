@@ -100,6 +100,10 @@ char *loops_review_text(const json_t *findings);
 /* Returns a finding of a review with its place, such as "src/a.c:12: text". The caller frees it. */
 char *loops_finding_text(const json_t *finding);
 
+/* Before a loop is resumed: moves to a systemd scope if its limits need one, where the program then
+ * starts again, and names missing keys. context: the struct fence_place. */
+void loops_prepare(const void *context, const struct client_loop *loop);
+
 /* Returns the exit status for the loop's status. */
 int loops_exit_code(const struct client_loop *loop);
 

@@ -311,7 +311,7 @@ int client_resume(const char *state, struct client_loop *loop, json_t *changes, 
 			loop->id, loop->state.options.project, loop->id);
 	loop->read =
 		(struct journal_mark){ 0 }; /* the question changes the state: read all again */
-	if (resume_permits(&loop->state, changes, clock_wall_ms(), &why) < 0)
+	if (resume_permits(&loop->state, changes, told, clock_wall_ms(), &why) < 0)
 		return error_with(err, ERROR_REFUSED, "cannot resume the loop %s: %s", loop->id,
 				  why.text);
 	client_refresh(loop);

@@ -49,8 +49,8 @@ static int simulate(struct loop_state *state, enum loop_event kind, const json_t
 	return loop_state_fold(state, &event, err);
 }
 
-int resume_permits(struct loop_state *state, const json_t *changes, int64_t now_ms,
-		   struct error *err)
+int resume_permits(struct loop_state *state, const json_t *changes, const char *told,
+		   int64_t now_ms, struct error *err)
 {
 	enum loop_step step = state->step;
 	struct decision decision;
@@ -65,7 +65,7 @@ int resume_permits(struct loop_state *state, const json_t *changes, int64_t now_
 	/* The loop is over; only its end remains to be written. */
 	if (step == LOOP_STEP_closing)
 		return 0;
-	if (strcmp(loop_state_status(state, true), "completed") == 0)
+	if (!told && strcmp(loop_state_status(state, true), "completed") == 0)
 		return error_set(err, "it is completed; there is nothing left to do");
 	if (state->refused && !state->iteration)
 		return error_set(err, "it never started; start a new one: ringfence run");

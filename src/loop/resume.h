@@ -9,9 +9,10 @@
 
 /*
  * Checks with these changed limits, at this time. Consumes the state, as if the loop had resumed.
- * Returns 0, or -1 with err set to the obstacle and its remedy.
+ * told: a message for its agent, with which a completed loop continues; or NULL. Returns 0, or -1
+ * with err set to the obstacle and its remedy.
  */
-int resume_permits(struct loop_state *state, const json_t *changes, int64_t now_ms,
-		   struct error *err);
+int resume_permits(struct loop_state *state, const json_t *changes, const char *told,
+		   int64_t now_ms, struct error *err);
 
 #endif

@@ -48,6 +48,8 @@ static int perform(const struct op_apply_request *request, const struct client_l
 	snapshot_tell(&work, "branch", branch);
 	snapshot_tell(&work, "message", text);
 	snapshot_tell(&work, "log", log);
+	if (request->remote)
+		snapshot_tell(&work, "remote", request->remote);
 	snapshot_tell_number(&work, "squash", request->squash);
 	snapshot_tell_number(&work, "here",
 			     !loop->state.options.work_tree && !loop->state.options.draft);

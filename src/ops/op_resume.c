@@ -25,7 +25,8 @@ static enum op_status continue_loop(const struct op_resume_request *request,
 {
 	if (!loop->alive && request->before)
 		request->before(request->context, loop);
-	if (client_resume(request->target.state, loop, request->changes, request->answer, err) < 0)
+	if (client_resume(request->target.state, loop, request->changes,
+			  request->answer ? request->answer : request->told, err) < 0)
 		return op_status_of(err);
 	return OP_DONE;
 }

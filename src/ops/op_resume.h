@@ -9,6 +9,8 @@ struct op_resume_request {
 	json_t *changes; /* new limits, named as in the loop's configuration; may be empty */
 	/* An answer to an agent that is blocked, cleaned (decision/told.h); or NULL. */
 	const char *answer;
+	/* A cleaned message for any agent, or NULL. Then a completed loop continues as well. */
+	const char *told;
 
 	/* Called before anything is locked or written, so that the program can move to the control
 	 * group that the loop's limits need. May be NULL. */
@@ -22,7 +24,8 @@ struct op_resume_result {
 };
 
 /* Returns OP_RUNNING if this or another loop of the project is running, or OP_REFUSED if the loop
- * is completed, a limit is still reached, or there is an answer and no agent that is blocked. */
+ * is completed and there is no message, a limit is still reached, or there is an answer and no
+ * agent that is blocked. */
 enum op_status op_resume(const struct op_resume_request *request,
 			 struct op_resume_result *ret_result, struct error *err);
 void op_resume_release(struct op_resume_result *result);

@@ -106,6 +106,7 @@ static const enum setting_id by_risk[] = {
 	SETTING_MODEL_KEY,
 	SETTING_UPSTREAM,
 	SETTING_NOTIFY,
+	SETTING_FORGE_TOKEN,
 };
 
 _Static_assert(sizeof by_risk / sizeof *by_risk == SETTING_ID_COUNT,

@@ -8,8 +8,8 @@
 
 /*
  * Reads a key, which must not be empty. name: whose it is, for messages. Only its first word
- * counts. taint: what is neither run nor read. The caller wipes and frees *ret_key. Returns 0, or -1 with err set; the message never has
- * the key.
+ * counts. A command or a file that an agent can change (taint) is refused. The caller wipes and
+ * frees *ret_key. Returns 0, or -1 with err set; the message never has the key.
  */
 int key_read(const struct key_source *source, const char *name, const struct taint *taint,
 	     char **ret_key, struct error *err);

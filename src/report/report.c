@@ -4,6 +4,7 @@
 #include "snapshot/snapshot.h"
 #include "util/mem.h"
 #include "util/text/jsonget.h"
+#include "view/view_changes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +21,7 @@ static void read_changes(const char *state, struct report *report)
 		report->unknown = mem_dup("there is no checkpoint after the first one");
 		return;
 	}
-	snapshot_begin(&work, "diff", state, loop->options.project, report->loop->id);
-	snapshot_tell_number(&work, "ignored", loop->options.checkpoint_ignored);
+	view_changes_begin(state, report->loop, "diff", &work);
 	snapshot_tell_number(&work, "from", loop->start);
 	snapshot_tell_number(&work, "to", loop->checkpoint);
 	snapshot_tell(&work, "style", "json");

@@ -36,6 +36,9 @@ void report_release(struct report *report);
 
 void report_document(const struct report *report, struct document *ret_document);
 
+/* The text of a pull request: task, checks, findings, agents and cost. */
+void report_request_document(const struct report *report, struct document *ret_document);
+
 /* The caller owns the objects. */
 json_t *report_json(const struct report *report);
 

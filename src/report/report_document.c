@@ -337,3 +337,30 @@ void report_document(const struct report *report, struct document *ret_document)
 	report_section_denials(ret_document, &report->tools);
 	add_task(ret_document, report);
 }
+
+/* Everything here is a command that can be repeated. */
+static void add_reproduction(struct document *document, const struct report *report)
+{
+	const struct loop_options *options = &report->loop->state.options;
+
+	document_section(document, "reproduce", "How to check it again");
+	for (size_t i = 0; i < options->checks.count; i++)
+		document_fact(document, DOCUMENT_CODE, "check", "%s", options->checks.items[i]);
+	document_fact(document, DOCUMENT_CODE, "how it was done", "ringfence history %s",
+		      report->loop->id);
+	document_fact(document, DOCUMENT_CODE, "everything", "ringfence report %s",
+		      report->loop->id);
+}
+
+void report_request_document(const struct report *report, struct document *ret_document)
+{
+	*ret_document = (struct document){ 0 };
+	add_head(ret_document, report);
+	add_task(ret_document, report);
+	add_checks(ret_document, report);
+	add_all_findings(ret_document, &report->loop->state);
+	document_section(ret_document, "agents", "Agents");
+	add_agents(ret_document, &report->loop->state.options);
+	report_section_models(ret_document, &report->iterations);
+	add_reproduction(ret_document, report);
+}

@@ -1,184 +1,11 @@
 /* The report of a loop as JSON: see report.h. */
 #include "report/report.h"
 
-#include "gateway/owner/ledger_sums.h"
-#include "util/mem.h"
-
-static json_t *number(int64_t value)
-{
-	return value < 0 ? json_null() : json_integer((json_int_t)value);
-}
+#include "view/view_json.h"
 
 static void set(json_t *object, const char *key, int64_t value)
 {
-	json_object_set_new(object, key, number(value));
-}
-
-static json_t *text(const char *value)
-{
-	return value ? client_text(value) : json_null();
-}
-
-static json_t *tokens_json(const uint64_t *tokens)
-{
-	json_t *object = json_object();
-
-	for (int i = 0; i < PRICE_KINDS; i++)
-		set(object, ledger_sums_kinds[i], (int64_t)tokens[i]);
-	return object;
-}
-
-static json_t *use_json(const struct view_iterations *all, const struct view_use *use)
-{
-	json_t *object = json_object();
-
-	json_object_set_new(object, "model", text(all->models.items[use->model]));
-	set(object, "requests", (int64_t)use->requests);
-	set(object, "cost_nusd", use->cost_nusd);
-	set(object, "estimated_nusd", use->estimated_nusd);
-	json_object_set_new(object, "tokens", tokens_json(use->tokens));
-	return object;
-}
-
-static json_t *uses_json(const struct view_iterations *all, const struct view_use *uses,
-			 size_t count)
-{
-	json_t *list = json_array();
-
-	for (size_t i = 0; i < count; i++)
-		json_array_append_new(list, use_json(all, &uses[i]));
-	return list;
-}
-
-static json_t *check_json(const struct view_check *check)
-{
-	static const char *const kinds[] = { "check", "final", "phase" };
-	json_t *object = json_object();
-
-	json_object_set_new(object, "kind", json_string(kinds[check->kind]));
-	set(object, "index", check->index);
-	json_object_set_new(object, "passed", json_boolean(check->passed));
-	set(object, "code", check->code);
-	set(object, "tests_passed", check->tests_passed);
-	set(object, "tests_failed", check->tests_failed);
-	set(object, "duration_ms", check->duration_ms);
-	return object;
-}
-
-static void set_counts(json_t *object, const struct view_iteration *item)
-{
-	json_t *checks = json_array();
-
-	for (size_t i = 0; i < item->check_count; i++)
-		json_array_append_new(checks, check_json(&item->checks[i]));
-	json_object_set_new(object, "checks", checks);
-	set(object, "tests_passing", item->tests_passing);
-	set(object, "tests_failing", item->tests_failing);
-	set(object, "files_changed", item->files_changed);
-	set(object, "tool_calls", item->tool_calls);
-	set(object, "tool_errors", item->tool_errors);
-	set(object, "denials", item->denials);
-	set(object, "quarantined", item->quarantined);
-	set(object, "findings", item->findings);
-}
-
-static json_t *iteration_json(const struct report *report, const struct view_iteration *item)
-{
-	json_t *object = json_object();
-
-	set(object, "iteration", item->iteration);
-	set(object, "attempt", item->attempt);
-	json_object_set_new(object, "agent",
-			    text(loop_part_name(&report->loop->state.options.agents[item->part])));
-	json_object_set_new(object, "phase", text(item->phase));
-	json_object_set_new(object, "action", text(item->action));
-	json_object_set_new(object, "reason", text(item->reason));
-	json_object_set_new(object, "ended", text(item->ended));
-	json_object_set_new(object, "failure", text(failure_row(item->failure)->name));
-	json_object_set_new(object, "progressed", json_boolean(item->progressed));
-	set(object, "began_ms", item->began_ms);
-	set(object, "ended_ms", item->ended_ms ? item->ended_ms : -1);
-	set(object, "agent_ms", item->agent_ms);
-	set(object, "checks_ms", item->checks_ms);
-	set_counts(object, item);
-	set(object, "cost_nusd", item->cost_nusd);
-	set(object, "estimated_nusd", item->estimated_nusd);
-	json_object_set_new(object, "tokens", tokens_json(item->tokens));
-	json_object_set_new(object, "models",
-			    uses_json(&report->iterations, item->uses, item->use_count));
-	return object;
-}
-
-static json_t *names_json(const struct view_names *names, const char *key)
-{
-	AUTO_FREE size_t *order = view_names_order(names);
-	json_t *list = json_array();
-
-	for (size_t i = 0; i < names->count; i++) {
-		json_t *object = json_object();
-
-		json_object_set_new(object, key, text(names->items[order[i]].text));
-		set(object, "count", (int64_t)names->items[order[i]].count);
-		json_array_append_new(list, object);
-	}
-	return list;
-}
-
-static json_t *tools_json(const struct view_tools *tools)
-{
-	AUTO_FREE size_t *order = view_names_order(&tools->tools);
-	AUTO_FREE size_t *targets = view_names_order(&tools->targets);
-	json_t *list = names_json(&tools->tools, "tool");
-
-	for (size_t i = 0; i < tools->tools.count; i++) {
-		json_t *tool = json_array_get(list, i);
-		json_t *named = json_array();
-
-		set(tool, "failed", (int64_t)tools->errors[order[i]]);
-		for (size_t k = 0; k < tools->targets.count; k++) {
-			const struct view_name *target = &tools->targets.items[targets[k]];
-
-			if (target->group != order[i])
-				continue;
-			json_array_append_new(named,
-					      json_pack("{s:o, s:I}", "target", text(target->text),
-							"count", (json_int_t)target->count));
-		}
-		json_object_set_new(tool, "targets", named);
-	}
-	return list;
-}
-
-static json_t *hosts_json(const struct view_tools *tools)
-{
-	AUTO_FREE size_t *order = view_names_order(&tools->hosts);
-	json_t *list = names_json(&tools->hosts, "host");
-
-	for (size_t i = 0; i < tools->hosts.count; i++) {
-		const struct view_host *host = &tools->traffic[order[i]];
-		json_t *object = json_array_get(list, i);
-
-		json_object_del(object, "count");
-		set(object, "connections", (int64_t)host->connections);
-		set(object, "refusals", (int64_t)host->refusals);
-		set(object, "bytes_in", (int64_t)host->bytes_in);
-		set(object, "bytes_out", (int64_t)host->bytes_out);
-	}
-	return list;
-}
-
-static json_t *denials_json(const struct view_tools *tools)
-{
-	AUTO_FREE size_t *order = view_names_order(&tools->denials);
-	json_t *list = names_json(&tools->denials, "denied");
-
-	for (size_t i = 0; i < tools->denials.count; i++) {
-		uint32_t rule = tools->denials.items[order[i]].group;
-
-		json_object_set_new(json_array_get(list, i), "rule",
-				    text(tools->rules.items[rule].text));
-	}
-	return list;
+	json_object_set_new(object, key, view_json_number(value));
 }
 
 /* Returns the same object, or an empty list. */
@@ -194,22 +21,23 @@ json_t *report_json(const struct report *report)
 	json_t *items = json_array();
 
 	for (size_t i = 0; i < report->iterations.count; i++)
-		json_array_append_new(items, iteration_json(report, &report->iterations.items[i]));
+		json_array_append_new(items, view_json_iteration(report->loop, &report->iterations,
+								 &report->iterations.items[i]));
 	set(object, "elapsed_ms", report->limits.elapsed_ms);
 	set(object, "cost_nusd", report->limits.cost_nusd);
 	json_object_set_new(object, "replay", json_boolean(report->iterations.replay));
-	json_object_set_new(object, "final", text(state->final));
-	json_object_set_new(object, "objective", text(state->options.objective));
+	json_object_set_new(object, "final", view_json_text(state->final));
+	json_object_set_new(object, "objective", view_json_text(state->options.objective));
 	json_object_set_new(object, "iterations", items);
 	set(object, "iterations_dropped", (int64_t)report->iterations.dropped);
 	json_object_set_new(object, "models",
-			    uses_json(&report->iterations, report->iterations.totals,
-				      report->iterations.models.count));
-	json_object_set_new(object, "tools", tools_json(&report->tools));
+			    view_json_uses(&report->iterations, report->iterations.totals,
+					   report->iterations.models.count));
+	json_object_set_new(object, "tools", view_json_tools(&report->tools));
 	set(object, "transcripts_unread", (int64_t)report->tools.unread);
 	json_object_set_new(object, "files", list_of(report->changes));
-	json_object_set_new(object, "hosts", hosts_json(&report->tools));
-	json_object_set_new(object, "denials", denials_json(&report->tools));
+	json_object_set_new(object, "hosts", view_json_hosts(&report->tools));
+	json_object_set_new(object, "denials", view_json_denials(&report->tools));
 	json_object_set_new(object, "findings", list_of(state->findings));
 	json_object_set_new(object, "review", list_of(state->review.findings));
 	json_object_set_new(object, "untested", list_of(state->mutants.untested));

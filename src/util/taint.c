@@ -1,4 +1,4 @@
-/* What an agent can change: see taint.h. */
+/* Telling what an agent can change: see taint.h. */
 #include "util/taint.h"
 
 #include "util/buffer.h"
@@ -119,7 +119,9 @@ static int refuse(const char *path, struct error *err)
 
 int taint_check_word(const struct taint *taint, const char *word, struct error *err)
 {
-	if (strchr(word, '/') && word[0] != '/' && word[0] != '-' && has_part(taint, "", word))
+	const char *folder = taint->folder ? taint->folder : "";
+
+	if (strchr(word, '/') && !strchr("/-~$", word[0]) && has_part(taint, folder, word))
 		return refuse(word, err);
 	for (const char *at = strchr(word, '/'); at; at = strchr(at + 1, '/')) {
 		if (begins_path(word, at) && has_part(taint, "", at + 1))
@@ -190,7 +192,7 @@ int taint_check_line(const struct taint *taint, const char *line, struct error *
 	return result;
 }
 
-void taint_environment(const struct taint *taint, struct list *environment)
+char *taint_path(const struct taint *taint)
 {
 	struct list folders = { 0 };
 	AUTO_BUFFER struct buffer path = BUFFER_INIT(1 << 20);
@@ -201,6 +203,13 @@ void taint_environment(const struct taint *taint, struct list *environment)
 	for (size_t i = 0; i < folders.count; i++)
 		buffer_printf(&path, ":%s", folders.items[i]);
 	list_release(&folders);
+	return mem_dup(buffer_text(&path));
+}
+
+void taint_environment(const struct taint *taint, struct list *environment)
+{
+	AUTO_FREE char *path = taint_path(taint);
+
 	env_copy(environment);
-	env_put(environment, buffer_text(&path));
+	env_put(environment, path);
 }

@@ -14,6 +14,10 @@
  * only its end is read; and no more than that is searched at a time for earlier entries. */
 enum { LONGEST = AGENT_LINE_MAX + 1, JUMP = 4 * VIEW_TRANSCRIPT_READ };
 
+/* A window grows by at most so many entries at a time: of many short lines, those in the middle of
+ * the window must not be dropped together with those at its far end. */
+enum { STEP = VIEW_TRANSCRIPT_MOST / 2 };
+
 /* A part of the log. */
 struct part {
 	char *bytes;
@@ -247,6 +251,32 @@ bool view_transcript_poll(struct view_transcript *transcript)
 	return true;
 }
 
+/* Drops whole lines at the beginning of entries until about so many are left. Returns whether there
+ * were any. */
+static bool keep_last(struct view_entries *entries, size_t most)
+{
+	size_t drop = entries->count > most ? entries->count - most : 0;
+
+	while (drop && entries->items[drop].ordinal)
+		drop--;
+	view_entries_drop_first(entries, drop);
+	return drop > 0;
+}
+
+/* The same at the end of the window. */
+static void keep_first(struct view_transcript *transcript, size_t most)
+{
+	struct view_entries *window = &transcript->window;
+
+	while (most < window->count && window->items[most].ordinal)
+		most++;
+	if (most >= window->count)
+		return;
+	transcript->end = window->items[most].offset;
+	transcript->partial = 0;
+	view_entries_drop_last(window, window->count - most);
+}
+
 bool view_transcript_earlier(struct view_transcript *transcript)
 {
 	struct view_entries window = { 0 };
@@ -266,6 +296,8 @@ bool view_transcript_earlier(struct view_transcript *transcript)
 	transcript->begin = begin;
 	if (!window.count)
 		return false;
+	if (keep_last(&window, STEP))
+		transcript->begin = window.items[0].offset;
 	view_entries_append(&window, &transcript->window);
 	transcript->window = window;
 	trim_end(transcript);
@@ -274,8 +306,10 @@ bool view_transcript_earlier(struct view_transcript *transcript)
 
 bool view_transcript_later(struct view_transcript *transcript)
 {
+	size_t before = transcript->window.count;
 	bool read = !view_transcript_at_end(transcript) && extend(transcript);
 
+	keep_first(transcript, before + STEP);
 	trim_begin(transcript);
 	return read;
 }

@@ -48,8 +48,15 @@ def test_the_record_of_a_run_is_on_disk_before_the_command_starts(t):
 def test_what_is_quarantined_is_on_disk_before_the_record_of_the_run_goes(t):
     syncs = logged(t)
     t.works("sh", "-c", "mkdir .vscode; echo x > .vscode/tasks.json")
-    syncs.at_once(f"rename {t.path('.vscode')} {t.state}/quarantine/{ANY}", f"syncfs {t.project}",
-                  f"remove {t.state}/runs/{ANY}")
+    syncs.at_once(f"rename {t.path('.vscode')} {t.state}/quarantine/{ANY}", f"write {t.state}/quarantined/{ANY}",
+                  f"syncfs {t.project}", f"remove {t.state}/runs/{ANY}")
+
+
+def test_what_comes_back_from_quarantine_is_on_disk(t):
+    syncs = logged(t)
+    t.works("sh", "-c", "echo x > .envrc")
+    equal(t.run([t.ringfence, "quarantine", "restore", ".envrc"]).code, 0, "exit status")
+    syncs.at_once(f"rename {t.state}/quarantine/{ANY}/.envrc {t.path('.envrc')}", f"sync {t.project}")
 
 
 def test_a_trust_is_on_disk_when_it_is_given_and_when_it_is_taken_back(t):

@@ -98,7 +98,7 @@ def test_the_page_shows_hostile_text_as_text_and_refers_to_nothing(t):
     equal(loop.ringfence("report", "--html").out[:15], "<!DOCTYPE html>", "without a file")
     refused = loop.ringfence("report", "--html", "-o", "gone/report.html")
     equal(refused.code, 125, "exit status without a folder", refused)
-    contains(refused.err, "write 'gone/report.html'", "the reason")
+    contains(refused.err, "--output 'gone/report.html': there is no folder 'gone/'", "the reason")
     for folder in (".", "..", "src/"):
         refused = loop.ringfence("report", "-o", folder)
         equal(refused.code, 125, f"exit status for {folder}", refused)
@@ -136,6 +136,17 @@ def test_the_report_of_a_batch_leads_to_each_task(t):
     report = json.loads(batch.loop.ringfence("report", "--json", ident).out)
     equal(len(report["loops"]), len([entry for entry in report["tasks"] if entry["loop"]]), "their loops")
     contains(batch.loop.ringfence("report", ident).out, "Work list\n", "as text")
+
+
+@cases("-", "/dev/stdout")
+def test_a_report_can_be_written_to_stdout(t, name):
+    """The device itself is not replaced by a file."""
+    loop = finished(t)
+    before = os.readlink("/dev/stdout")
+    written = loop.ringfence("report", "--md", "-o", name)
+    equal(written.code, 0, "exit status", written)
+    contains(written.out, "## Summary\n", "the report")
+    equal(os.readlink("/dev/stdout"), before, "the device")
 
 
 def test_metrics_are_written_at_once_and_readable_by_others(t):

@@ -14,7 +14,7 @@ hang() { while :; do sleep 100; done; }
 spawn() { setsid sh -c 'trap "" TERM HUP; exec sleep 300' & }
 flood() { head -c "$1" /dev/zero | tr '\0' x; }
 # Waits for a file, so that a test decides when it goes on.
-meet() { while [ ! -e "$1" ]; do sleep 0.02; done; }
+meet() { while [ ! -e "$1" ]; do sleep 0.05; done; }
 
 script=script/$N
 [ -f "$script" ] || script=script/all

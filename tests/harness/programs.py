@@ -50,9 +50,9 @@ def results_of(text, status):
         yield "failed", "says what it tests", text[-OUTPUT_LIMIT:]
 
 
-def _run(argv, root, timeout_s=TIMEOUT_S, begin=None):
+def _run(argv, root, timeout_s=TIMEOUT_S, begin=None, **env):
     """Returns (output, status). begin: called in the child."""
-    with subprocess.Popen(argv, cwd=root, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+    with subprocess.Popen(argv, cwd=root, env={**os.environ, **env}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, preexec_fn=begin) as process:
         try:
             output, _ = process.communicate(timeout=timeout_s * crowding())
@@ -132,7 +132,8 @@ class UnitItem(ProgramItem):
             build_sanitized(self.root, "unit-tests")
             folder = os.path.join(self.root, "build-asan")
         program = os.path.join(folder, "tests", self.program)
-        return results_of(*_run([program], self.root, begin=kernel.skip_syncs if os.getuid() == 0 else None))
+        return results_of(*_run([program], self.root, begin=kernel.skip_syncs if os.getuid() == 0 else None,
+                                TMPDIR=self.test_run["units"]))
 
 
 class BuildItem(ProgramItem):

@@ -18,7 +18,7 @@ from . import kernel
 PLAIN_UID = 12321
 TABLES = ("src/fence/plan/names.txt", "docs/fence.md")
 PROGRAMS = ("ringfence", "ringfence-init", "ringfence-snapshot", "ringfence-gateway",
-            "ringfence-agent", "ringfence-https", "tests/gateway_owner", "tests/https_caller")
+            "ringfence-agent", "ringfence-https", "ringfence-serve", "tests/gateway_owner", "tests/https_caller", "tests/changes_reader")
 FOLDERS = ("tests", "scripts", "packaging")
 PREFIX = "rft."
 LEFTOVER_GRACE_S = 20
@@ -152,11 +152,20 @@ def reports(trees):
 
 def make_home(temp, identity):
     """The folder below which each test of this identity gets its own."""
-    home = os.path.join(temp, identity[0])
-    os.makedirs(home)
-    spread(home)
-    os.chown(home, uid_of(identity), uid_of(identity))
-    return home
+    return _make_spread(temp, identity[0], uid_of(identity))
+
+
+def make_units(temp):
+    """The folder below which each unit test gets its own."""
+    return _make_spread(temp, "unit", os.getuid())
+
+
+def _make_spread(temp, name, uid):
+    folder = os.path.join(temp, name)
+    os.makedirs(folder)
+    spread(folder)
+    os.chown(folder, uid, uid)
+    return folder
 
 
 def _musl():

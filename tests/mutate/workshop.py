@@ -27,7 +27,7 @@ QUICK = ["-Dbuildtype=plain", "-Doptimization=1", "-Ddebug=false", "-Dwerror=fal
 BUILDS = {"build": QUICK,
           "build-asan": [*QUICK, "-Db_sanitize=address,undefined", "-Db_lundef=false"]}
 PROGRAMS = ("ringfence", "ringfence-init", "ringfence-snapshot", "ringfence-gateway",
-            "ringfence-agent", "ringfence-https", "tests/gateway_owner", "tests/https_caller")
+            "ringfence-agent", "ringfence-https", "ringfence-serve", "tests/gateway_owner", "tests/https_caller")
 BUILD_LIMIT_S = 1800
 MUTANT_BUILD_LIMIT_S = 300
 # A mutant that takes this many times as long as the original hangs.

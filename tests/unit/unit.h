@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -25,7 +26,8 @@ enum { UNIT_SLOWER = 1 };
 #endif
 
 static int unit_failures;
-static char unit_folder[48]; /* for all files of the test; its name has the program's id */
+/* For all files of the test; its name has the program's id. */
+static char unit_folder[UNIT_PATH - sizeof "XXXXXX"];
 static pid_t unit_child;
 static size_t unit_descriptors; /* that were open when the test started */
 static pid_t unit_self;
@@ -94,9 +96,14 @@ static void unit_stop(int number)
 	kill(unit_child, SIGKILL);
 }
 
+/* TMPDIR is used if its name is short, since sockets in the folder need short ones. */
 static inline bool unit_make_folder(void)
 {
-	snprintf(unit_folder, sizeof unit_folder, "/tmp/ringfence-unit-%d-XXXXXX", (int)getpid());
+	static const size_t most = sizeof unit_folder - sizeof "/ringfence-unit-1234567-XXXXXX";
+	const char *above = getenv("TMPDIR");
+
+	snprintf(unit_folder, sizeof unit_folder, "%s/ringfence-unit-%d-XXXXXX",
+		 above && strlen(above) <= most ? above : "/tmp", (int)getpid());
 	/* Another user may have to reach the folders in it. */
 	return mkdtemp(unit_folder) && chmod(unit_folder, 0711) == 0;
 }

@@ -63,6 +63,9 @@ int main(void)
 	replay("fuzz_ignore_rules", fuzz_ignore_rules);
 	replay("fuzz_index_read", fuzz_index_read);
 	replay("fuzz_jsonline", fuzz_jsonline);
+	replay("fuzz_land_forge", fuzz_land_forge);
+	replay("fuzz_land_gh", fuzz_land_gh);
+	replay("fuzz_land_remote", fuzz_land_remote);
 	replay("fuzz_ledger_sums", fuzz_ledger_sums);
 	replay("fuzz_lfs_pointer", fuzz_lfs_pointer);
 	replay("fuzz_lfs_rules", fuzz_lfs_rules);
@@ -96,6 +99,8 @@ int main(void)
 	replay("fuzz_text", fuzz_text);
 	replay("fuzz_tls_hello", fuzz_tls_hello);
 	replay("fuzz_usage", fuzz_usage);
+	replay("fuzz_web_body", fuzz_web_body);
+	replay("fuzz_web_query", fuzz_web_query);
 	replay("fuzz_worklist", fuzz_worklist);
 	replay("fuzz_verdict", fuzz_verdict);
 	replay("fuzz_view_transcript", fuzz_view_transcript);

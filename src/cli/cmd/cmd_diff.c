@@ -8,6 +8,7 @@
 #include "snapshot/snapshot.h"
 #include "util/file/path.h"
 #include "util/mem.h"
+#include "view/view_changes.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -226,15 +227,6 @@ static void notice_untested(const struct loops_options *opts)
 			      count, count == 1 ? "" : "s", opts->loop.id);
 }
 
-/* Returns whether an agent may be changing the files that are compared. */
-static bool is_live(const struct loops_options *opts)
-{
-	AUTO_FREE char *running = client_running(opts->place.state,
-						 opts->loop.state.options.project);
-
-	return opts->loop.state.options.draft ? opts->loop.alive : running != NULL;
-}
-
 /* The draft of a loop is compared as the loop is. */
 static void choose_loop(struct loops_options *opts)
 {
@@ -262,7 +254,7 @@ static int diff(struct loops_options *opts, struct error *err)
 		snapshot_release(&work);
 		return cli_fail(err);
 	}
-	snapshot_tell_number(&work, "live", is_live(opts));
+	snapshot_tell_number(&work, "live", view_changes_live(opts->place.state, &opts->loop));
 	code = checkpoints_print(opts, &work, !opts->json, err);
 	snapshot_release(&work);
 	notice_accepted(opts);

@@ -1,10 +1,10 @@
 /* ringfence exec and ringfence shell: run one command in the fence. */
 #include "cli/cli.h"
 #include "cli/drafts.h"
+#include "cli/output_file.h"
 #include "cli/short_id.h"
 #include "cli/view/cost_text.h"
 #include "cli/view/notice.h"
-#include "cli/view/report_file.h"
 #include "fence/fence.h"
 #include "fenced/fenced.h"
 #include "loop/client.h"
@@ -25,7 +25,7 @@
 struct exec_options {
 	struct effective effective;
 	const char *report_path;
-	struct report_file report;
+	struct output_file report;
 	bool no_fence;
 	bool draft;
 	const char *in;
@@ -55,7 +55,7 @@ static const struct cli_section sections[] = {
 	{ "EXAMPLES",
 	  "  ringfence exec -- make test\n"
 	  "  ringfence exec --read ~/.cargo/registry -- cargo test --offline\n"
-	  "  ringfence exec --models auto --budget 5 -- claude   interactive; no key inside\n" },
+	  "  ringfence exec --models auto --budget 5 -- claude -p \"Explain main.c\"\n" },
 	{ 0 },
 };
 
@@ -204,7 +204,7 @@ static void report_before(const struct fence_plan *plan)
 }
 
 /* Reports a finished run, and returns the exit status. */
-static int finish(const struct report_file *report, const struct fenced *run, struct error *err)
+static int finish(const struct output_file *report, const struct fenced *run, struct error *err)
 {
 	AUTO_BUFFER struct buffer json = BUFFER_INIT(64 << 20);
 	int code = run->result.code;
@@ -214,7 +214,7 @@ static int finish(const struct report_file *report, const struct fenced *run, st
 	else
 		cli_fail(err);
 	fenced_report(run, true, &json);
-	if (report_file_write(report, &json, err) < 0)
+	if (output_file_write(report, &json, err) < 0)
 		code = cli_fail(err);
 	if (run->metered)
 		cost_text_print(&run->news);
@@ -275,7 +275,7 @@ static int load_and_run(struct exec_options *opts, struct error *err)
 		effective->spec.accepted_weaker |= FENCE_WEAKER_NO_FENCE;
 	if (effective_spec(effective, err) < 0) {
 		code = cli_fail_config(&effective->config, err);
-		return report_file_write_refused(&opts->report, code, err) < 0 ? cli_fail(err)
+		return output_file_write_refused(&opts->report, code, err) < 0 ? cli_fail(err)
 									       : code;
 	}
 	if (check_models(effective, err) < 0)
@@ -310,7 +310,7 @@ static int load_and_run(struct exec_options *opts, struct error *err)
 
 static int run_exec(const struct cli_command *command, char **argv)
 {
-	struct exec_options opts = { .report = REPORT_FILE_INIT };
+	struct exec_options opts = { .report = OUTPUT_FILE_INIT };
 	struct error err;
 	char **rest;
 	int code;
@@ -329,12 +329,12 @@ static int run_exec(const struct cli_command *command, char **argv)
 			  "continues one");
 		code = cli_fail(&err);
 	} else if (rest && opts.report_path &&
-		   report_file_open(&opts.report, opts.report_path, &err) < 0) {
+		   output_file_open(&opts.report, opts.report_path, &err) < 0) {
 		code = cli_fail(&err);
 	} else if (rest) {
 		code = load_and_run(&opts, &err);
 	}
-	report_file_release(&opts.report);
+	output_file_release(&opts.report);
 	effective_release(&opts.effective);
 	return code;
 }
@@ -399,7 +399,7 @@ static int open_shell(struct exec_options *opts, const char *id, struct error *e
 
 static int run_shell(const struct cli_command *command, char **argv)
 {
-	struct exec_options opts = { .report = REPORT_FILE_INIT };
+	struct exec_options opts = { .report = OUTPUT_FILE_INIT };
 	struct error err;
 	char **rest;
 	int code;

@@ -55,7 +55,7 @@ static int show(const struct metrics_options *opts, struct error *err)
 	if (buffer_overflowed(&text))
 		return error_set(err, "the metrics would have more than %d MiB", MOST_BYTES >> 20);
 	if (opts->textfile)
-		return output_file_write(opts->textfile, text.data, text.used, err);
+		return output_file_put("--textfile", opts->textfile, &text, err);
 	fwrite(text.data, 1, text.used, stdout);
 	return 0;
 }

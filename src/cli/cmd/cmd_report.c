@@ -48,7 +48,7 @@ static int put(const struct loops_options *opts, struct buffer *text, struct err
 		fwrite(text->data, 1, text->used, stdout);
 		return cli_flush();
 	}
-	if (output_file_write(opts->output, text->data, text->used, err) < 0)
+	if (output_file_put("--output", opts->output, text, err) < 0)
 		return cli_fail(err);
 	notice_format("written: %s", opts->output);
 	return 0;

@@ -5,12 +5,9 @@
 #include "cli/message.h"
 #include "cli/view/follow.h"
 #include "cli/view/notice.h"
-#include "fence/fence.h"
-#include "fence/fence_spec.h"
 #include "ops/op_resume.h"
 #include "settings/loop_limits.h"
 #include "settings/prices.h"
-#include "util/env.h"
 #include "util/mem.h"
 
 #include <stdio.h>
@@ -131,33 +128,6 @@ static const struct cli_section sections[] = {
 	{ 0 },
 };
 
-/* Names the providers that a loop of scripts has to do without (loop_state_is_scripted()). */
-static void notice_keyless(const struct model_access *models)
-{
-	for (size_t i = 0; i < PROVIDER_COUNT; i++) {
-		const struct key_source *key = &models->upstreams[i].key;
-
-		if (models->upstreams[i].set && key->kind == KEY_SOURCE_ENV && !env_has(key->value))
-			notice_format("%s is not set, so the loop continues without access to %s",
-				      key->value, provider_at(i)->name);
-	}
-}
-
-/* Moves to a systemd scope if the loop's limits need one; the program then starts again there. */
-static void prepare(const void *context, const struct client_loop *loop)
-{
-	const struct fence_place *place = context;
-	struct fence_spec spec;
-	struct error ignored;
-
-	if (spec_json_read(loop->state.options.fence, &spec, &ignored) < 0)
-		return;
-	fence_enter_scope(place, &spec);
-	if (loop_state_is_scripted(&loop->state))
-		notice_keyless(&spec.models);
-	fence_spec_release(&spec);
-}
-
 /* Reads the user's prices again: a loop that paused because of a missing one continues with it. */
 static int add_prices(const struct loops_options *opts, const struct client_loop *loop,
 		      json_t *changes, struct error *err)
@@ -189,7 +159,7 @@ static enum op_status resume_one(const struct loops_options *opts, const struct 
 							       .loop = loop->id },
 						   .changes = changes,
 						   .answer = answer,
-						   .before = prepare,
+						   .before = loops_prepare,
 						   .context = &opts->place };
 	enum op_status status = OP_FAILED;
 

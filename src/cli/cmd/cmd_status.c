@@ -7,6 +7,7 @@
 #include "cli/view/estimate_text.h"
 #include "cli/view/page.h"
 #include "cli/view/trial_text.h"
+#include "land/land_record.h"
 #include "util/clock.h"
 #include "util/mem.h"
 #include "util/text/text.h"
@@ -234,6 +235,19 @@ static char *elapsed(const struct client_loop *loop)
 	return mem_format("%s  ", buffer_text(&text));
 }
 
+static void print_landed(const struct client_loop *loop)
+{
+	struct land_record record;
+
+	land_record_read(loop->folder, &record);
+	if (record.page) {
+		AUTO_FREE char *page = text_escaped(record.page);
+
+		line("%s: %s", record.merged ? "merged" : "landed", page);
+	}
+	land_record_release(&record);
+}
+
 static void print_loop(const char *place, const struct client_loop *loop, bool with_project)
 {
 	const struct loop_state *state = &loop->state;
@@ -276,6 +290,7 @@ static void print_loop(const char *place, const struct client_loop *loop, bool w
 		line("%s", draft);
 	if (edited)
 		line("%s", edited);
+	print_landed(loop);
 	print_alerts(state);
 	print_told(state);
 	print_phase(state);

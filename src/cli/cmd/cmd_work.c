@@ -8,11 +8,11 @@
 #include "cli/intended.h"
 #include "cli/lists.h"
 #include "cli/loops.h"
+#include "cli/output_file.h"
 #include "cli/view/batch_follow.h"
 #include "cli/view/batch_page.h"
 #include "cli/view/batch_text.h"
 #include "cli/view/notice.h"
-#include "cli/view/report_file.h"
 #include "cli/work_start.h"
 #include "util/mem.h"
 
@@ -321,7 +321,7 @@ static int act_or_start(const struct cli_command *command, char *const *argv,
 
 /* Writes the summary of the batch that was named, or is the newest of the project. */
 static int write_summary(const struct work_options *opts, const char *id,
-			 const struct report_file *file, struct error *err)
+			 const struct output_file *file, struct error *err)
 {
 	const struct fence_place *place = &opts->effective.place;
 	AUTO_HTML struct html page = HTML_INIT(BATCH_PAGE_BYTES);
@@ -335,7 +335,7 @@ static int write_summary(const struct work_options *opts, const char *id,
 	} else {
 		batch_page_write(&batch, batches_is_applied(place->state, &batch), &page);
 		result = page.out.overflow ? error_set(err, "the summary is too large")
-					   : report_file_write(file, &page.out, err);
+					   : output_file_write(file, &page.out, err);
 	}
 	batch_client_release(&batch);
 	return result;
@@ -345,19 +345,19 @@ static int act_and_summarize(const struct cli_command *command, char *const *arg
 			     struct work_template *template, char **rest)
 {
 	const struct work_options *opts = &template->opts;
-	struct report_file file = REPORT_FILE_INIT;
+	struct output_file file = OUTPUT_FILE_INIT;
 	struct error err;
 	int code;
 
 	file.option = "--summary";
 	if (check_options(opts, &err) < 0 ||
-	    (opts->summary && report_file_open(&file, opts->summary, &err) < 0))
+	    (opts->summary && output_file_open(&file, opts->summary, &err) < 0))
 		return cli_fail(&err);
 	code = act_or_start(command, argv, template, rest);
 	if (opts->summary && code != LOOPS_REFUSED && opts->effective.place.state &&
 	    write_summary(opts, count_wishes(opts) ? rest[0] : NULL, &file, &err) < 0)
 		code = cli_fail(&err);
-	report_file_release(&file);
+	output_file_release(&file);
 	return code;
 }
 

@@ -25,15 +25,23 @@ static void note_signal(int number)
 		hung_up = 1;
 }
 
+static void set_all(void (*handler)(int))
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGCONT };
+	struct sigaction action = { .sa_handler = handler };
+
+	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+		sigaction(signals[i], &action, NULL);
+}
+
 void interrupt_catch(void)
 {
-	struct sigaction action = { .sa_handler = note_signal };
+	set_all(note_signal);
+}
 
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-	sigaction(SIGHUP, &action, NULL);
-	sigaction(SIGTSTP, &action, NULL);
-	sigaction(SIGCONT, &action, NULL);
+void interrupt_release(void)
+{
+	set_all(SIG_DFL);
 }
 
 bool interrupt_is_stop_pending(void)

@@ -7,6 +7,9 @@
 /* Catches SIGINT, SIGTERM and SIGHUP from now on, and Ctrl-Z. */
 void interrupt_catch(void);
 
+/* Lets them end or stop this process again. */
+void interrupt_release(void);
+
 /* Has one of them arrived? */
 bool interrupt_is_pending(void);
 

@@ -2,19 +2,15 @@
 #include "loop/supervise/control.h"
 
 #include "util/file/fd.h"
-#include "util/file/path.h"
+#include "util/file/local_socket.h"
 #include "util/mem.h"
 #include "util/text/jsonget.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 enum { ANSWER_MS = 10000 };
 
@@ -76,35 +72,9 @@ bool control_is_legal(enum loop_step step, enum control_request request)
 	return legal[step][request];
 }
 
-/*
- * Socket addresses are short and folders can be deep: the address uses a descriptor of the folder.
- */
-static int address_of(const char *folder, struct sockaddr_un *ret_address, struct error *err)
-{
-	AUTO_FD fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
-
-	if (fd < 0)
-		return error_sys(err, "open '%s'", folder);
-	*ret_address = (struct sockaddr_un){ .sun_family = AF_UNIX };
-	snprintf(ret_address->sun_path, sizeof ret_address->sun_path, "/proc/self/fd/%d/control",
-		 fd);
-	return fd_steal(&fd);
-}
-
 int control_listen(const char *folder, struct error *err)
 {
-	struct sockaddr_un address;
-	AUTO_FREE char *path = path_join(folder, "control");
-	AUTO_FD base = address_of(folder, &address, err);
-	AUTO_FD fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-
-	if (base < 0)
-		return -1;
-	unlink(path); /* of a killed supervisor; the lock proves that none is running */
-	if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof address) < 0 ||
-	    listen(fd, 16) < 0)
-		return error_sys(err, "listen on '%s'", path);
-	return fd_steal(&fd);
+	return local_socket_listen(folder, "control", SOCK_SEQPACKET, err);
 }
 
 json_t *control_read(int client)
@@ -131,15 +101,12 @@ void control_answer(int client, json_t *answer)
 /* Sends the request over a new connection. Returns the descriptor, or -1 with err set. */
 static int send_request(const char *folder, const json_t *request, struct error *err)
 {
-	struct sockaddr_un address;
 	AUTO_FREE char *text = json_dumps(request, JSON_COMPACT);
-	AUTO_FD base = address_of(folder, &address, err);
-	AUTO_FD fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	AUTO_FD fd = local_socket_connect(folder, "control", SOCK_SEQPACKET, err);
 
-	if (base < 0)
+	if (fd < 0)
 		return -1;
-	if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof address) < 0 ||
-	    send(fd, text, strlen(text), MSG_NOSIGNAL) < 0)
+	if (send(fd, text, strlen(text), MSG_NOSIGNAL) < 0)
 		return error_sys(err, "send a request to the supervisor");
 	return fd_steal(&fd);
 }

@@ -201,8 +201,9 @@ int checkpoint_repo_read(struct checkpoint_repo *repo, const char *loop, int64_t
 	git_oid commit;
 
 	if (read_ref(repo, loop, number, &commit) < 0)
-		return error_set(
-			err, "there is no checkpoint %lld (list them with: ringfence checkpoints)",
+		return error_with(
+			err, ERROR_NOT_FOUND,
+			"there is no checkpoint %lld (list them with: ringfence checkpoints)",
 			(long long)number);
 	if (checkpoint_repo_read_commit(repo, &commit, ret_checkpoint, err) < 0)
 		return -1;

@@ -89,7 +89,8 @@ void sha256_add(struct sha256 *sha256, const void *data, size_t size)
 		memcpy(sha256->block, at, size);
 }
 
-void sha256_end(struct sha256 *sha256, char ret_hex[SHA256_HEX])
+/* Pads and hashes what is left. */
+static void finish(struct sha256 *sha256)
 {
 	uint8_t tail[2 * BLOCK] = { 0 };
 	size_t left = sha256->size % BLOCK;
@@ -101,6 +102,11 @@ void sha256_end(struct sha256 *sha256, char ret_hex[SHA256_HEX])
 		tail[end - 1 - i] = (uint8_t)(sha256->size * 8 >> 8 * i);
 	for (size_t i = 0; i < end; i += BLOCK)
 		hash_block(sha256->state, tail + i);
+}
+
+void sha256_end(struct sha256 *sha256, char ret_hex[SHA256_HEX])
+{
+	finish(sha256);
 	for (size_t i = 0; i < SHA256_HEX - 1; i++)
 		ret_hex[i] = "0123456789abcdef"[sha256->state[i / 8] >> (28 - 4 * (i % 8)) & 15];
 	ret_hex[SHA256_HEX - 1] = '\0';
@@ -113,5 +119,33 @@ void sha256_hex(const void *data, size_t size, char ret_hex[SHA256_HEX])
 	sha256_init(&sha256);
 	if (size)
 		sha256_add(&sha256, data, size);
+	sha256_end(&sha256, ret_hex);
+}
+
+static void begin_keyed(struct sha256 *sha256, const char *secret, uint8_t mask)
+{
+	uint8_t block[BLOCK];
+
+	memset(block, mask, BLOCK);
+	for (size_t i = 0; i < BLOCK && secret[i]; i++)
+		block[i] ^= (uint8_t)secret[i];
+	sha256_init(sha256);
+	sha256_add(sha256, block, BLOCK);
+	explicit_bzero(block, BLOCK);
+}
+
+void sha256_hmac_hex(const char *secret, const char *text, char ret_hex[SHA256_HEX])
+{
+	enum { INNER = 0x36, OUTER = 0x5c };
+	struct sha256 sha256;
+	uint8_t inner[32];
+
+	begin_keyed(&sha256, secret, INNER);
+	sha256_add(&sha256, text, strlen(text));
+	finish(&sha256);
+	for (size_t i = 0; i < sizeof inner; i++)
+		inner[i] = (uint8_t)(sha256.state[i / 4] >> (24 - 8 * (i % 4)));
+	begin_keyed(&sha256, secret, OUTER);
+	sha256_add(&sha256, inner, sizeof inner);
 	sha256_end(&sha256, ret_hex);
 }

@@ -23,4 +23,8 @@ void sha256_end(struct sha256 *sha256, char ret_hex[SHA256_HEX]);
 /* The same at once. */
 void sha256_hex(const void *data, size_t size, char ret_hex[SHA256_HEX]);
 
+/* A keyed hash (HMAC, RFC 2104) of a text: only who knows the secret can compute it. The secret
+ * has at most 64 bytes. */
+void sha256_hmac_hex(const char *secret, const char *text, char ret_hex[SHA256_HEX]);
+
 #endif

@@ -22,8 +22,8 @@ const char *text_after_prefix(const char *text, const char *prefix);
 size_t text_first(const char *text, size_t size, size_t most);
 size_t text_last(const char *text, size_t size, size_t most);
 
-/* Returns the first line that is not blank, at most this many of its bytes, with " ..." if more
- * follows; or NULL if there is none, or no text. The caller frees it. */
+/* Returns the first line that is not blank, cut to this many bytes, with " ..." if more follows; or
+ * NULL if there is none, or no text. The caller frees it. */
 char *text_first_line(const char *text, size_t most);
 
 /*
