@@ -118,6 +118,8 @@ extern const struct cli_command cmd_suggest;
 extern const struct cli_command cmd_tell;
 extern const struct cli_command cmd_trust;
 extern const struct cli_command cmd_untrust;
+extern const struct cli_command cmd_watch;
+extern const struct cli_command cmd_attach;
 extern const struct cli_command cmd_work;
 
 /* All public commands, in the order of --help; ends with NULL. */

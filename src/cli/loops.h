@@ -38,6 +38,7 @@ struct loops_options {
 	const char *limit;
 	const char *loop_id; /* for commands whose arguments are not loops */
 	const char *from;
+	bool keys;
 	bool stat, name_only, findings, accept_findings, next_phase, stop, yes;
 	bool merge, squash, patch, dry, force, undo, hunks;
 	bool html, markdown;

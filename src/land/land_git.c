@@ -202,9 +202,11 @@ int land_git_remote(const struct land_git *git, char **ret_name, struct error *e
 /* The repository of a path has hooks, which run on this machine. */
 static int check_path(const struct land_git *git, const char *url, struct error *err)
 {
-	bool local = strchr("/.~", *url) || text_after_prefix(url, "file:") || !strchr(url, ':');
+	bool named = *url != '/' && *url != '.' && !strchr(url, ':');
+	bool local = named || *url == '/' || *url == '.' || text_after_prefix(url, "file:");
+	AUTO_FREE char *path = mem_format("%s%s", named ? "./" : "", url);
 
-	return local ? taint_check_word(git->taint, url, err) : 0;
+	return local ? taint_check_word(git->taint, path, err) : 0;
 }
 
 int land_git_url(const struct land_git *git, const char *remote, char **ret_url, struct error *err)

@@ -166,3 +166,16 @@ int env_local_time(const char *zone, time_t time, struct tm *ret_parts)
 	set_zone(env_get("TZ"));
 	return result;
 }
+
+bool env_is_utf8(void)
+{
+	static const char *const names[] = { "LC_ALL", "LC_CTYPE", "LANG" };
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		const char *value = env_get(names[i]);
+
+		if (value && *value)
+			return strcasestr(value, "utf-8") || strcasestr(value, "utf8");
+	}
+	return false;
+}

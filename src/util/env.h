@@ -57,4 +57,7 @@ void env_path(struct list *folders);
 /* Converts to local time in the named time zone; NULL is the user's own. Returns 0 or -1. */
 int env_local_time(const char *zone, time_t time, struct tm *ret_parts);
 
+/* Reports whether the terminal of this environment shows UTF-8. */
+bool env_is_utf8(void);
+
 #endif

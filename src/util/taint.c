@@ -108,6 +108,19 @@ static bool follows_home(const char *word, const char *slash)
 	return false;
 }
 
+/* In a folder that an agent can change, "a/b" is a path only if there is such a file. */
+static bool has_relative(const struct taint *taint, const char *word)
+{
+	const char *folder = taint->folder ? taint->folder : "";
+	AUTO_FREE char *path = path_join(folder, word);
+
+	if (!strchr(word, '/') || strchr("/-~$", word[0]))
+		return false;
+	if (taint->folder && word[0] != '.' && access(path, F_OK) < 0)
+		return false;
+	return has_part(taint, folder, word);
+}
+
 static int refuse(const char *path, struct error *err)
 {
 	return error_with(
@@ -119,9 +132,7 @@ static int refuse(const char *path, struct error *err)
 
 int taint_check_word(const struct taint *taint, const char *word, struct error *err)
 {
-	const char *folder = taint->folder ? taint->folder : "";
-
-	if (strchr(word, '/') && !strchr("/-~$", word[0]) && has_part(taint, folder, word))
+	if (has_relative(taint, word))
 		return refuse(word, err);
 	for (const char *at = strchr(word, '/'); at; at = strchr(at + 1, '/')) {
 		if (begins_path(word, at) && has_part(taint, "", at + 1))

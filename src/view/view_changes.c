@@ -29,7 +29,7 @@ bool view_changes_live(const char *state, const struct client_loop *loop)
 	return options->draft ? loop->alive : running != NULL;
 }
 
-/* The second side of the comparison: the last checkpoint of a loop that has ended, or the present. */
+/* The second side is the last checkpoint of a loop that has ended, or else the present. */
 static void tell_sides(const struct view_changes_request *request, struct snapshot_work *work)
 {
 	const struct loop_state *loop = &request->loop->state;

@@ -15,6 +15,7 @@ from harness.batch import Batch
 from harness.gitrepo import Repository
 from harness.loop import Loop
 from harness.provider import respond
+from harness.syncs import Syncs
 from harness.terminal import Terminal
 
 ANY_IDENTITY = "A push and an API do not depend on the identity."
@@ -329,7 +330,7 @@ def test_what_looks_like_a_credential_is_not_pushed(t):
     equal(place.forge.branch(place.branch), place.commit, "with the yes")
 
 
-# What hides a key and a workflow from a look at the difference between two trees.
+# Ways to hide a key and a workflow from a look at the difference between two trees.
 HIDDEN = {
     "a merge after which nothing is left":
         f"git checkout -q -b side; edit side 1; git add side; {COMMIT} -m side; git checkout -q -; mkdir -p .github/workflows;"
@@ -534,6 +535,19 @@ def test_a_request_is_found_without_a_record(t):
 
 
 @needs("git")
+def test_a_push_and_a_request_are_on_disk_before_the_next_step(t):
+    """After a power cut `land` knows what it may have pushed, and what it has opened."""
+    place = Place(t)
+    syncs = Syncs(t, t.ringfence)
+    t.ringfence = syncs.argv0
+    place.land("--no-wait")
+    record = f"{place.loop.folder}/land.json"
+    written = (f"write {place.loop.folder}/[^ ]*", f"sync {place.loop.folder}/[^ ]*",
+               f"rename {place.loop.folder}/[^ ]* {record}", f"sync {place.loop.folder}")
+    syncs.in_order(*written, f"rename [^ ]*/refs/remotes/origin/{place.branch}.lock [^ ]*", *written, *written)
+
+
+@needs("git")
 def test_a_push_that_was_not_written_down_is_ours(t):
     """Killed after a push, `land` may replace that commit; a commit that the loop did not make is told."""
     place = Place(t)
@@ -651,6 +665,9 @@ def test_a_token_comes_from_the_setting(t):
     t.at_home(".config/token", TOKEN + "\n")
     place.land("--forge-token", f"file:{t.home}/.config/token", "--no-wait", token=None)
     equal(len(place.forge.requests), 1, "requests")
+    place.loop.write("token", TOKEN)
+    contains(place.land("--forge-token", f"file:{place.loop.project}/token", "--no-wait", token=None, code=125).err,
+             "an agent can change '", "a file of the project")
 
 
 @needs("git")
@@ -774,8 +791,9 @@ def test_a_program_in_the_project_is_not_run(t):
 def test_a_program_that_the_configuration_names_is_not_one_of_the_project(t, key):
     """The fence protects git's configuration, but not a script that it names."""
     place = Place(t)
+    os.mkdir(place.loop.path("bin"))
     t.write(place.loop.path("tool.sh"), f"#!/bin/sh\ntouch {t.outside}/ran\n", 0o755)
-    for value in ("./tool.sh", place.loop.path("tool.sh") + " --x"):
+    for value in ("./tool.sh", "bin/../tool.sh", place.loop.path("tool.sh") + " --x"):
         value = "!" + value if key == "credential.helper" else value
         more = {key: value} if key.isupper() else None
         if not more:
@@ -788,7 +806,7 @@ def test_a_program_that_the_configuration_names_is_not_one_of_the_project(t, key
 
 
 @needs("git")
-@cases("ext::sh -c touch% {outside}/ran", "{project}/inner", "./inner", "file://{project}/inner")
+@cases("ext::sh -c touch% {outside}/ran", "{project}/inner", "./inner", "inner", "file://{project}/inner")
 def test_a_remote_runs_no_program(t, url):
     """Neither by its URL, nor by hooks of a repository that the agent can change."""
     place = Place(t)

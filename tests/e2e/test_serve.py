@@ -7,7 +7,7 @@ import signal
 import socket
 import stat
 
-from harness import cases, contains, equal, expect, kernel, lacks
+from harness import cases, contains, each_identity, equal, expect, kernel, lacks
 from harness.forged import repeat_iteration
 from harness.loop import Loop, LoopInPlace, at_work, until
 from harness.serve import LINK, Client, Server
@@ -46,6 +46,7 @@ def served(t):
 # ---- who may ask ----
 
 
+@each_identity
 def test_a_link_logs_in_once(t):
     server = Server(t)
     stranger = Client(server)
@@ -145,6 +146,7 @@ def test_every_answer_keeps_scripts_and_other_sites_away(t):
             expect(headers["Cache-Control"] in ("no-store", "no-cache"), "no cache keeps an answer", headers)
 
 
+@each_identity
 def test_a_session_outlives_the_server_but_not_its_key(t):
     server, client = served(t)
     key = os.path.join(t.state, "serve/key")
@@ -192,6 +194,14 @@ def test_the_token_for_metrics_reads_nothing_else(t):
     contains(answer.body.decode(), "ringfence_build_info", "the metrics")
     for path, credential in (("/metrics", "Bearer x"), ("/metrics", token), ("/api/overview", f"Bearer {token}"), ("/", f"Bearer {token}")):
         equal(stranger.ask(path, Authorization=credential).code, 401, f"{path} with {credential}")
+
+
+def test_a_command_in_a_fence_does_not_reach_the_page(t):
+    server = Server(t)
+    connect = ("bash", "-c", f"exec 3<>/dev/tcp/127.0.0.1/{server.port} && echo connected")
+    equal(t.run(connect).out, "connected\n", "outside of the fence")
+    inside = t.fence(*connect)
+    expect(inside.code != 0 and "connected" not in inside.out, "inside, there is no connection", inside)
 
 
 # ---- starting ----
@@ -528,6 +538,7 @@ def test_a_restarted_server_begins_again(t):
     again.close()
 
 
+@each_identity
 def test_a_loop_is_watched_live(t):
     loop = LoopInPlace(t, scripts={1: "say first; meet go; say second; meet on; touch done"})
     loop.detach()
@@ -647,6 +658,7 @@ def test_malformed_bodies_are_refused(t, body):
 # ---- actions ----
 
 
+@each_identity
 def test_a_running_loop_is_steered(t):
     loop = LoopInPlace(t, scripts={1: "meet go", 2: "touch done"})
     loop.detach()
@@ -679,6 +691,7 @@ def test_a_loop_is_aborted(t):
     loop.ended("aborted")
 
 
+@each_identity
 def test_a_result_is_applied_without_a_group(t):
     loop = finished(t)
     _, client = served(t)
@@ -707,6 +720,7 @@ def test_a_conflict_is_told_with_its_paths(t):
         equal(file.read(), "mine\n", "the user's file")
 
 
+@each_identity
 def test_a_loop_is_rolled_back_and_removed(t):
     loop = finished(t)
     _, client = served(t)
@@ -740,6 +754,7 @@ def test_it_ends_with_its_terminal(t, how):
     until("nothing is at work", lambda: not at_work())
 
 
+@each_identity
 def test_its_death_leaves_nothing_behind_and_no_loop_notices(t):
     loop = LoopInPlace(t, scripts={1: "meet go; touch done"})
     loop.detach()

@@ -16,6 +16,7 @@ fuzz_fn fuzz_adapter_gemini;
 fuzz_fn fuzz_adapter_opencode;
 fuzz_fn fuzz_agent_events;
 fuzz_fn fuzz_blocked;
+fuzz_fn fuzz_canvas;
 fuzz_fn fuzz_check_output;
 fuzz_fn fuzz_config;
 fuzz_fn fuzz_control;

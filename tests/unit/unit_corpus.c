@@ -43,6 +43,7 @@ int main(void)
 	replay("fuzz_adapter_opencode", fuzz_adapter_opencode);
 	replay("fuzz_agent_events", fuzz_agent_events);
 	replay("fuzz_blocked", fuzz_blocked);
+	replay("fuzz_canvas", fuzz_canvas);
 	replay("fuzz_check_output", fuzz_check_output);
 	replay("fuzz_config", fuzz_config);
 	replay("fuzz_control", fuzz_control);

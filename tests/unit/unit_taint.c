@@ -1,4 +1,4 @@
-/* What an agent can change, and programs that are run outside the fence. */
+/* Paths that an agent can change, and programs that are run outside the fence. */
 #include "unit.h"
 
 #include "util/env.h"
@@ -119,7 +119,7 @@ static void relative(void)
 	taint_add(&taint, "");
 	CHECK("the first folder is left again", chdir(before) == 0);
 	CHECK("a relative folder is one of the current folder", taint_has(&taint, shared));
-	CHECK("an empty one is none", !taint_has(&taint, folder));
+	CHECK("an empty one does not count", !taint_has(&taint, folder));
 	taint_release(&taint);
 }
 
@@ -173,6 +173,26 @@ static void programs(void)
 	taint_release(&taint);
 }
 
+/* A command that runs in the project. */
+static void inside(void)
+{
+	char folder[UNIT_PATH];
+	AUTO_FREE char *tool = path_join(unit_temp(folder), "tool");
+	struct taint taint;
+	struct error err;
+
+	symlink("/usr/bin/env", tool);
+	taint_init(&taint, "");
+	taint_add(&taint, folder);
+	taint.folder = folder;
+	CHECK("a relative word names a file of the project",
+	      taint_check_word(&taint, "./tool", &err) < 0 &&
+		      taint_check_word(&taint, "./missing", &err) < 0);
+	CHECK("one that is not the name of a file passes",
+	      taint_check_line(&taint, "pass show forge/token", &err) == 0);
+	taint_release(&taint);
+}
+
 int main(void)
 {
 	env_init();
@@ -181,5 +201,6 @@ int main(void)
 	symlinks();
 	relative();
 	programs();
+	inside();
 	return unit_failures > 0;
 }

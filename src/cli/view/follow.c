@@ -9,6 +9,7 @@
 #include "cli/view/live_text.h"
 #include "cli/view/page.h"
 #include "util/clock.h"
+#include "util/env.h"
 #include "util/file/fd.h"
 #include "util/mem.h"
 #include "util/text/text.h"
@@ -80,7 +81,7 @@ static struct live_text picture_of(const struct follow *follow)
 				   .now_ms = clock_wall_ms(),
 				   .width = page_width(),
 				   .spin = (unsigned)(clock_steady_ms() / SPIN_MS),
-				   .utf8 = live_text_is_utf8(),
+				   .utf8 = env_is_utf8(),
 				   .color = color_wanted() };
 }
 

@@ -3,14 +3,12 @@
 
 #include "cli/view/page.h"
 #include "util/clock.h"
-#include "util/env.h"
 #include "util/mem.h"
 #include "util/text/text.h"
 #include "view/view_tail.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 enum {
 	METERS = 3,
@@ -23,19 +21,6 @@ enum {
 	HOUR_MS = 3600000,
 	WARN_PERMILLE = 850,
 };
-
-bool live_text_is_utf8(void)
-{
-	static const char *const names[] = { "LC_ALL", "LC_CTYPE", "LANG" };
-
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		const char *value = env_get(names[i]);
-
-		if (value && *value)
-			return strcasestr(value, "utf-8") || strcasestr(value, "utf8");
-	}
-	return false;
-}
 
 /* Appends "5s", "3m05s", "2h14m". */
 static void add_time(struct buffer *out, int64_t ms)

@@ -30,7 +30,4 @@ void live_text_add(const struct live_text *text, struct buffer *out);
 /* Returns all that as one line for a log. The caller frees it. */
 char *live_text_heartbeat(const struct live_text *text);
 
-/* Reports whether the terminal of this environment shows UTF-8. */
-bool live_text_is_utf8(void);
-
 #endif
