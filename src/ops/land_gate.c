@@ -80,7 +80,7 @@ static enum op_status look(const struct op_land_request *request, int patch,
 	struct op_apply_result mails;
 	enum op_status status = op_apply_patch(&read, patch, false, &mails, err);
 
-	/* What is pushed is what was looked at, whatever became of the branch since. */
+	/* Only this commit is pushed, whatever became of the branch since. */
 	if (status == OP_DONE)
 		snprintf(result->commit, sizeof result->commit, "%s",
 			 jsonget_text(mails.details, "theirs"));

@@ -1,7 +1,8 @@
 /*
- * Tells what an agent can change: the project, and other folders that it may write to. Nothing there
- * is run outside the fence, or read as a secret. A program that runs outside is found by taint_find(),
- * and gets the environment of taint_environment(), so that it finds no other program there either.
+ * Tells what an agent can change: the project, and other folders that it may write to. Nothing
+ * there is run outside the fence, or read as a secret. A program that runs outside is found by
+ * taint_find(), and gets the environment of taint_environment(), so that it finds no other program
+ * there either.
  */
 #ifndef UTIL_TAINT_H
 #define UTIL_TAINT_H

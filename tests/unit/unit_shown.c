@@ -39,7 +39,7 @@ static enum op_status apply(const json_t *shown, struct op_apply_result *ret_res
 	return op_apply(&request, ret_result, &err);
 }
 
-/* Looks at the result, lets it become another one, and agrees. Returns what came of it. */
+/* Looks at the result, lets it become another one, and agrees. Returns the status. */
 static enum op_status agree(const char *next_tip, const char *next_outcome)
 {
 	struct op_apply_result seen, done;

@@ -21,8 +21,8 @@ struct mail_options {
  * Prints the commits of theirs that are not in ours, oldest first; *ret_commits is their number.
  * Adds the paths that they add or change to a list. Returns 0, or -1 with err set.
  *
- * A history with merges becomes one mail, unless it is for a review: then every commit is printed, a
- * merge with what none of its parents has, and all files as text. If ours has theirs already, the
+ * A history with merges becomes one mail, unless it is for a review: then every commit is printed,
+ * a merge with what none of its parents has, and all files as text. If ours has theirs already, the
  * review begins with what is known of the remote's branches, without those of loops.
  */
 int mail_print(git_repository *repository, const struct mail_options *options, size_t *ret_commits,
