@@ -247,8 +247,8 @@ static void finish(struct notifier *notifier, size_t target)
 	save(notifier);
 }
 
-/* Begins to send the message that is due. The range is on disk before, so that another try has the same
- * news and the same id. */
+/* Begins to send the message that is due. The range is on disk before, so that another try has the
+ * same news and the same id. */
 static void deliver(struct notifier *notifier, size_t target)
 {
 	struct notify_plan *plan = &notifier->record.plans[target];

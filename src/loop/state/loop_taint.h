@@ -1,4 +1,4 @@
-/* What the agents of a loop can change, for programs that are run outside the fence. */
+/* Tells what the agents of a loop can change, for programs that are run outside the fence. */
 #ifndef LOOP_STATE_LOOP_TAINT_H
 #define LOOP_STATE_LOOP_TAINT_H
 
