@@ -12,8 +12,8 @@
 struct outlet *gateway_outlet_new(struct error *err);
 
 /* Gives the outlet access to models. Call it before the outlet starts. `access` is borrowed
- * until the outlet is freed. taint: what an agent can change (gateway/owner/keys.h). Reads the keys and opens the ledger, which is closed with the
- * outlet. Returns 0, or -1 with err set. */
+ * until the outlet is freed. Reads the keys, none from what an agent can change (taint), and opens
+ * the ledger, which is closed with the outlet. Returns 0, or -1 with err set. */
 int gateway_outlet_models(struct outlet *outlet, const struct model_access *access,
 			  const struct taint *taint, const struct ledger_options *ledger,
 			  struct error *err);

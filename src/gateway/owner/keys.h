@@ -11,7 +11,8 @@ struct keys {
 	char *values[PROVIDER_COUNT]; /* or NULL */
 };
 
-/* taint: what an agent can change (provider/key_read.h). The caller wipes *ret_keys. Returns 0, or -1 with err set; the error never contains a key. */
+/* Refuses a command or a file that an agent can change (provider/key_read.h). The caller wipes
+ * *ret_keys. Returns 0, or -1 with err set; the error never contains a key. */
 int keys_read(const struct model_access *access, const struct taint *taint, struct keys *ret_keys,
 	      struct error *err);
 void keys_wipe(struct keys *keys);

@@ -1,4 +1,4 @@
-/* What the agents of a loop can change: see loop_taint.h. */
+/* Telling what the agents of a loop can change: see loop_taint.h. */
 #include "loop/state/loop_taint.h"
 
 #include "util/text/jsonget.h"
