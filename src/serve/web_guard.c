@@ -73,14 +73,20 @@ static bool needs_token(enum web_route route)
 	return route != WEB_ROUTE_page && route != WEB_ROUTE_asset && route != WEB_ROUTE_none;
 }
 
-/* Returns the session of a request, or NULL. */
+/* Returns the session of a request, or NULL. Other servers on this host can set cookies with the
+ * same name, which may come first. */
 static const char *session_of(const struct web_keys *keys, const struct web_guard_head *head,
 			      int64_t now_ms, size_t *ret_size)
 {
-	const char *session = head->cookie ? web_query_cookie(head->cookie, keys->cookie, ret_size)
-					   : NULL;
+	const char *rest = head->cookie ? head->cookie : "";
+	const char *session;
 
-	return session && web_keys_knows(keys, session, *ret_size, now_ms) ? session : NULL;
+	while ((session = web_query_cookie(rest, keys->cookie, ret_size))) {
+		if (web_keys_knows(keys, session, *ret_size, now_ms))
+			return session;
+		rest = session + *ret_size;
+	}
+	return NULL;
 }
 
 static bool may_read_metrics(const struct web_keys *keys, const struct web_guard_head *head)
@@ -107,7 +113,8 @@ static bool may_read(const struct web_keys *keys, enum web_route route,
 	size_t size = 0;
 	const char *session = session_of(keys, head, now_ms, &size);
 
-	if (route == WEB_ROUTE_login || (route == WEB_ROUTE_metrics && may_read_metrics(keys, head)))
+	if (route == WEB_ROUTE_login ||
+	    (route == WEB_ROUTE_metrics && may_read_metrics(keys, head)))
 		return true;
 	return session && (!needs_token(route) || web_route_how(route) == WEB_ROUTE_ACT ||
 			   has_token(keys, head, session, size));

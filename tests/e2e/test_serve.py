@@ -199,6 +199,8 @@ def test_no_secret_is_in_arguments_or_environment(t):
     with open(os.path.join(t.state, "serve/key"), encoding="utf-8") as file:
         secrets = (file.read().strip(), server.login.partition("=")[2])
     seen = []
+    # The link is printed before ringfence becomes ringfence-serve; an answer comes from the latter.
+    equal(Client(server).ask("/").code, 401, "the answer to a stranger")
     for name in ("cmdline", "environ"):
         # The process is not dumpable, so only root can read its environment.
         if name == "cmdline" or os.geteuid() == 0:

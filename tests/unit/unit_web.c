@@ -215,6 +215,7 @@ static void test_guard(void)
 {
 	char session[WEB_KEYS_SESSION], csrf[SHA256_HEX];
 	AUTO_FREE char *cookie = NULL;
+	AUTO_FREE char *shadowed = NULL;
 	AUTO_FREE char *bearer = NULL;
 	struct web_keys keys;
 
@@ -222,12 +223,12 @@ static void test_guard(void)
 	web_keys_session(&keys, now_ms, session);
 	web_keys_csrf(&keys, session, strlen(session), csrf);
 	cookie = mem_format("a=b; %s=%s", keys.cookie, session);
+	shadowed = mem_format("%s=x; %s=; %s", keys.cookie, keys.cookie, cookie);
 	bearer = mem_format("Bearer %s", keys.metrics);
 
-	const struct web_guard_head get = { .method = "GET",
-					    .host = "127.0.0.1:7433",
-					    .cookie = cookie,
-					    .csrf = csrf };
+	const struct web_guard_head get = {
+		.method = "GET", .host = "127.0.0.1:7433", .cookie = cookie, .csrf = csrf
+	};
 	const struct web_guard_head post = { .method = "POST",
 					     .host = "localhost:7433",
 					     .origin = "http://localhost:7433",
@@ -261,6 +262,8 @@ static void test_guard(void)
 		{ "the cookie alone loads the page", WITH(get, head.csrf = NULL), WEB_ROUTE_page,
 		  0 },
 		{ "and its files", WITH(get, head.csrf = NULL), WEB_ROUTE_asset, 0 },
+		{ "cookies of other servers do not hide the right one",
+		  WITH(get, head.cookie = shadowed), WEB_ROUTE_overview, 0 },
 		{ "anybody may log in", WITH(get, head.cookie = NULL, head.csrf = NULL),
 		  WEB_ROUTE_login, 0 },
 		{ "a missing Host is refused", WITH(get, head.host = NULL), WEB_ROUTE_overview,
