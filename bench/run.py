@@ -523,6 +523,11 @@ SECTIONS = {"startup": measure_startup, "commands": measure_commands, "srt": mea
             "denials": measure_denials, "create": measure_create, "find": measure_find, "drafts": measure_drafts, "loop": measure_loop, "work": measure_work, "growth": measure_growth,
             "long": measure_long}
 
+# Programs of their own, which run as the user who started this one, and what makes them quick.
+ALONE = {"gateway": ("The gateway", ["--quick"]), "agents": ("Streams of agents", ["--size", "16"]), "builtin": ("The built-in agent", ["--quick"]),
+         "models": ("Streams of models", ["--quick"]), "snapshot": ("Checkpoints", ["--quick"]), "views": ("The screen and the web page", ["--quick"]),
+         "page": ("The web page in Chromium", ["--quick"])}
+
 
 def section(measure, *args):
     try:
@@ -570,12 +575,12 @@ def prepare(place, chosen):
 def main():
     parser = argparse.ArgumentParser(description="Measure Ringfence against its peers.")
     parser.add_argument("--quick", action="store_true", help="a short, rough run")
-    parser.add_argument("--only", choices=[*SECTIONS, "memory", "gateway", "agents", "builtin", "models", "snapshot", "git"], action="append",
+    parser.add_argument("--only", choices=[*SECTIONS, "memory", *ALONE, "git"], action="append",
                         help="only this section (repeatable)")
     parser.add_argument("--inside", help=argparse.SUPPRESS)  # the part that a plain user runs
     args = parser.parse_args()
     size = QUICK if args.quick else FULL
-    chosen = args.only or [*SECTIONS, "memory", "gateway", "agents", "builtin", "models", "snapshot", "git"]
+    chosen = args.only or [*SECTIONS, "memory", *ALONE, "git"]
     timed = [name for name in chosen if name in SECTIONS]
 
     if args.inside:
@@ -606,26 +611,11 @@ def main():
             section(measure_memory, place, user)
         if "loop" in chosen:
             section(loop.measure_memory, sys.modules[__name__], place, user, PLAIN_UID, size)
-        if "gateway" in chosen:
-            print("## The gateway\n", flush=True)
-            subprocess.run(["/usr/bin/python3", os.path.join(REPO, "bench", "gateway.py"),
-                            *(["--quick"] if args.quick else [])], cwd=base, env=place.env, check=False)
-        if "agents" in chosen:
-            print("## Streams of agents\n", flush=True)
-            subprocess.run(["/usr/bin/python3", os.path.join(REPO, "bench", "agents.py"),
-                            *(["--size", "16"] if args.quick else [])], cwd=base, env=place.env, check=False)
-        if "builtin" in chosen:
-            print("## The built-in agent\n", flush=True)
-            subprocess.run(["/usr/bin/python3", os.path.join(REPO, "bench", "builtin.py"),
-                            *(["--quick"] if args.quick else [])], cwd=base, check=False)
-        if "models" in chosen:
-            print("## Streams of models\n", flush=True)
-            subprocess.run(["/usr/bin/python3", os.path.join(REPO, "bench", "models.py"),
-                            *(["--quick"] if args.quick else [])], cwd=base, env=place.env, check=False)
-        if "snapshot" in chosen:
-            print("## Checkpoints\n", flush=True)
-            subprocess.run(["/usr/bin/python3", os.path.join(REPO, "bench", "snapshot.py"),
-                            *(["--quick"] if args.quick else [])], cwd=base, env=place.env, check=False)
+        for name, (title, quick) in ALONE.items():
+            if name in chosen:
+                print(f"## {title}\n", flush=True)
+                subprocess.run(["/usr/bin/python3", os.path.join(REPO, "bench", f"{name}.py"), *(quick if args.quick else [])],
+                               cwd=base, env=None if name in ("builtin", "page") else place.env, check=False)
         if "git" in chosen:
             print("## Git for the agent\n", flush=True)
             subprocess.run([*user, "/usr/bin/python3", os.path.join(base, "bin", "git.py"),

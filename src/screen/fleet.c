@@ -203,14 +203,26 @@ int fleet_tab_at(const struct fleet *fleet, int col)
 /* The first columns of the list; the last one has the rest of the line. */
 enum { SIGN = 1, NAME = 3, STATUS = 25, ITERATION = 38, TIME = 47, COST = 55, WHAT = 63 };
 
+enum { WIDE = 120 };
+
+/* Returns where the last column begins: on a wide screen, the task has a column of its own. */
+static int last_column(const struct canvas *canvas)
+{
+	return canvas->cols < WIDE ? WHAT : WHAT + (canvas->cols - WHAT) / 2;
+}
+
 static void draw_heads(struct canvas *canvas, int row)
 {
+	int last = last_column(canvas);
+
 	canvas_put(canvas, row, NAME, canvas->cols, CANVAS_dim, "LOOP");
 	canvas_put(canvas, row, STATUS, canvas->cols, CANVAS_dim, "STATUS");
 	canvas_put_right(canvas, row, ITERATION, TIME - 2, CANVAS_dim, "ITER");
 	canvas_put_right(canvas, row, TIME, COST - 1, CANVAS_dim, "TIME");
 	canvas_put_right(canvas, row, COST, WHAT - 1, CANVAS_dim, "US$");
-	canvas_put(canvas, row, WHAT, canvas->cols, CANVAS_dim, "WHAT");
+	if (last > WHAT)
+		canvas_put(canvas, row, WHAT, last - 1, CANVAS_dim, "TASK");
+	canvas_put(canvas, row, last, canvas->cols, CANVAS_dim, last > WHAT ? "NOW" : "WHAT");
 }
 
 static void draw_iteration(const struct view_row *item, struct canvas *canvas, int row)
@@ -227,12 +239,15 @@ static void draw_iteration(const struct view_row *item, struct canvas *canvas, i
 static void draw_what(const struct view_row *item, struct canvas *canvas, int row)
 {
 	const char *title = item->title ? item->title : "";
+	int last = last_column(canvas);
 
+	if (last > WHAT)
+		canvas_put(canvas, row, WHAT, last - 1, CANVAS_plain, title);
 	if (item->needs)
-		canvas_put(canvas, row, WHAT, canvas->cols, CANVAS_urgent, item->needs);
+		canvas_put(canvas, row, last, canvas->cols, CANVAS_urgent, item->needs);
 	else if (!item->ended && item->now && !item->batch)
-		canvas_put(canvas, row, WHAT, canvas->cols, CANVAS_plain, item->now);
-	else
+		canvas_put(canvas, row, last, canvas->cols, CANVAS_plain, item->now);
+	else if (last == WHAT)
 		canvas_put(canvas, row, WHAT, canvas->cols, CANVAS_dim, title);
 }
 

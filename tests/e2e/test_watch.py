@@ -341,7 +341,7 @@ def test_the_screen_follows_the_size_of_the_terminal(t):
 
 
 @needs("tmux")
-@cases(signal.SIGKILL, signal.SIGSEGV, signal.SIGABRT)
+@cases(signal.SIGKILL, signal.SIGSYS, signal.SIGABRT)
 def test_the_terminal_is_restored_when_the_screen_dies(t, number):
     loop = watched(t)
     screen = Screen(loop)

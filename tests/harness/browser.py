@@ -20,9 +20,9 @@ PATIENCE_S = 60  # meant for hangs, not for slow machines
 DESKTOP = (1180, 900)
 PHONE = (320, 700)
 LINK = re.compile(r"http://[^\s/]+:(\d+)/\S+")
-# A browser complains of each request that fails, also where the page expects it: of an action that is refused, and
-# while the server is away.
-REFUSED = re.compile(r"Failed to load resource: the server responded with a status of 4(04|09) ")
+# A browser complains of each request that fails, also where the page expects it: of an action that is refused, of a
+# damaged loop, and while the server is away.
+REFUSED = re.compile(r"Failed to load resource: the server responded with a status of 4(04|09|22) ")
 AWAY = re.compile(r"Failed to load resource: (net::ERR_|the server responded with a status of 401 )")
 
 

@@ -12,8 +12,13 @@ const axe = readFileSync(find.resolve('axe-core/axe.min.js'), 'utf8');
 
 const LIMIT_MS = 5000; // of one attempt; who asks decides how often
 const FLAGS = [
-	'--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
-	'--disable-component-update', '--disable-sync', '--disable-dev-shm-usage',
+	'--disable-gpu',
+	'--disable-quic',
+	'--no-first-run',
+	'--disable-background-networking',
+	'--disable-component-update',
+	'--disable-sync',
+	'--disable-dev-shm-usage',
 ];
 
 let browser, context, page;
@@ -35,11 +40,18 @@ function watch(of) {
 const doing = {
 	/** Opens a window of this size, with nothing in it; the cookies of the last one are forgotten. */
 	async open({width, height, dark, reduced}) {
-		browser = browser || await chromium.launch({executablePath: '/usr/bin/chromium', chromiumSandbox: process.getuid() !== 0, args: FLAGS});
-		if (context)
-			await context.close();
+		browser =
+			browser ||
+			(await chromium.launch({
+				executablePath: '/usr/bin/chromium',
+				chromiumSandbox: process.getuid() !== 0,
+				args: FLAGS,
+			}));
+		if (context) await context.close();
 		context = await browser.newContext({
-			viewport: {width, height}, colorScheme: dark ? 'dark' : 'light', reducedMotion: reduced ? 'reduce' : 'no-preference', acceptDownloads: true,
+			viewport: {width, height},
+			colorScheme: dark ? 'dark' : 'light',
+			reducedMotion: reduced ? 'reduce' : 'no-preference',
 		});
 		context.setDefaultTimeout(LIMIT_MS);
 		context.setDefaultNavigationTimeout(0);
@@ -47,25 +59,31 @@ const doing = {
 		page = await context.newPage();
 		watch(page);
 	},
-	goto: ({url}) => page.goto(url, {waitUntil: 'commit'}).then((response) => response && response.status()),
+	goto: ({url}) =>
+		page.goto(url, {waitUntil: 'commit'}).then((response) => response && response.status()),
 	/** Loads it in another window of the same session, with nothing in the cache. */
 	async again({url}) {
 		await page.close();
 		page = await context.newPage();
 		watch(page);
-		await (await context.newCDPSession(page)).send('Network.setCacheDisabled', {cacheDisabled: true});
+		await (
+			await context.newCDPSession(page)
+		).send('Network.setCacheDisabled', {cacheDisabled: true});
 		await page.goto(url, {waitUntil: 'commit'});
 	},
 	reload: () => page.reload({waitUntil: 'commit'}).then(() => null),
-	address: () => page.url(),
-	title: () => page.title(),
 	/** Waits until an element is there and can be seen, or (gone) no longer. */
-	see: ({selector, text, gone}) => located(selector, text).waitFor({state: gone ? 'hidden' : 'visible'}),
+	see: ({selector, text, gone}) =>
+		located(selector, text).waitFor({state: gone ? 'hidden' : 'visible'}),
 	text: ({selector}) => page.locator(selector).first().innerText(),
 	count: ({selector}) => page.locator(selector).count(),
 	click: ({selector, text}) => located(selector, text).click(),
 	fill: ({selector, text}) => page.locator(selector).first().fill(text),
-	press: ({keys}) => keys.reduce((before, key) => before.then(() => page.keyboard.press(key)), Promise.resolve()),
+	press: ({keys}) =>
+		keys.reduce(
+			(before, key) => before.then(() => page.keyboard.press(key)),
+			Promise.resolve(),
+		),
 	/** Runs a function of the page. */
 	run: ({script, argument}) => page.evaluate(`(${script})(${JSON.stringify(argument)})`),
 	/** Waits until a function of the page returns something that is true, and looks at each frame. The policy of the
@@ -73,18 +91,21 @@ const doing = {
 	async until({script, argument}) {
 		const limit = Date.now() + LIMIT_MS;
 
-		while (!await doing.run({script, argument})) {
-			if (Date.now() > limit)
-				throw new Error('Timeout: it did not happen');
+		while (!(await doing.run({script, argument}))) {
+			if (Date.now() > limit) throw new Error('Timeout: it did not happen');
 			await page.evaluate('new Promise(requestAnimationFrame)');
 		}
 	},
 	/** Returns the breaches of accessibility rules, as lines. */
 	async axe() {
 		await page.evaluate(axe);
-		const {violations} = await page.evaluate('axe.run(document, {resultTypes: ["violations"]})');
+		const {violations} = await page.evaluate(
+			'axe.run(document, {resultTypes: ["violations"]})',
+		);
 
-		return violations.flatMap(({id, nodes}) => nodes.map((node) => `${id}: ${node.html.slice(0, 200)}: ${node.failureSummary}`));
+		return violations.flatMap(({id, nodes}) =>
+			nodes.map((node) => `${id}: ${node.html.slice(0, 200)}: ${node.failureSummary}`),
+		);
 	},
 	forget: () => context.clearCookies(),
 	requests: () => requests,
@@ -104,11 +125,10 @@ for await (const line of createInterface({input: process.stdin})) {
 	let answer;
 
 	try {
-		answer = {value: await doing[request.do](request) ?? null};
+		answer = {value: (await doing[request.do](request)) ?? null};
 	} catch (error) {
 		answer = {error: String(error.message || error)};
 	}
 	process.stdout.write(`${JSON.stringify(answer)}\n`);
-	if (request.do === 'close')
-		break;
+	if (request.do === 'close') break;
 }

@@ -1,7 +1,9 @@
 """The web page in a real browser, with the real server and loops of the scripted agent."""
 
+import contextlib
 import json
 import os
+import sqlite3
 
 from harness import cases, contains, equal, expect, timeout
 from harness.batch import Batch, task
@@ -354,6 +356,22 @@ def test_hostile_texts_are_shown_and_do_nothing(t):
         equal(page.run("() => document.documentElement.scrollWidth > innerWidth"), False, "the page is wider than its window")
 
 
+def test_a_damaged_loop_says_so_and_is_removed(t):
+    loop = ended(t)
+    with contextlib.closing(sqlite3.connect(os.path.join(loop.folder, "journal.db"))) as store:
+        store.execute("UPDATE event SET data = '{}' WHERE seq = 3")
+        store.commit()
+    with Browser(t) as page:
+        page.see("h1", "One thing needs you")
+        page.go(place(loop))
+        page.see(".pill", "damaged")
+        page.see(".reason", "the journal is damaged")
+        page.click("button", "Remove")
+        page.click("dialog button.danger", "Remove")
+        page.see("#notice", "was removed")
+    expect(not os.path.exists(loop.folder), "the loop is gone", loop.folder)
+
+
 def test_everything_is_reached_by_keys_alone(t):
     loop = ended(t)
     with Browser(t) as page:
@@ -386,6 +404,20 @@ def test_everything_is_reached_by_keys_alone(t):
         page.press("o")
         page.see("h1", "Nothing is running")
     equal(t.read(loop.path("a.c")), "int a;\n", "the file that was applied")
+
+
+def test_a_dialog_that_is_opened_again_at_once_is_not_emptied(t):
+    with Browser(t) as page:
+        page.see("h1", "No loops yet")
+        page.press("?")
+        page.see("dialog h2", "Keys")
+        # The event of the first closing comes after the second opening.
+        page.run("""() => {
+            document.querySelector('dialog .primary').click();
+            document.getElementById('keys').click();
+        }""")
+        page.run("() => new Promise((done) => setTimeout(() => requestAnimationFrame(done)))")
+        equal(page.text("dialog h2"), "Keys", "the title of the dialog")
 
 
 def test_reload_back_and_links_keep_the_place(t):

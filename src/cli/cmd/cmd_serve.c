@@ -1,5 +1,6 @@
 /* ringfence serve: show all loops in a web browser; and its internal processes. */
 #include "cli/cli.h"
+#include "cli/loops.h"
 #include "fence/fence_place.h"
 #include "serve/answer/web_answer.h"
 #include "serve/answer/web_watch.h"
@@ -150,12 +151,18 @@ static const struct cli_option no_options[] = { { 0 } };
 
 static int run_part(const struct cli_command *command, char **argv)
 {
+	const struct fence_place nowhere = { 0 };
+	const struct web_answer_request request = { .state = argv[1] ? argv[2] : NULL,
+						    .input = STDIN_FILENO,
+						    .output = STDOUT_FILENO,
+						    .before = loops_prepare,
+						    .context = &nowhere };
 	struct error err;
 	int result;
 
 	(void)command;
 	if (argv[1] && argv[2] && strcmp(argv[1], "answer") == 0)
-		result = web_answer_run(argv[2], STDIN_FILENO, STDOUT_FILENO, &err);
+		result = web_answer_run(&request, &err);
 	else if (argv[1] && argv[2] && strcmp(argv[1], "watch") == 0)
 		result = web_watch_run(argv[2], STDIN_FILENO, STDOUT_FILENO, &err);
 	else

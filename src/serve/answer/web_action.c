@@ -111,7 +111,9 @@ static int run(const struct web_ask *ask, const json_t *body, enum op_action act
 {
 	struct op_action_request request = { .state = ask->state,
 					     .loop = ask->words[0],
-					     .action = action };
+					     .action = action,
+					     .before = ask->before,
+					     .context = ask->context };
 	struct op_action_result result;
 	int told;
 

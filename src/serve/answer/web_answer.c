@@ -15,6 +15,7 @@
 #include "view/view_json.h"
 
 #include <string.h>
+#include <unistd.h>
 
 enum { REQUEST = 2 << 20, HEADER = 200 };
 
@@ -137,27 +138,30 @@ static int answer_ask(const struct web_ask *ask, int output)
 	return result;
 }
 
-int web_answer_run(const char *state, int input, int output, struct error *err)
+int web_answer_run(const struct web_answer_request *from, struct error *err)
 {
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(REQUEST);
 	json_t *request, *words;
 	int result;
 
-	if (fd_read_all(input, &text) < 0)
+	/* A process that was started again has read it before. */
+	if (lseek(from->input, 0, SEEK_SET) < 0 || fd_read_all(from->input, &text) < 0)
 		return error_sys(err, "read a request of the web page");
 	request = json_loads(buffer_text(&text), 0, NULL);
 	words = json_object_get(request, "words");
 
-	const struct web_ask ask = { .state = state,
+	const struct web_ask ask = { .state = from->state,
 				     .route = web_route_named(jsonget_text(request, "route")),
 				     .words = { json_string_value(json_array_get(words, 0)),
 						json_string_value(json_array_get(words, 1)) },
 				     .query = json_object_get(request, "query"),
-				     .body = jsonget_text(request, "body") };
+				     .body = jsonget_text(request, "body"),
+				     .before = from->before,
+				     .context = from->context };
 
 	if (!ask.words[0] || !ask.words[1])
 		result = error_with(err, ERROR_PROTOCOL, "a request of the web page is malformed");
-	else if ((result = answer_ask(&ask, output)) < 0)
+	else if ((result = answer_ask(&ask, from->output)) < 0)
 		error_sys(err, "answer a request of the web page");
 	json_decref(request);
 	return result;

@@ -19,6 +19,11 @@ struct web_ask {
 	const char *words[WEB_ROUTE_WORDS];
 	const json_t *query; /* untrusted texts */
 	const char *body;    /* untrusted; "" if there is none */
+
+	/* Called before an action resumes a loop (ops/op_resume.h); it may start this process
+	 * again, which then answers the same request. Or NULL. */
+	void (*before)(const void *context, const struct client_loop *loop);
+	const void *context;
 };
 
 /* With json or with text. The caller of the function releases it. */

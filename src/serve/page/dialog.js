@@ -9,7 +9,9 @@ let current = null; // what the open dialog shows
 let fading = 0;
 
 document.body.append(element, notice);
+// The event comes later than the act: the dialog may be open again.
 element.addEventListener('close', () => {
+	if (element.open) return;
 	current = null;
 	show(element);
 });

@@ -244,6 +244,19 @@ export function loop(route, redraw) {
 		);
 	}
 
+	function parts() {
+		return [
+			data.error &&
+				h('p', {class: 'problem', role: 'alert'}, icon('alert'), data.error.message),
+			tabs(),
+			h(
+				'div',
+				{class: 'tab', key: `tab ${tabRoute.make.name}`},
+				data.info && tab.draw(store.loop),
+			),
+		];
+	}
+
 	function missing(message) {
 		return h(
 			'section',
@@ -277,14 +290,7 @@ export function loop(route, redraw) {
 						limitBoxes(live),
 						latestBoxes(data.latest),
 					),
-				data.error &&
-					h('p', {class: 'problem', role: 'alert'}, icon('alert'), data.error.message),
-				tabs(),
-				h(
-					'div',
-					{class: 'tab', key: `tab ${tabRoute.make.name}`},
-					data.info && tab.draw(store.loop),
-				),
+				!(live && live.damaged) && parts(),
 			);
 		},
 		changed(event) {
