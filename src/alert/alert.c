@@ -34,13 +34,14 @@ static const struct row rows[ALERT_COUNT] = {
 	[ALERT_files] = { UNIT_COUNT, ABOVE, 100, .of_iteration = true,
 			  .sentence = "more than %s files were changed in this iteration (%s)" },
 	[ALERT_no_progress] = { UNIT_COUNT, FROM, 3,
-				.sentence = "no progress in at least %s iterations in a row (%s)" },
+				.sentence =
+					"no progress in %s or more iterations in a row (%s so far)" },
 	[ALERT_cost] = { UNIT_MONEY, ABOVE, INT64_C(10000000000),
 			 .sentence = "the loop has cost more than US$ %s (US$ %s so far)" },
 	[ALERT_finding] = { UNIT_COUNT, FROM, 1,
 			    .sentence =
-				    "signs that the changes weaken the checks: at least %s (%s; "
-				    "see: ringfence diff --findings)" },
+				    "%s or more signs that the changes weaken the checks (%s so "
+				    "far; see: ringfence diff --findings)" },
 	[ALERT_disk] = { UNIT_SIZE, BELOW, INT64_C(1) << 30, .of_iteration = true,
 			 .sentence = "less than %s of disk space is free (%s)" },
 	[ALERT_time] = { UNIT_TIME, ABOVE, 90 * MINUTE, .of_iteration = true,

@@ -178,10 +178,12 @@ int land_git_commit(const struct land_git *git, const char *branch, char ret_com
 				    "--end-of-options", ref);
 
 	if (!name || !is_commit(name, strlen(name)))
-		return error_with(err, ERROR_NOT_FOUND,
-				  "there is no branch %s in this repository: the loop has not "
-				  "committed anything (see what it did with: ringfence diff)",
-				  branch);
+		return error_with(
+			err, ERROR_NOT_FOUND,
+			"there is no branch %s in this repository: the loop has not "
+			"committed anything (to see what it did: ringfence diff; to take its "
+			"files over: ringfence apply)",
+			branch);
 	memcpy(ret_commit, name, strlen(name) + 1);
 	return 0;
 }

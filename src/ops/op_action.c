@@ -1,6 +1,7 @@
 /* The actions of a person on a loop: see op_action.h. */
 #include "ops/op_action.h"
 
+#include "loop/state/loop_accepted.h"
 #include "ops/op_abort.h"
 #include "ops/op_clean.h"
 #include "ops/op_pause.h"
@@ -46,9 +47,12 @@ static bool is_blocked(const struct client_loop *loop)
 	return loop->state.blocked != NULL;
 }
 
-static bool only_findings(const struct client_loop *loop)
+static bool has_findings_to_accept(const struct client_loop *loop)
 {
-	return loop->state.only_findings;
+	const struct loop_state *state = &loop->state;
+
+	return state->only_findings ||
+	       loop_accepted_count_open(state->accepted, state->findings, "stop") > 0;
 }
 
 static bool wishes_nothing(const struct client_loop *loop)
@@ -79,7 +83,7 @@ static const struct {
 				 "Answers the agent, which is blocked, and continues.", 'a',
 				 OP_ACTION_TEXT, false } },
 	[OP_ACTION_accept] = { IN(paused),
-			       only_findings,
+			       has_findings_to_accept,
 			       false,
 			       { "accept", "Accept findings",
 				 "Accepts all signs that the changes weaken the checks, and "

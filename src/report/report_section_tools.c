@@ -62,7 +62,9 @@ void report_section_tools(struct document *document, const struct view_tools *to
 	if (tools->untold)
 		document_add(
 			document, DOCUMENT_NOTE,
-			"%zu transcripts are plain text and do not tell which tools were used.",
+			tools->untold == 1
+				? "%zu transcript is plain text and does not tell which tools were used."
+				: "%zu transcripts are plain text and do not tell which tools were used.",
 			tools->untold);
 }
 

@@ -124,6 +124,7 @@ def test_a_diff_shows_what_a_loop_did_and_applies(t):
         contains(result.err, f"'nosuch': no such path in {where}\n", "stderr")
     ident = loop.status()["id"]
     contains(loop.ringfence("diff", ident).err, f"'{ident}' is not a path; use: ringfence diff --loop {ident}\n", "an id")
+    contains(loop.ringfence("diff", ident[-4:]).err, f"use: ringfence diff --loop {ident[-4:]}\n", "the end of an id")
     changes = json.loads(loop.ringfence("diff", "0", "1", "--json").out)["changes"]
     equal([(change["path"], change["status"]) for change in changes],
           [("gone", "deleted"), ("new", "added"), ("old", "modified")], "the changes")

@@ -57,6 +57,22 @@ def test_the_live_region_follows_the_size_of_the_terminal(t):
 
 
 @needs("tmux")
+def test_what_the_agent_says_while_ctrl_c_asks_does_not_follow_a_detach(t):
+    loop, screen = begin(t, scripts={"1": "say first; meet go; say second; meet end; edit done yes"})
+    screen.wait_for(r"^\S the agent: first")
+    screen.press("C-c")
+    screen.wait_for(r"\[D/p/a\]$")
+    loop.write("go")
+    loop.heard("second")
+    screen.press("Enter")
+    shown = screen.wait_for(r"continues in the background \(ringfence logs[^$]*\n\$")
+    contains(shown, "  | first\n", "what came before")
+    lacks(shown, "second", "what came while it asked")
+    loop.write("end")
+    loop.ended("completed")
+
+
+@needs("tmux")
 def test_ctrl_c_asks_and_the_region_comes_back(t):
     loop, screen = begin(t)
     screen.wait_for(REGION)

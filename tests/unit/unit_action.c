@@ -1,5 +1,6 @@
 /* Actions of a person on a loop: when each is offered, its question, and what a yes covers. */
 #include "journal/journal.h"
+#include "loop/state/loop_accepted.h"
 #include "ops/op_action.h"
 #include "unit.h"
 #include "util/file/state_folder.h"
@@ -148,6 +149,14 @@ static void needs(void)
 	      offers(&paused, "brtx"));
 	paused.state.checkpoint = -1;
 	CHECK("a loop without a checkpoint cannot be rolled back", offers(&paused, "rtx"));
+	paused.state.findings = json_pack("[{s:s, s:s, s:s, s:s}]", "kind", "test-deleted", "path",
+					  "tests/a.py", "evidence", "test_add", "action", "stop");
+	CHECK("findings that keep a loop from its end can be accepted, also if more is missing",
+	      offers(&paused, "frtx"));
+	loop_accepted_add(&paused.state.accepted, paused.state.findings);
+	CHECK("what is accepted is not offered again", offers(&paused, "rtx"));
+	json_decref(paused.state.accepted);
+	json_decref(paused.state.findings);
 	running.state.wish = LOOP_WISH_PAUSE;
 	CHECK("a loop that is about to pause is not paused again", offers(&running, "tx"));
 	CHECK("a damaged loop can only be removed", offers(&damaged, "d"));

@@ -21,11 +21,11 @@ static const struct {
 	{ ALERT_errors, 20, 21, "more than 20 errors in this iteration (21 so far)" },
 	{ ALERT_tool_calls, 500, 501, "more than 500 tool calls in this iteration (501 so far)" },
 	{ ALERT_files, 100, 101, "more than 100 files were changed in this iteration (101)" },
-	{ ALERT_no_progress, 2, 3, "no progress in at least 3 iterations in a row (3)" },
+	{ ALERT_no_progress, 2, 3, "no progress in 3 or more iterations in a row (3 so far)" },
 	{ ALERT_cost, 10 * USD, 10 * USD + USD / 2,
 	  "the loop has cost more than US$ 10.00 (US$ 10.50 so far)" },
 	{ ALERT_finding, 0, 1,
-	  "signs that the changes weaken the checks: at least 1 (1; see: ringfence diff "
+	  "1 or more signs that the changes weaken the checks (1 so far; see: ringfence diff "
 	  "--findings)" },
 	{ ALERT_disk, GIB, GIB / 2, "less than 1.0 GiB of disk space is free (512 MiB)" },
 	{ ALERT_time, 90 * MINUTE, 91 * MINUTE,

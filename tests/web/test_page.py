@@ -462,6 +462,7 @@ def test_a_work_list_shows_its_tasks_and_leads_to_their_loops(t):
         page.see(".pill", "failed")
         page.see(".task", "landed")
         page.see(".task .warn")
+        equal(page.count(".task .warn"), 1, "warnings: a task that has landed is none")
         equal(page.ask("axe"), [], "breaches of accessibility")
         page.click(".task a", "Make <i>one</i>")
         page.see(".pill", "completed")

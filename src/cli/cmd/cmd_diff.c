@@ -1,5 +1,6 @@
 /* ringfence diff and ringfence show: compare checkpoints, and print files from them. */
 #include "cli/checkpoints.h"
+#include "cli/short_id.h"
 
 #include "cli/drafts.h"
 #include "cli/view/notice.h"
@@ -100,19 +101,24 @@ static bool exists(const struct loops_options *opts, const char *path)
 	return faccessat(AT_FDCWD, whole, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* Returns the option that takes this word, if it is the id of a loop or a draft; else NULL. Other
- * commands take an id without an option, and a diff takes paths. */
+/* Returns the option that takes this word, if it names a loop or a draft; else NULL. Other commands
+ * take such a word without an option, and a diff takes paths. */
 static const char *option_for(const struct loops_options *opts, const char *word)
 {
+	struct list kept = { 0 };
 	struct client_loop loop;
 	struct error ignored;
+	const char *id = short_id_resolve(&opts->place, word, &kept, &ignored);
+	const char *option = NULL;
 
-	if (drafts_exists(opts, word))
-		return "--draft";
-	if (client_find(opts->place.state, word, NULL, &loop, &ignored) < 0)
-		return NULL;
-	client_loop_release(&loop);
-	return "--loop";
+	if (id && drafts_exists(opts, id)) {
+		option = "--draft";
+	} else if (id && client_find(opts->place.state, id, NULL, &loop, &ignored) == 0) {
+		client_loop_release(&loop);
+		option = "--loop";
+	}
+	list_release(&kept);
+	return option;
 }
 
 static int fail_missing(const struct loops_options *opts, const char *path, const char *from,

@@ -46,6 +46,13 @@ void event_text_begin_agent(struct event_text *view, unsigned int iteration, uns
 		agent_lines_begin(&view->lines, view->loop, iteration, attempt);
 }
 
+static void skip(struct event_text *view)
+{
+	agent_text_skip(&view->agent);
+	if (view->lines.open)
+		agent_lines_skip(&view->lines);
+}
+
 void event_text_join(struct event_text *view)
 {
 	const struct loop_state *state = &view->loop->state;
@@ -53,9 +60,13 @@ void event_text_join(struct event_text *view)
 	if (view->json || view->quiet || state->step != LOOP_STEP_agent)
 		return;
 	event_text_begin_agent(view, state->iteration, state->attempt);
-	agent_text_skip(&view->agent);
-	if (view->lines.open)
-		agent_lines_skip(&view->lines);
+	skip(view);
+}
+
+void event_text_leave(struct event_text *view)
+{
+	skip(view);
+	event_text_end_agent(view);
 }
 
 void event_text_end_agent(struct event_text *view)

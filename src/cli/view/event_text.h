@@ -39,6 +39,10 @@ void event_text_end(struct event_text *view);
 /* Begins in the middle of an iteration: prints the agent's output from now on. */
 void event_text_join(struct event_text *view);
 
+/* Ends in the middle of an iteration: prints nothing that the agent has put out since the last
+ * event_text_poll(). */
+void event_text_leave(struct event_text *view);
+
 /* Prints new output of the agent. Returns whether there was any. */
 bool event_text_poll(struct event_text *view);
 

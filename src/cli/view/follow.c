@@ -192,6 +192,7 @@ static bool handle_interrupt(struct follow *follow)
 
 	live_drop_keys(&follow->live);
 	live_hide(&follow->live);
+	event_text_poll(&follow->view);
 	answer = interrupt_ask("the loop", follow->view.json, follow->live.on);
 
 	if (answer == 'p' || answer == 'a') {
@@ -207,6 +208,7 @@ static bool handle_interrupt(struct follow *follow)
 	}
 	if (answer != 'd')
 		return false;
+	event_text_leave(&follow->view);
 	event_text_print(&follow->view,
 			 "loop %s continues in the background (ringfence logs -f %s, pause, abort)",
 			 id, id);

@@ -3,7 +3,7 @@ import {get} from './api.js';
 import {h} from './dom.js';
 import {pill, statusIcon} from './icon.js';
 import {step} from './list.js';
-import {bar, instead} from './parts.js';
+import {bar, instead, progress} from './parts.js';
 import {toLoop} from './route.js';
 import {now, store, watch} from './store.js';
 import {clock, duration, figure, usd} from './text.js';
@@ -39,7 +39,9 @@ function taskRow(task) {
 			h(
 				'span',
 				{class: 'under'},
-				task.reason ? h('span', {class: 'warn'}, task.reason) : row && row.now,
+				task.reason
+					? h('span', {class: task.step === 'landed' ? 'dim' : 'warn'}, task.reason)
+					: row && row.now,
 				task.depends &&
 					task.depends.length > 0 &&
 					h('span', {class: 'dim'}, ` after ${task.depends.join(', ')}`),
@@ -80,7 +82,10 @@ export function batch(route, redraw) {
 			box(
 				'landed',
 				`${figure(landed)} of ${figure(tasks.length)}`,
-				bar(Math.round((1000 * landed) / Math.max(1, tasks.length)), 'tasks that landed'),
+				progress(
+					Math.round((1000 * landed) / Math.max(1, tasks.length)),
+					'tasks that landed',
+				),
 			),
 			box('running', figure(tasks.filter((task) => task.step === 'running').length)),
 			box('failed', figure(tasks.filter((task) => task.step === 'failed').length)),

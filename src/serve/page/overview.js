@@ -2,7 +2,7 @@
 import {h} from './dom.js';
 import {icon, statusIcon, toneOf} from './icon.js';
 import {List, step} from './list.js';
-import {bar} from './parts.js';
+import {bar, progress} from './parts.js';
 import {toBatch, toLoop, toOverview} from './route.js';
 import {now, store, ticking, watch} from './store.js';
 import {age, clock, duration, figure, plural, usd} from './text.js';
@@ -30,6 +30,12 @@ function progressOf(row) {
 
 function shortPath(path) {
 	return path ? path.split('/').slice(-2).join('/') : '';
+}
+
+/** The time of a work list that does not run is not known. */
+function timeOf(row) {
+	if (!row.ended && row.ticks) return clock(ticking(row.elapsed_ms, row));
+	return row.kind === 'batch' ? '' : duration(row.elapsed_ms);
 }
 
 function cells(row) {
@@ -72,13 +78,12 @@ function cells(row) {
 		],
 		[
 			h('span', {class: 'over'}, progressOf(row)),
-			row.iterations > 0 && bar(permille, progressOf(row)),
+			row.iterations > 0 &&
+				(row.kind === 'batch' ? progress : bar)(permille, progressOf(row)),
 		],
 		costOf(row),
 		[
-			row.ended || !row.ticks
-				? duration(row.elapsed_ms)
-				: clock(ticking(row.elapsed_ms, row)),
+			timeOf(row),
 			h('span', {class: 'under'}, age(now() - row.changed_ms)),
 		],
 	];

@@ -5,8 +5,15 @@ import {bytes, figure} from './text.js';
 
 /** Returns a bar of how much of a limit is used. */
 export function bar(permille, label) {
-	const level = permille >= 1000 ? 'full' : permille >= 850 ? 'high' : '';
+	return gauge(permille, label, permille >= 1000 ? 'full' : permille >= 850 ? 'high' : '');
+}
 
+/** Returns a bar of how much is done: all of it is good. */
+export function progress(permille, label) {
+	return gauge(permille, label, permille >= 1000 ? 'all' : '');
+}
+
+function gauge(permille, label, level) {
 	return h('progress', {
 		class: `bar ${level}`,
 		max: 1000,
