@@ -1,5 +1,6 @@
 """The server of the web page, and a client that is as careful or as careless as a test wants."""
 
+import contextlib
 import http.client
 import json
 import re
@@ -94,7 +95,9 @@ class Client:
                     connection.putheader(name, value)
             if body is not None:
                 connection.putheader("Content-Length", str(len(body)))
-            connection.endheaders(body)
+            # A body that is refused need not be sent to its end: the answer is there.
+            with contextlib.suppress(ConnectionError):
+                connection.endheaders(body)
             return Answer(connection.getresponse())
         finally:
             connection.close()
