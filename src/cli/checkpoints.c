@@ -2,11 +2,12 @@
 #include "cli/checkpoints.h"
 
 #include "cli/view/color.h"
+#include "loop/state/loop_taint.h"
 #include "util/env.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
 #include "util/mem.h"
-#include "util/process.h"
+#include "util/taint.h"
 #include "view/view_changes.h"
 
 #include <errno.h>
@@ -61,33 +62,44 @@ char *checkpoints_path_in(const char *project, const char *given, struct error *
 }
 
 /* In the child. */
-static _Noreturn void exec_pager(const char *line)
+static _Noreturn void exec_pager(const char *line, const struct taint *taint)
 {
 	char *const arguments[] = { (char *)"sh", (char *)"-c", (char *)line, NULL };
 	struct list environment = { 0 };
 
-	env_copy(&environment);
+	taint_environment(taint, &environment);
 	if (!env_get("LESS"))
 		env_put(&environment, "LESS=FRX");
 	execve("/bin/sh", arguments, environment.items);
 	_exit(127);
 }
 
-/* Starts the pager. Returns a pipe to its stdin, or -1 if there is no pager. */
-static int start_pager(pid_t *ret_pid)
+/* Returns the line of the pager, or NULL if there is none that is safe. */
+static const char *find_pager(const struct taint *taint)
 {
-	const char *wanted = env_get("PAGER");
-	AUTO_FREE char *less = wanted ? NULL : process_find("less");
+	const char *line = env_get("PAGER");
+	AUTO_FREE char *less = line ? NULL : taint_find(taint, "less");
+	struct error unsafe;
+
+	if (!line)
+		return less ? "less" : NULL;
+	if (!*line || strcmp(line, "cat") == 0 || taint_check_line(taint, line, &unsafe) < 0)
+		return NULL;
+	return line;
+}
+
+/* Starts a pager. Returns a pipe to its stdin, or -1. */
+static int start_line(const char *line, const struct taint *taint, pid_t *ret_pid)
+{
 	int ends[2];
 
-	if ((!wanted && !less) || (wanted && (!*wanted || strcmp(wanted, "cat") == 0)) ||
-	    pipe2(ends, O_CLOEXEC) < 0)
+	if (pipe2(ends, O_CLOEXEC) < 0)
 		return -1;
 	*ret_pid = fork();
 	if (*ret_pid == 0) {
 		fd_place(&ends[0], 1);
 		signal(SIGPIPE, SIG_DFL);
-		exec_pager(wanted ? wanted : "less");
+		exec_pager(line, taint);
 	}
 	close(ends[0]);
 	if (*ret_pid < 0)
@@ -95,13 +107,31 @@ static int start_pager(pid_t *ret_pid)
 	return *ret_pid < 0 ? -1 : ends[1];
 }
 
-int checkpoints_print(struct snapshot_work *work, bool pager, struct error *err)
+/* Starts the pager. Returns a pipe to its stdin, or -1 if there is no pager. */
+static int start_pager(const struct loops_options *opts, pid_t *ret_pid)
+{
+	struct taint taint;
+	const char *line;
+	int output = -1;
+
+	taint_init(&taint, env_home());
+	taint_add(&taint, opts->place.project);
+	loop_taint_add(&opts->loop.state, &taint);
+	line = find_pager(&taint);
+	if (line)
+		output = start_line(line, &taint, ret_pid);
+	taint_release(&taint);
+	return output;
+}
+
+int checkpoints_print(const struct loops_options *opts, struct snapshot_work *work, bool pager,
+		      struct error *err)
 {
 	bool terminal = isatty(STDOUT_FILENO);
 	struct snapshot_job job;
 	json_t *answer = NULL;
 	pid_t reader = 0;
-	AUTO_FD output = terminal && pager ? start_pager(&reader) : -1;
+	AUTO_FD output = terminal && pager ? start_pager(opts, &reader) : -1;
 	int result;
 
 	snapshot_tell_number(work, "terminal", terminal);

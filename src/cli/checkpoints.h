@@ -25,8 +25,9 @@ int checkpoints_check_number(const char *text, struct error *err);
 char *checkpoints_path(const struct loops_options *opts, const char *given, struct error *err);
 char *checkpoints_path_in(const char *project, const char *given, struct error *err);
 
-/* Runs the request with its output on stdout, through the pager on a terminal. Returns the exit
- * status. */
-int checkpoints_print(struct snapshot_work *work, bool pager, struct error *err);
+/* Runs the request with its output on stdout, through the pager on a terminal, but not through one
+ * that an agent can change. Returns the exit status. */
+int checkpoints_print(const struct loops_options *opts, struct snapshot_work *work, bool pager,
+		      struct error *err);
 
 #endif

@@ -245,7 +245,8 @@ static void check_git(struct doctor_check *check, const struct probe *probe)
 	char *const arguments[] = { (char *)find_git(), (char *)"--version", NULL };
 
 	(void)probe;
-	if (process_output(arguments, GIT_MS, &output) == 0 && output.used) {
+	if (process_output(arguments[0], arguments, env_all(), GIT_MS, &output) == 0 &&
+	    output.used) {
 		text(&check->detail, "%.*s", (int)strcspn(buffer_text(&output), "\n"),
 		     buffer_text(&output));
 	} else {

@@ -1,6 +1,8 @@
 /* Building and parsing the parts of a spec: see fence_spec.h. */
 #include "fence/fence_spec.h"
 
+#include "fence/fence_place.h"
+#include "util/env.h"
 #include "util/file/path.h"
 #include "util/mem.h"
 
@@ -134,4 +136,14 @@ void fence_spec_release(struct fence_spec *spec)
 	for (size_t i = 0; i < spec->listen_count; i++)
 		free(spec->listens[i].socket);
 	free(spec->listens);
+}
+
+void fence_spec_taint(const struct fence_spec *spec, struct taint *ret_taint)
+{
+	const char *project = spec->place ? spec->place->project : spec->project;
+
+	taint_init(ret_taint, spec->place ? spec->place->identity.home : env_home());
+	taint_add(ret_taint, project ? project : ".");
+	for (size_t i = 0; i < spec->write.count; i++)
+		taint_add(ret_taint, spec->write.items[i].path);
 }

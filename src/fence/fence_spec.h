@@ -14,6 +14,7 @@
 #include "util/error.h"
 #include "util/list.h"
 #include "util/outlet.h"
+#include "util/taint.h"
 #include "util/text/glob.h"
 
 #include <stdbool.h>
@@ -125,6 +126,9 @@ struct fence_spec {
 };
 
 void fence_spec_release(struct fence_spec *spec);
+
+/* Says what the command can change outside the fence. The caller releases *ret_taint. */
+void fence_spec_taint(const struct fence_spec *spec, struct taint *ret_taint);
 
 /* Parses "127.0.0.1:8080" or "[::1]:8080", optionally followed by "=SOCKET". Returns 0, or -1 with
  * err set. */

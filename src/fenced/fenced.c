@@ -202,6 +202,20 @@ static void protect_tape(struct fence_spec *spec)
 		fence_paths_add(&spec->read, tape, "the tape");
 }
 
+static int open_models(struct fence_spec *spec, const struct ledger_options *ledger,
+		       struct error *err)
+{
+	struct taint taint;
+	int result;
+
+	fence_spec_taint(spec, &taint);
+	result = gateway_outlet_models(spec->outlet, &spec->models, &taint, ledger, err);
+	taint_release(&taint);
+	if (result == 0)
+		protect_tape(spec);
+	return result;
+}
+
 /* Starts the gateway if the spec needs one. Returns 0, or -1 with err set. */
 static int make_outlet(struct fence_spec *spec, const struct ledger_options *ledger,
 		       struct error *err)
@@ -211,12 +225,7 @@ static int make_outlet(struct fence_spec *spec, const struct ledger_options *led
 	spec->outlet = gateway_outlet_new(err);
 	if (!spec->outlet)
 		return -1;
-	if (!model_access_is_set(&spec->models))
-		return 0;
-	if (gateway_outlet_models(spec->outlet, &spec->models, ledger, err) < 0)
-		return -1;
-	protect_tape(spec);
-	return 0;
+	return model_access_is_set(&spec->models) ? open_models(spec, ledger, err) : 0;
 }
 
 static void drop_try(struct fenced *run)

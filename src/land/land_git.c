@@ -11,13 +11,6 @@
 
 enum { QUICK_MS = 30000, REMOTE_MS = 120000, PUSH_MS = 1800000, OUTPUT_BYTES = 64 << 10 };
 
-int land_git_open(const char *project, const struct notify_reach *reach, bool asks,
-		  struct land_git *ret_git, struct error *err)
-{
-	*ret_git = (struct land_git){ .project = project, .asks = asks };
-	return land_program_find("git", reach, &ret_git->program, err);
-}
-
 void land_git_close(struct land_git *git)
 {
 	land_program_release(&git->program);
@@ -59,6 +52,8 @@ static int ask(const struct land_git *git, uint64_t most_ms, struct buffer *outp
 	list_add(&arguments, "core.hooksPath=/dev/null");
 	list_add(&arguments, "-c");
 	list_add(&arguments, "core.fsmonitor=false");
+	list_add(&arguments, "-c");
+	list_add(&arguments, "protocol.ext.allow=never");
 	for (; *words; words++)
 		list_add(&arguments, *words);
 	code = land_program_run(&git->program, &run, err);
@@ -89,6 +84,60 @@ static char *line(const struct land_git *git, uint64_t most_ms, struct error *er
 
 #define LINE(git, most_ms, err, ...) \
 	line(git, most_ms, err, (const char *const[]){ __VA_ARGS__, NULL })
+
+/* ---- programs that git runs ---- */
+
+/* Checks one entry, "key\nvalue", of a list. A helper for credentials may begin with "!". */
+static int check_entry(const struct land_git *git, const char *entry, struct error *err)
+{
+	const char *value = strchr(entry, '\n');
+	struct error why;
+
+	if (!value || taint_check_line(git->taint, value + 1 + (value[1] == '!'), &why) == 0)
+		return 0;
+	return error_with(err, why.status, "git's setting '%.*s': %s", (int)(value - entry), entry,
+			  why.text);
+}
+
+/* The fence keeps an agent from changing the configuration, but not a script that it names. */
+static int check_programs(const struct land_git *git, struct error *err)
+{
+	static const char keys[] =
+		"^(core\\.(sshcommand|gitproxy|askpass|alternaterefscommand)|"
+		"credential\\.(.*\\.)?helper|gpg\\.(.*\\.)?(program|defaultkeycommand)|"
+		"remote\\..*\\.(receivepack|uploadpack))$";
+	static const char *const words[] = { "config", "-z", "--get-regexp", keys, NULL };
+	AUTO_BUFFER struct buffer output = BUFFER_INIT(OUTPUT_BYTES);
+	AUTO_BUFFER struct buffer errors = BUFFER_INIT(OUTPUT_BYTES);
+	const char *text;
+
+	/* Status 1: there are none. */
+	if (ask(git, QUICK_MS, &output, &errors, err, words) < 0)
+		return -1;
+	if (buffer_overflowed(&output))
+		return error_with(err, ERROR_NO_SPACE,
+				  "git's configuration names too many programs");
+	text = buffer_text(&output);
+	for (const char *at = text; at < text + output.used; at += strlen(at) + 1)
+		if (check_entry(git, at, err) < 0)
+			return -1;
+	return 0;
+}
+
+int land_git_open(const char *project, const struct taint *taint, bool asks,
+		  struct land_git *ret_git, struct error *err)
+{
+	struct land_git git = { .project = project, .taint = taint, .asks = asks };
+
+	if (land_program_find("git", taint, &git.program, err) < 0)
+		return -1;
+	if (check_programs(&git, err) < 0) {
+		land_git_close(&git);
+		return -1;
+	}
+	*ret_git = git;
+	return 0;
+}
 
 /* ---- the remote ---- */
 
@@ -150,16 +199,30 @@ int land_git_remote(const struct land_git *git, char **ret_name, struct error *e
 	return 0;
 }
 
+/* The repository of a path has hooks, which run on this machine. */
+static int check_path(const struct land_git *git, const char *url, struct error *err)
+{
+	bool named = *url != '/' && *url != '.' && !strchr(url, ':');
+	bool local = named || *url == '/' || *url == '.' || text_after_prefix(url, "file:");
+	AUTO_FREE char *path = mem_format("%s%s", named ? "./" : "", url);
+
+	return local ? taint_check_word(git->taint, path, err) : 0;
+}
+
 int land_git_url(const struct land_git *git, const char *remote, char **ret_url, struct error *err)
 {
 	struct error why;
+	AUTO_FREE char *shown = mem_format("%.300s", remote);
 	char *url = LINE(git, QUICK_MS, &why, "remote", "get-url", "--push", "--", remote);
 
-	if (!url)
-		return error_with(err, why.status, "find the URL of the remote '%.100s': %s",
-				  remote, why.text);
-	*ret_url = url;
-	return 0;
+	if (url && check_path(git, url, &why) == 0) {
+		*ret_url = url;
+		return 0;
+	}
+	free(url);
+	/* Somebody may have given a URL, with a password, for a name. */
+	land_remote_mask(shown);
+	return error_with(err, why.status, "find the URL of the remote '%s': %s", shown, why.text);
 }
 
 /* ---- branches ---- */

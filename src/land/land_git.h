@@ -18,10 +18,13 @@ enum { LAND_COMMIT = 65 }; /* bytes of a commit's name */
 struct land_git {
 	struct land_program program;
 	const char *project;
+	const struct taint *taint;
 	bool asks; /* for a password, on the terminal */
 };
 
-int land_git_open(const char *project, const struct notify_reach *reach, bool asks,
+/* Refuses a configuration that names programs which an agent can change. `taint` is borrowed; its
+ * folder is the project. */
+int land_git_open(const char *project, const struct taint *taint, bool asks,
 		  struct land_git *ret_git, struct error *err);
 void land_git_close(struct land_git *git);
 

@@ -79,7 +79,18 @@ static void take(struct added *added, const char *line, size_t size, struct land
 		return;
 	if (added->lines.used + size > ADDED_BYTES)
 		flush(added, patch);
+	if (size > ADDED_BYTES) {
+		scan(patch, added->path ? added->path : "a message of a commit", line, size);
+		return;
+	}
 	buffer_add(&added->lines, line + (*line == '+'), size - (*line == '+'));
+}
+
+/* A file with such bytes would not be scanned, though it may have a credential as any other. */
+static void hide_zeros(char *line, size_t size)
+{
+	for (char *at = line; (at = memchr(at, '\0', (size_t)(line + size - at)));)
+		*at = ' ';
 }
 
 int land_patch_scan(int file, struct land_patch *ret_patch, struct error *err)
@@ -96,8 +107,10 @@ int land_patch_scan(int file, struct land_patch *ret_patch, struct error *err)
 		fd_close(&copy);
 		return error_sys(err, "read the changes");
 	}
-	while ((size = getline(&line, &room, stream)) > 0)
+	while ((size = getline(&line, &room, stream)) > 0) {
+		hide_zeros(line, (size_t)size);
 		take(&added, line, (size_t)size, &patch);
+	}
 	flush(&added, &patch);
 	free(line);
 	free(added.path);

@@ -5,6 +5,7 @@
 #include "util/env.h"
 #include "util/file/fd.h"
 #include "util/mem.h"
+#include "util/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -70,9 +71,9 @@ static void pass(const char *const *names, size_t count, struct list *environmen
 			list_printf(environment, "%s=%s", names[i], env_get(names[i]));
 }
 
-static void make_environment(const struct notify_reach *reach, bool gh, struct list *environment)
+static void make_environment(const struct taint *taint, bool gh, struct list *environment)
 {
-	AUTO_FREE char *path = notify_reach_path(reach);
+	AUTO_FREE char *path = taint_path(taint);
 
 	list_add(environment, path);
 	pass(passed, sizeof passed / sizeof *passed, environment);
@@ -83,17 +84,41 @@ static void make_environment(const struct notify_reach *reach, bool gh, struct l
 	list_add(environment, "GH_NO_UPDATE_NOTIFIER=1");
 }
 
-int land_program_find(const char *name, const struct notify_reach *reach,
-		      struct land_program *ret_program, struct error *err)
+/* Refuses variables by which git and ssh run programs that an agent can change. */
+static int check_environment(const struct taint *taint, const struct list *environment,
+			     struct error *err)
 {
-	char *path = notify_reach_find(reach, name);
+	static const char *const commands[] = { "GIT_SSH", "GIT_SSH_COMMAND", "GIT_ASKPASS",
+						"SSH_ASKPASS" };
+	struct error why;
 
-	if (!path)
+	for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+		AUTO_FREE char *prefix = mem_format("%s=", commands[i]);
+		const char *line = list_after_prefix(environment, prefix);
+
+		if (line && taint_check_line(taint, line, &why) < 0)
+			return error_with(err, why.status, "the variable %s: %s", commands[i],
+					  why.text);
+	}
+	return 0;
+}
+
+int land_program_find(const char *name, const struct taint *taint, struct land_program *ret_program,
+		      struct error *err)
+{
+	struct land_program program = { .path = taint_find(taint, name) };
+
+	if (!program.path)
 		return error_with(err, ERROR_NOT_FOUND,
-				  "there is no program '%s' in PATH that agents cannot change",
+				  "there is no program '%s' in a folder of PATH that no agent can "
+				  "change",
 				  name);
-	*ret_program = (struct land_program){ .path = path };
-	make_environment(reach, strcmp(name, "gh") == 0, &ret_program->environment);
+	make_environment(taint, strcmp(name, "gh") == 0, &program.environment);
+	if (check_environment(taint, &program.environment, err) < 0) {
+		land_program_release(&program);
+		return -1;
+	}
+	*ret_program = program;
 	return 0;
 }
 

@@ -1,17 +1,16 @@
 /*
  * Runs the user's own git and gh, for what needs the user's credentials.
  *
- * Programs are not looked for in folders of PATH that an agent can write to; the program's own PATH
- * has no such folder either. Its environment has only what git,
- * ssh, gh and helpers for credentials need.
+ * Neither they nor what they run are programs that an agent can change (util/taint.h). Their
+ * environment has only what git, ssh, gh and helpers for credentials need.
  */
 #ifndef LAND_LAND_PROGRAM_H
 #define LAND_LAND_PROGRAM_H
 
-#include "notify/notify_reach.h"
 #include "util/buffer.h"
 #include "util/error.h"
 #include "util/list.h"
+#include "util/taint.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -30,8 +29,8 @@ struct land_program_run {
 };
 
 /* Finds a program. Returns 0, or -1 with err set: ERROR_NOT_FOUND. The caller releases it. */
-int land_program_find(const char *name, const struct notify_reach *reach,
-		      struct land_program *ret_program, struct error *err);
+int land_program_find(const char *name, const struct taint *taint, struct land_program *ret_program,
+		      struct error *err);
 void land_program_release(struct land_program *program);
 
 /* Returns the exit status, or -1 with err set if it could not be run, or not to its end in time. */

@@ -2,9 +2,9 @@
 #include "notify/notify_run.h"
 
 #include "loop/state/loop_report.h"
+#include "notify/notify_delivery.h"
 #include "notify/notify_message.h"
 #include "notify/notify_record.h"
-#include "notify/notify_send.h"
 #include "notify/notify_source.h"
 #include "notify/notify_start.h"
 #include "notify/notify_target.h"
@@ -34,13 +34,20 @@ struct pulse {
 	int64_t seen_ms;
 };
 
+/* A message that is on its way. */
+struct sending {
+	struct notify_delivery delivery;
+	struct notify_message message;
+};
+
 struct notifier {
 	const char *folder;
 	int lock, changes;
 	struct notify_source source;
-	struct notify_reach reach;
+	struct taint taint;
 	struct notify_record record;
 	struct notify_target targets[NOTIFY_RECORD_TARGETS];
+	struct sending sendings[NOTIFY_RECORD_TARGETS];
 	unsigned int events;
 	struct notify_pace pace;
 	struct pulse pulse;
@@ -213,34 +220,57 @@ static void report(struct notifier *notifier, size_t target, enum notify_send_re
 	}
 }
 
-/* Sends the message that is due. The range is on disk before, so that another try has the same
- * news and the same id. */
+static bool is_busy(const struct notifier *notifier, size_t target)
+{
+	return notifier->sendings[target].delivery.pid != 0;
+}
+
+static bool any_busy(const struct notifier *notifier)
+{
+	for (size_t i = 0; i < notifier->record.count; i++)
+		if (is_busy(notifier, i))
+			return true;
+	return false;
+}
+
+/* Takes what came of a message. */
+static void finish(struct notifier *notifier, size_t target)
+{
+	struct sending *sending = &notifier->sendings[target];
+	enum notify_send_result result;
+	struct error err;
+	int64_t wait_ms;
+
+	result = notify_delivery_end(&sending->delivery, &wait_ms, &err);
+	report(notifier, target, result, &sending->message, wait_ms, &err);
+	notify_message_release(&sending->message);
+	save(notifier);
+}
+
+/* Begins to send the message that is due. The range is on disk before, so that another try has the
+ * same news and the same id. */
 static void deliver(struct notifier *notifier, size_t target)
 {
 	struct notify_plan *plan = &notifier->record.plans[target];
 	const struct notify_subject subject = subject_of(notifier);
-	struct notify_message message;
-	enum notify_send_result result;
-	struct error err;
-	int64_t wait_ms;
+	struct sending *sending = &notifier->sendings[target];
 
 	if (!plan->through) {
 		notify_plan_begin(plan, last_seq(&notifier->source.news));
 		save(notifier);
 	}
-	if (!notify_message_make(&notifier->source.news, plan->mark, plan->through,
-				 notifier->events, &subject, &message)) {
-		notify_plan_skip(plan, plan->through);
+	if (notify_message_make(&notifier->source.news, plan->mark, plan->through, notifier->events,
+				&subject, &sending->message)) {
+		notify_delivery_start(&sending->message, &notifier->targets[target],
+				      &notifier->taint, notifier->lock, &sending->delivery);
 	} else {
-		result = notify_send(&message, &notifier->targets[target], &notifier->reach,
-				     &wait_ms, &err);
-		report(notifier, target, result, &message, wait_ms, &err);
-		notify_message_release(&message);
+		notify_plan_skip(plan, plan->through);
+		save(notifier);
 	}
-	save(notifier);
 }
 
-/* Delivers what is due. Returns when the next message is, or INT64_MAX. */
+/* Delivers what is due. Returns when the next message is, or INT64_MAX. A target that is busy says
+ * so when it is done. */
 static int64_t deliver_all(struct notifier *notifier)
 {
 	int64_t next_ms = INT64_MAX;
@@ -249,10 +279,14 @@ static int64_t deliver_all(struct notifier *notifier)
 		struct notify_plan *plan = &notifier->record.plans[i];
 		int64_t due_ms;
 
+		if (is_busy(notifier, i))
+			continue;
 		notify_plan_correct(plan, &notifier->pace, clock_wall_ms());
 		if (notify_plan_due_ms(plan, &notifier->pace, has_news(notifier, plan)) <=
 		    clock_wall_ms())
 			deliver(notifier, i);
+		if (is_busy(notifier, i))
+			continue;
 		due_ms = notify_plan_due_ms(plan, &notifier->pace, has_news(notifier, plan));
 		next_ms = due_ms < next_ms ? due_ms : next_ms;
 	}
@@ -276,11 +310,16 @@ static void tell_stale(struct notifier *notifier, int64_t stale_ms)
 	notify_list_add(&list, notifier->pulse.beat_ms, clock_wall_ms(), NOTIFY_EVENT_alert,
 			mem_format("%s%s%s", text, trouble ? ": " : "", trouble ? trouble : ""));
 	if (notify_message_make(&list, 0, INT64_MAX, notifier->events, &subject, &message)) {
+		struct notify_delivery deliveries[NOTIFY_RECORD_TARGETS];
+
+		for (size_t i = 0; i < notifier->record.count; i++)
+			notify_delivery_start(&message, &notifier->targets[i], &notifier->taint,
+					      notifier->lock, &deliveries[i]);
 		for (size_t i = 0; i < notifier->record.count; i++) {
 			AUTO_FREE char *shown = notify_target_shown(&notifier->targets[i]);
 
-			if (notify_send(&message, &notifier->targets[i], &notifier->reach, &wait_ms,
-					&err) == NOTIFY_SEND_ARRIVED)
+			if (notify_delivery_end(&deliveries[i], &wait_ms, &err) ==
+			    NOTIFY_SEND_ARRIVED)
 				note("%s: sent %s", shown, message.id);
 			else
 				note("warning: %s: gave up %s: %s", shown, message.id, err.text);
@@ -323,13 +362,29 @@ static void forget_delivered(struct notifier *notifier)
 	notify_list_drop(&notifier->source.news, least);
 }
 
-/* Waits for an event, which the supervisor follows by a new state.json, or for the time. */
-static void wait_for(const struct notifier *notifier, int64_t most_ms)
+/* Waits for an event, which the supervisor follows by a new state.json, for what came of a message,
+ * or for the time. */
+static void wait_for(struct notifier *notifier, int64_t most_ms)
 {
-	struct pollfd watched = { .fd = notifier->changes, .events = POLLIN };
+	struct pollfd watched[1 + NOTIFY_RECORD_TARGETS] = { { .fd = notifier->changes,
+							       .events = POLLIN } };
 	char events[4096];
 
-	poll(&watched, 1, most_ms > 3600 * 1000 ? 3600 * 1000 : most_ms < 0 ? 0 : (int)most_ms);
+	for (size_t i = 0; i < NOTIFY_RECORD_TARGETS; i++) {
+		bool busy = is_busy(notifier, i);
+
+		watched[1 + i].fd = busy ? notifier->sendings[i].delivery.answer : -1;
+		watched[1 + i].events = POLLIN;
+		/* It could not be started. */
+		most_ms = busy && watched[1 + i].fd < 0 ? 0 : most_ms;
+	}
+	poll(watched, 1 + NOTIFY_RECORD_TARGETS,
+	     most_ms > 3600 * 1000 ? 3600 * 1000
+	     : most_ms < 0         ? 0
+				   : (int)most_ms);
+	for (size_t i = 0; i < NOTIFY_RECORD_TARGETS; i++)
+		if (is_busy(notifier, i) && (watched[1 + i].fd < 0 || watched[1 + i].revents))
+			finish(notifier, i);
 	while (read(notifier->changes, events, sizeof events) > 0)
 		;
 }
@@ -351,7 +406,8 @@ static int follow(struct notifier *notifier, struct error *err)
 		next_ms = deliver_all(notifier);
 		heart_ms = watch_heart(notifier);
 		forget_delivered(notifier);
-		if (next_ms == INT64_MAX && notify_source_rests(&notifier->source))
+		if (next_ms == INT64_MAX && !any_busy(notifier) &&
+		    notify_source_rests(&notifier->source))
 			return 0;
 		if (notifier->stale)
 			save(notifier);
@@ -371,7 +427,8 @@ static int open_all(struct notifier *notifier, struct error *err)
 		return -1;
 	if (notify_source_read(&notifier->source, err) < 0)
 		return -1;
-	notify_source_reach(&notifier->source, &notifier->reach);
+	taint_init(&notifier->taint, env_home());
+	notify_source_taint(&notifier->source, &notifier->taint);
 	read_targets(notifier);
 	forget_delivered(notifier);
 	save(notifier);
@@ -382,7 +439,7 @@ static void close_all(struct notifier *notifier)
 {
 	for (size_t i = 0; i < notifier->record.count; i++)
 		notify_target_release(&notifier->targets[i]);
-	notify_reach_release(&notifier->reach);
+	taint_release(&notifier->taint);
 	if (notifier->source.store)
 		notify_source_close(&notifier->source);
 	fd_close(&notifier->changes);

@@ -61,7 +61,8 @@ static enum notify_send_result post(struct notify_shape *shape, int64_t *ret_wai
 
 /* A secret that cannot be read now may be there later. */
 static enum notify_send_result send_http(const struct notify_message *message,
-					 const struct notify_target *target, int64_t *ret_wait_ms,
+					 const struct notify_target *target,
+					 const struct taint *taint, int64_t *ret_wait_ms,
 					 struct error *err)
 {
 	const char *name = notify_target_name(target->kind);
@@ -70,9 +71,9 @@ static enum notify_send_result send_http(const struct notify_message *message,
 	char *token = NULL;
 	enum notify_send_result result = NOTIFY_SEND_LATER;
 
-	if (key_read(&target->secret, name, &secret, err) == 0 &&
+	if (key_read(&target->secret, name, taint, &secret, err) == 0 &&
 	    (target->token.kind == KEY_SOURCE_NONE ||
-	     key_read(&target->token, name, &token, err) == 0)) {
+	     key_read(&target->token, name, taint, &token, err) == 0)) {
 		notify_shape_http(message, target, secret, token, &shape);
 		result = post(&shape, ret_wait_ms, err);
 		notify_shape_release(&shape);
@@ -84,15 +85,13 @@ static enum notify_send_result send_http(const struct notify_message *message,
 
 /* Runs a program, and what it finds in PATH, from folders that no agent can change. */
 static enum notify_send_result run(const char *program, char *const *arguments,
-				   const struct notify_reach *reach, const struct buffer *input,
+				   const struct taint *taint, const struct buffer *input,
 				   struct error *err)
 {
-	AUTO_FREE char *path = notify_reach_path(reach);
 	__attribute__((cleanup(list_release))) struct list environment = { 0 };
 	int status;
 
-	env_copy(&environment);
-	env_put(&environment, path);
+	taint_environment(taint, &environment);
 	status = process_feed(program, arguments, environment.items, input->data, input->used,
 			      TIMEOUT_MS);
 	if (status == 0)
@@ -106,20 +105,20 @@ static enum notify_send_result run(const char *program, char *const *arguments,
 	return NOTIFY_SEND_LATER;
 }
 
-static char *find_sendmail(const struct notify_reach *reach)
+static char *find_sendmail(const struct taint *taint)
 {
 	static const char usual[] = "/usr/sbin/sendmail";
-	char *found = notify_reach_find(reach, "sendmail");
+	char *found = taint_find(taint, "sendmail");
 
 	return found ? found : access(usual, X_OK) == 0 ? mem_dup(usual) : NULL;
 }
 
 static enum notify_send_result send_mail(const struct notify_message *message,
 					 const struct notify_target *target,
-					 const struct notify_reach *reach, struct error *err)
+					 const struct taint *taint, struct error *err)
 {
 	AUTO_BUFFER struct buffer mail = BUFFER_INIT(INPUT_BYTES);
-	AUTO_FREE char *program = find_sendmail(reach);
+	AUTO_FREE char *program = find_sendmail(taint);
 	char *const arguments[] = { program, (char *)"-i", (char *)"--", target->address, NULL };
 
 	if (!program) {
@@ -127,7 +126,7 @@ static enum notify_send_result send_mail(const struct notify_message *message,
 		return NOTIFY_SEND_NEVER;
 	}
 	notify_shape_mail(message, target->address, &mail);
-	return run(program, arguments, reach, &mail, err);
+	return run(program, arguments, taint, &mail, err);
 }
 
 static bool has_session(void)
@@ -139,10 +138,10 @@ static bool has_session(void)
 }
 
 static enum notify_send_result send_desktop(const struct notify_message *message,
-					    const struct notify_reach *reach, struct error *err)
+					    const struct taint *taint, struct error *err)
 {
 	const struct buffer nothing = { 0 };
-	AUTO_FREE char *program = notify_reach_find(reach, "notify-send");
+	AUTO_FREE char *program = taint_find(taint, "notify-send");
 	struct list arguments = { 0 };
 	enum notify_send_result result;
 
@@ -152,43 +151,42 @@ static enum notify_send_result send_desktop(const struct notify_message *message
 		return NOTIFY_SEND_NEVER;
 	}
 	notify_shape_desktop(message, &arguments);
-	result = run(program, arguments.items, reach, &nothing, err);
+	result = run(program, arguments.items, taint, &nothing, err);
 	list_release(&arguments);
 	return result;
 }
 
 static enum notify_send_result send_command(const struct notify_message *message,
 					    const struct notify_target *target,
-					    const struct notify_reach *reach, struct error *err)
+					    const struct taint *taint, struct error *err)
 {
 	const char *name = target->arguments.items[0];
 	AUTO_BUFFER struct buffer json = BUFFER_INIT(INPUT_BYTES);
-	AUTO_FREE char *program = name[0] == '/' ? mem_dup(name) : notify_reach_find(reach, name);
+	AUTO_FREE char *program = name[0] == '/' ? mem_dup(name) : taint_find(taint, name);
 
 	if (!program) {
 		error_set(err, "there is no program '%s' in PATH", name);
 		return NOTIFY_SEND_LATER;
 	}
 	notify_shape_json(message, &json);
-	return run(program, target->arguments.items, reach, &json, err);
+	return run(program, target->arguments.items, taint, &json, err);
 }
 
 enum notify_send_result notify_send(const struct notify_message *message,
-				    const struct notify_target *target,
-				    const struct notify_reach *reach, int64_t *ret_wait_ms,
-				    struct error *err)
+				    const struct notify_target *target, const struct taint *taint,
+				    int64_t *ret_wait_ms, struct error *err)
 {
 	*ret_wait_ms = 0;
-	if (notify_target_check(target, reach, err) < 0)
+	if (notify_target_check(target, taint, err) < 0)
 		return NOTIFY_SEND_NEVER;
 	switch (target->kind) {
 	case NOTIFY_TARGET_desktop:
-		return send_desktop(message, reach, err);
+		return send_desktop(message, taint, err);
 	case NOTIFY_TARGET_mail:
-		return send_mail(message, target, reach, err);
+		return send_mail(message, target, taint, err);
 	case NOTIFY_TARGET_command:
-		return send_command(message, target, reach, err);
+		return send_command(message, target, taint, err);
 	default:
-		return send_http(message, target, ret_wait_ms, err);
+		return send_http(message, target, taint, ret_wait_ms, err);
 	}
 }

@@ -17,8 +17,7 @@ enum notify_send_result {
  * *ret_wait_ms: what the server asks for, or 0. err is set unless it arrived, without secrets.
  */
 enum notify_send_result notify_send(const struct notify_message *message,
-				    const struct notify_target *target,
-				    const struct notify_reach *reach, int64_t *ret_wait_ms,
-				    struct error *err);
+				    const struct notify_target *target, const struct taint *taint,
+				    int64_t *ret_wait_ms, struct error *err);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "batch/batch_fold.h"
 #include "batch/batch_folder.h"
-#include "util/env.h"
+#include "loop/state/loop_taint.h"
 #include "util/file/path.h"
 #include "util/mem.h"
 #include "util/text/jsonget.h"
@@ -64,28 +64,15 @@ const char *notify_source_project(const struct notify_source *source)
 	return options->origin ? options->origin : options->project ? options->project : "";
 }
 
-/* Adds the folders that the fence of a loop's configuration permits to change. */
-static void add_writable(const json_t *config, struct notify_reach *reach)
-{
-	const json_t *paths = json_object_get(json_object_get(config, "fence"), "write");
-	size_t index;
-	const json_t *path;
-
-	json_array_foreach(paths, index, path)
-		notify_reach_add(reach, jsonget_text(path, "path"), env_home());
-}
-
-void notify_source_reach(const struct notify_source *source, struct notify_reach *reach)
+void notify_source_taint(const struct notify_source *source, struct taint *taint)
 {
 	const json_t *templates = notify_source_config(source, "templates"); /* of a batch */
-	const struct loop_options *options = &source->loop.options;
 	size_t index;
 	const json_t *config;
 
-	notify_reach_add(reach, notify_source_project(source), env_home());
-	notify_reach_add(reach, options->project ? options->project : "", env_home());
-	add_writable(source->loop.config, reach);
-	json_array_foreach(templates, index, config) add_writable(config, reach);
+	taint_add(taint, notify_source_project(source));
+	loop_taint_add(&source->loop, taint);
+	json_array_foreach(templates, index, config) loop_taint_add_config(config, taint);
 }
 
 int64_t notify_source_heartbeat_ms(const struct notify_source *source)

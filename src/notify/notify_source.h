@@ -10,7 +10,7 @@
 #include "journal/journal.h"
 #include "loop/state/loop_state.h"
 #include "notify/notify_event.h"
-#include "notify/notify_reach.h"
+#include "util/taint.h"
 
 struct notify_source {
 	const char *folder;
@@ -38,7 +38,7 @@ const json_t *notify_source_config(const struct notify_source *source, const cha
 const char *notify_source_project(const struct notify_source *source);
 
 /* Adds what the agents of the loop or batch can change. */
-void notify_source_reach(const struct notify_source *source, struct notify_reach *reach);
+void notify_source_taint(const struct notify_source *source, struct taint *taint);
 
 /* The level of the alert about the heartbeat, or 0 if it is off. */
 int64_t notify_source_heartbeat_ms(const struct notify_source *source);

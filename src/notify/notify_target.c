@@ -170,19 +170,8 @@ void notify_target_release(struct notify_target *target)
 	*target = (struct notify_target){ 0 };
 }
 
-static int refuse_reachable(const char *path, const struct notify_reach *reach, struct error *err)
-{
-	if (path[0] != '/' || !notify_reach_has(reach, path))
-		return 0;
-	return error_with(
-		err, ERROR_REFUSED,
-		"an agent can change '%s', in the project or a folder of --write: keep it "
-		"elsewhere",
-		path);
-}
-
-/* A program by its name is that of the first folder of PATH that is out of reach. */
-static int check_program(const char *program, const struct notify_reach *reach, struct error *err)
+/* A program by its name is that of the first folder of PATH that no agent can change. */
+static int check_program(const char *program, const struct taint *taint, struct error *err)
 {
 	AUTO_FREE char *safe = NULL;
 	AUTO_FREE char *any = NULL;
@@ -192,27 +181,27 @@ static int check_program(const char *program, const struct notify_reach *reach, 
 	if (strchr(program, '/'))
 		return error_set(err, "the program of 'command' needs an absolute path, or a name "
 				      "in PATH");
-	safe = notify_reach_find(reach, program);
+	safe = taint_find(taint, program);
 	any = safe ? NULL : process_find(program);
-	return any ? refuse_reachable(any, reach, err) : 0;
+	return any ? taint_check_word(taint, any, err) : 0;
 }
 
-static int refuse_file(const struct key_source *source, const struct notify_reach *reach,
-		       struct error *err)
+static int check_file(const struct key_source *source, const struct taint *taint, struct error *err)
 {
-	return source->kind == KEY_SOURCE_FILE ? refuse_reachable(source->value, reach, err) : 0;
+	return source->kind == KEY_SOURCE_FILE ? taint_check_word(taint, source->value, err) : 0;
 }
 
-int notify_target_check(const struct notify_target *target, const struct notify_reach *reach,
+int notify_target_check(const struct notify_target *target, const struct taint *taint,
 			struct error *err)
 {
-	if (refuse_file(&target->secret, reach, err) < 0 ||
-	    refuse_file(&target->token, reach, err) < 0)
+	if (check_file(&target->secret, taint, err) < 0 ||
+	    check_file(&target->token, taint, err) < 0 ||
+	    (target->arguments.count && check_program(target->arguments.items[0], taint, err) < 0))
 		return -1;
 	for (size_t i = 0; i < target->arguments.count; i++)
-		if (refuse_reachable(target->arguments.items[i], reach, err) < 0)
+		if (taint_check_word(taint, target->arguments.items[i], err) < 0)
 			return -1;
-	return target->arguments.count ? check_program(target->arguments.items[0], reach, err) : 0;
+	return 0;
 }
 
 char *notify_target_shown(const struct notify_target *target)

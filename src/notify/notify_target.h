@@ -15,10 +15,10 @@
 #ifndef NOTIFY_NOTIFY_TARGET_H
 #define NOTIFY_NOTIFY_TARGET_H
 
-#include "notify/notify_reach.h"
 #include "provider/key_source.h"
 #include "util/error.h"
 #include "util/list.h"
+#include "util/taint.h"
 
 #define NOTIFY_TARGETS(X) \
 	X(desktop) X(slack) X(discord) X(webhook) X(ntfy) X(telegram) X(mail) X(command)
@@ -44,7 +44,7 @@ int notify_target_read(const char *text, const char *home, struct notify_target 
 void notify_target_release(struct notify_target *target);
 
 /* Refuses a secret or a program that an agent can change. Returns 0, or -1 with err set. */
-int notify_target_check(const struct notify_target *target, const struct notify_reach *reach,
+int notify_target_check(const struct notify_target *target, const struct taint *taint,
 			struct error *err);
 
 /* Returns the target for people and logs, without what may be a secret. The caller frees it. */

@@ -30,16 +30,12 @@ static const struct land_forge *choose(const struct op_land_request *request,
 	return land_forge_of(kind);
 }
 
-static int read_token(const struct op_land_request *request, const struct land_forge *forge,
-		      bool trusted, char **ret_token, struct error *err)
+static int read_token(const struct op_land_request *request, const struct taint *taint,
+		      const struct land_forge *forge, bool trusted, char **ret_token,
+		      struct error *err)
 {
-	if (request->token.kind == KEY_SOURCE_FILE &&
-	    notify_reach_has(request->reach, request->token.value))
-		return error_with(err, ERROR_REFUSED,
-				  "forge-token: '%.300s' is in a folder that agents can write to",
-				  request->token.value);
 	if (request->token.kind != KEY_SOURCE_NONE)
-		return key_read(&request->token, forge->title, ret_token, err);
+		return key_read(&request->token, forge->title, taint, ret_token, err);
 	for (size_t i = 0; trusted && forge->tokens[i] && !*ret_token; i++)
 		if (env_has(forge->tokens[i]))
 			*ret_token = mem_dup(env_get(forge->tokens[i]));
@@ -58,8 +54,8 @@ static int check_token(const char *token, struct error *err)
 }
 
 /* Is gh there, and logged in at this host? Its token does not leave gh. */
-static bool has_gh(const struct op_land_request *request, const char *host,
-		   struct land_program *ret_gh, struct error *err)
+static bool has_gh(const struct taint *taint, const char *host, struct land_program *ret_gh,
+		   struct error *err)
 {
 	AUTO_BUFFER struct buffer output = BUFFER_INIT(4096);
 	AUTO_BUFFER struct buffer errors = BUFFER_INIT(4096);
@@ -70,7 +66,7 @@ static bool has_gh(const struct op_land_request *request, const char *host,
 	struct land_program gh;
 	int code;
 
-	if (land_program_find(GH, request->reach, &gh, err) < 0)
+	if (land_program_find(GH, taint, &gh, err) < 0)
 		return false;
 	list_add(&arguments, "auth");
 	list_add(&arguments, "token");
@@ -92,20 +88,21 @@ static bool has_gh(const struct op_land_request *request, const char *host,
 	return false;
 }
 
-static int open_client(const struct op_land_request *request, const struct land_forge *forge,
-		       bool trusted, struct op_land_result *result, struct error *err)
+static int open_client(const struct op_land_request *request, const struct taint *taint,
+		       const struct land_forge *forge, bool trusted, struct op_land_result *result,
+		       struct error *err)
 {
 	struct land_client client = { .wait = request->wait, .context = request->context };
 	bool wants_gh = request->forge && strcmp(request->forge, GH) == 0;
 	struct error none;
 
-	if (!wants_gh && (read_token(request, forge, trusted, &client.token, err) < 0 ||
+	if (!wants_gh && (read_token(request, taint, forge, trusted, &client.token, err) < 0 ||
 			  check_token(client.token, err) < 0)) {
 		key_read_wipe(client.token);
 		return -1;
 	}
 	if (!client.token && forge == &land_forge_github && trusted &&
-	    !has_gh(request, result->place.host, &client.gh, wants_gh ? err : &none) && wants_gh)
+	    !has_gh(taint, result->place.host, &client.gh, wants_gh ? err : &none) && wants_gh)
 		return -1;
 	if (!client.token && !client.gh.path)
 		return 0;
@@ -116,9 +113,9 @@ static int open_client(const struct op_land_request *request, const struct land_
 	return 0;
 }
 
-int land_access_open(const struct op_land_request *request, const char *url,
-		     struct op_land_result *result, const struct land_forge **ret_forge,
-		     struct error *err)
+int land_access_open(const struct op_land_request *request, const struct taint *taint,
+		     const char *url, struct op_land_result *result,
+		     const struct land_forge **ret_forge, struct error *err)
 {
 	bool trusted;
 
@@ -133,5 +130,5 @@ int land_access_open(const struct op_land_request *request, const char *url,
 					    "which forge %s is cannot be told: name it with "
 					    "--forge github, gitlab or gitea",
 					    result->place.host);
-	return open_client(request, *ret_forge, trusted, result, err);
+	return open_client(request, taint, *ret_forge, trusted, result, err);
 }

@@ -10,10 +10,11 @@
  * none. Returns 0, or -1 with err set.
  *
  * A token from a variable is only for the hosts that it was made for: those whose name tells their
- * forge, or for which the user named one. One from the setting is for any host.
+ * forge, or for which the user named one. One from the setting is for any host. taint: what is
+ * neither run nor read.
  */
-int land_access_open(const struct op_land_request *request, const char *url,
-		     struct op_land_result *result, const struct land_forge **ret_forge,
-		     struct error *err);
+int land_access_open(const struct op_land_request *request, const struct taint *taint,
+		     const char *url, struct op_land_result *result,
+		     const struct land_forge **ret_forge, struct error *err);
 
 #endif

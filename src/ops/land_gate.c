@@ -7,7 +7,9 @@
 #include "ops/op_apply.h"
 #include "util/file/fd.h"
 #include "util/mem.h"
+#include "util/text/jsonget.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -73,10 +75,15 @@ static enum op_status look(const struct op_land_request *request, int patch,
 {
 	const struct op_apply_request read = { .target = { .state = request->state,
 							   .project = request->project,
-							   .loop = result->loop.id } };
+							   .loop = result->loop.id },
+					       .remote = result->remote };
 	struct op_apply_result mails;
 	enum op_status status = op_apply_patch(&read, patch, false, &mails, err);
 
+	/* Only this commit is pushed, whatever became of the branch since. */
+	if (status == OP_DONE)
+		snprintf(result->commit, sizeof result->commit, "%s",
+			 jsonget_text(mails.details, "theirs"));
 	if (status == OP_DONE && (scan(patch, result, err) < 0 ||
 				  ask(request, result, mails.details, &result->question, err) < 0))
 		status = op_status_of(err);

@@ -182,6 +182,7 @@ static enum op_status merge_shown(struct op_apply_request *request,
 	enum op_status status;
 
 	request->dry = false;
+	request->shown = preview->details;
 	request->answer.token = preview->question.token;
 	request->pinned.token = preview->pinned.token;
 	status = op_apply(request, &done, err);

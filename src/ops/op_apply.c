@@ -48,6 +48,8 @@ static int perform(const struct op_apply_request *request, const struct client_l
 	snapshot_tell(&work, "branch", branch);
 	snapshot_tell(&work, "message", text);
 	snapshot_tell(&work, "log", log);
+	if (request->remote)
+		snapshot_tell(&work, "remote", request->remote);
 	snapshot_tell_number(&work, "squash", request->squash);
 	snapshot_tell_number(&work, "here",
 			     !loop->state.options.work_tree && !loop->state.options.draft);
@@ -191,14 +193,37 @@ static void refuse_in_the_way(const struct client_loop *loop, struct error *err)
 		   files);
 }
 
+/* Refuses another result than the user has seen: the loop may have gone on, or the branch. */
+static enum op_status check_shown(const struct op_apply_request *request,
+				  const struct op_apply_result *result, struct error *err)
+{
+	static const char *const keys[] = { "branch", "theirs", "tree" };
+
+	for (size_t i = 0; request->shown && i < sizeof keys / sizeof *keys; i++) {
+		if (strcmp(jsonget_text(request->shown, keys[i]),
+			   jsonget_text(result->details, keys[i])) == 0)
+			continue;
+		error_with(err, ERROR_BUSY,
+			   "the commits of loop %s, or your branch, have changed since they were "
+			   "shown: nothing was applied (try again)",
+			   result->loop.id);
+		return OP_RUNNING;
+	}
+	return OP_DONE;
+}
+
 /* Previews the result. Returns OP_DONE if it may be applied as it is. */
 static enum op_status preview(const struct op_apply_request *request,
 			      struct op_apply_result *result, struct error *err)
 {
 	const struct job job = { .name = "apply", .dry = true, .output = -1 };
+	enum op_status status;
 
 	if (perform(request, &result->loop, &job, &result->details, err) < 0)
 		return op_status_of(err);
+	status = check_shown(request, result, err);
+	if (status != OP_DONE)
+		return status;
 	result->kind = kind_of(result->details);
 	if (result->kind == OP_APPLY_CONFLICT) {
 		error_with(err, ERROR_REFUSED, "ringfence/%s conflicts with %s", result->loop.id,

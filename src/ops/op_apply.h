@@ -14,6 +14,8 @@ struct op_apply_request {
 	struct op_target target; /* project is always the user's, even if a loop is named */
 	bool squash;             /* add one commit to the branch instead of merging */
 	bool dry;                /* change nothing */
+	const json_t *shown;     /* the details of a preview: nothing else is applied; or NULL */
+	const char *remote;      /* of a patch that is a review before a push to it, or NULL */
 	struct op_answer answer;
 	struct op_answer pinned; /* to the question about pinned files */
 };

@@ -18,7 +18,6 @@
 
 struct op_land_request {
 	const char *state, *project;
-	const struct notify_reach *reach; /* of agents: nothing that they could change is run */
 	const char *id;          /* of a loop or a batch; NULL: the project's newest loop */
 	const char *remote;      /* NULL: as git would choose */
 	const char *into;        /* the branch to merge into; NULL: the default branch */

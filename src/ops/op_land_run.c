@@ -3,10 +3,12 @@
 
 #include "land/land_body.h"
 #include "land/land_drive.h"
+#include "loop/state/loop_taint.h"
 #include "ops/land_access.h"
 #include "ops/land_gate.h"
 #include "report/report.h"
 #include "util/clock.h"
+#include "util/env.h"
 #include "util/mem.h"
 #include "util/text/jsonget.h"
 
@@ -382,7 +384,7 @@ static enum op_status land(const struct op_land_request *request, struct land_gi
 	if (request->dry)
 		return OP_UNCHANGED;
 	if (land_git_url(git, result->remote, &url, err) < 0 ||
-	    land_access_open(request, url, result, &forge, err) < 0)
+	    land_access_open(request, git->taint, url, result, &forge, err) < 0)
 		return op_status_of(err);
 	status = push(git, result, err);
 	if (status != OP_DONE)
@@ -393,10 +395,26 @@ static enum op_status land(const struct op_land_request *request, struct land_gi
 	return OP_DONE;
 }
 
+/* Git runs commands in the project. */
+static void add_taint(const struct op_land_request *request, const struct op_land_result *result,
+		      struct taint *ret_taint)
+{
+	const json_t *templates = json_object_get(result->batch.state.config, "templates");
+	size_t index;
+	const json_t *config;
+
+	taint_init(ret_taint, env_home());
+	ret_taint->folder = request->project;
+	taint_add(ret_taint, request->project);
+	loop_taint_add(&result->loop.state, ret_taint);
+	json_array_foreach(templates, index, config) loop_taint_add_config(config, ret_taint);
+}
+
 enum op_status op_land(const struct op_land_request *request, struct op_land_result *ret_result,
 		       struct error *err)
 {
 	struct land_git git;
+	struct taint taint;
 	enum op_status status;
 
 	*ret_result = (struct op_land_result){ 0 };
@@ -405,10 +423,14 @@ enum op_status op_land(const struct op_land_request *request, struct op_land_res
 		status = permit(request, ret_result, err);
 	if (status != OP_DONE)
 		return status;
-	if (land_git_open(request->project, request->reach, request->asks, &git, err) < 0)
-		return op_status_of(err);
-	status = land(request, &git, ret_result, err);
-	land_git_close(&git);
+	add_taint(request, ret_result, &taint);
+	if (land_git_open(request->project, &taint, request->asks, &git, err) == 0) {
+		status = land(request, &git, ret_result, err);
+		land_git_close(&git);
+	} else {
+		status = op_status_of(err);
+	}
+	taint_release(&taint);
 	return status;
 }
 

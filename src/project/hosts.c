@@ -384,17 +384,17 @@ static char *safe_path(void)
 	return mem_dup(buffer_text(&path));
 }
 
-/* Runs the tool in the root folder, where it finds no configuration of a project. */
+/* Runs the tool. In the folder / it finds no configuration of a project. */
 static void run_tool(const char *const *command, const char *const *keys, struct list *hosts)
 {
 	enum { MOST_WORDS = 16 };
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(MOST_BYTES);
 	AUTO_FREE char *path = safe_path();
-	const char *arguments[MOST_WORDS] = { "/usr/bin/env", "-C", "/", path };
+	const char *arguments[MOST_WORDS] = { "/usr/bin/env", path };
 
-	for (size_t i = 4; *command && i < MOST_WORDS - 1; i++)
+	for (size_t i = 2; *command && i < MOST_WORDS - 1; i++)
 		arguments[i] = *command++;
-	if (process_output((char *const *)arguments, TOOL_MS, &text) == 0)
+	if (process_output(arguments[0], (char *const *)arguments, env_all(), TOOL_MS, &text) == 0)
 		hosts_of_text(buffer_text(&text), NULL, keys, hosts);
 }
 

@@ -31,11 +31,17 @@ static int read_file(const char *path, struct buffer *ret_key, struct error *err
 	return 0;
 }
 
-static int ask_command(const char *line, struct buffer *ret_key, struct error *err)
+static int ask_command(const char *line, const struct taint *taint, struct buffer *ret_key,
+		       struct error *err)
 {
 	char *const arguments[] = { (char *)"sh", (char *)"-c", (char *)line, NULL };
-	int status = process_output(arguments, COMMAND_MS, ret_key);
+	__attribute__((cleanup(list_release))) struct list environment = { 0 };
+	int status;
 
+	if (taint_check_line(taint, line, err) < 0)
+		return -1;
+	taint_environment(taint, &environment);
+	status = process_output("/bin/sh", arguments, environment.items, COMMAND_MS, ret_key);
 	if (status != 0)
 		return error_set(err, "the command '%.200s' did not print a key (%s)", line,
 				 status < 0 ? "it did not finish" : "its exit status is not 0");
@@ -53,25 +59,29 @@ static int read_variable(const char *name, struct buffer *ret_key, struct error 
 	return 0;
 }
 
-static int read_source(const struct key_source *source, struct buffer *ret_key, struct error *err)
+static int read_source(const struct key_source *source, const struct taint *taint,
+		       struct buffer *ret_key, struct error *err)
 {
 	switch (source->kind) {
 	case KEY_SOURCE_ENV:
 		return read_variable(source->value, ret_key, err);
 	case KEY_SOURCE_FILE:
-		return read_file(source->value, ret_key, err);
+		return taint_check_word(taint, source->value, err) < 0
+			       ? -1
+			       : read_file(source->value, ret_key, err);
 	case KEY_SOURCE_COMMAND:
-		return ask_command(source->value, ret_key, err);
+		return ask_command(source->value, taint, ret_key, err);
 	case KEY_SOURCE_NONE:
 		break;
 	}
 	return 0;
 }
 
-int key_read(const struct key_source *source, const char *name, char **ret_key, struct error *err)
+int key_read(const struct key_source *source, const char *name, const struct taint *taint,
+	     char **ret_key, struct error *err)
 {
 	AUTO_BUFFER struct buffer bytes = BUFFER_INIT(KEY_BYTES);
-	int result = read_source(source, &bytes, err);
+	int result = read_source(source, taint, &bytes, err);
 
 	if (result == 0) {
 		/* Only the first word counts. */

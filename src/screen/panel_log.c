@@ -125,17 +125,32 @@ static void add_output(struct sheet *sheet, size_t mark, const struct view_entry
 			    result->text);
 }
 
-/* Adds a call with its result, which is the entry after it. Returns how many entries it has. */
+static void add_changed(struct sheet *sheet, size_t mark, const struct view_entry *entry)
+{
+	sheet_line(sheet, mark);
+	sheet_printf(sheet, CANVAS_info, "   changed %s", or_empty(entry->target));
+}
+
+/* Returns the result of a call, or NULL. Only files that it has changed stand in between. */
+static const struct view_entry *result_of(const struct view_entries *window, size_t mark)
+{
+	size_t i = mark + 1;
+
+	while (i < window->count && window->items[i].kind == VIEW_ENTRY_changed)
+		i++;
+	return i < window->count && window->items[i].kind == VIEW_ENTRY_result ? &window->items[i]
+									       : NULL;
+}
+
+/* Adds a call with its result. Returns how many entries these are. */
 static size_t add_call(const struct watched_log *log, struct sheet *sheet, size_t mark)
 {
 	const struct view_entries *window = &log->transcript.window;
 	const struct view_entry *call = &window->items[mark];
-	const struct view_entry *result = mark + 1 < window->count ? call + 1 : NULL;
+	const struct view_entry *result = result_of(window, mark);
 	bool open = is_open(log, call);
 	AUTO_FREE char *target = text_first_line(call->target, LINE);
 
-	if (result && result->kind != VIEW_ENTRY_result)
-		result = NULL;
 	sheet_line(sheet, mark);
 	sheet_printf(sheet, CANVAS_info, " %s %s", open ? "\u25be" : "\u25b8",
 		     call->name ? call->name : "tool");
@@ -146,7 +161,11 @@ static size_t add_call(const struct watched_log *log, struct sheet *sheet, size_
 		sheet_block(sheet, mark, CANVAS_plain, NULL, 4, call->target);
 	if (open && result)
 		add_output(sheet, mark, result);
-	return result ? 2 : 1;
+	if (!result)
+		return 1;
+	for (const struct view_entry *entry = call + 1; entry < result; entry++)
+		add_changed(sheet, mark, entry);
+	return (size_t)(result - call) + 1;
 }
 
 static void add_folded(const struct watched_log *log, struct sheet *sheet, size_t mark,
@@ -193,8 +212,7 @@ static size_t add_entry(const struct watched_log *log, struct sheet *sheet, size
 		add_folded(log, sheet, mark, "result:");
 		break;
 	case VIEW_ENTRY_changed:
-		sheet_line(sheet, mark);
-		sheet_printf(sheet, CANVAS_info, "   changed %s", or_empty(entry->target));
+		add_changed(sheet, mark, entry);
 		break;
 	case VIEW_ENTRY_trouble:
 		sheet_line(sheet, mark);

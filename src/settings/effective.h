@@ -6,6 +6,7 @@
 #include "fence/fence_place.h"
 #include "fence/fence_spec.h"
 #include "util/error.h"
+#include "util/taint.h"
 
 #include <jansson.h>
 
@@ -35,6 +36,9 @@ int effective_spec(struct effective *effective, struct error *err);
 /* Like effective_spec(), with the defaults of a loop. A default limit that this machine cannot
  * enforce is reported, not refused. */
 int effective_loop(struct effective *effective, struct error *err);
+
+/* Says what a command can change with these settings. The caller releases *ret_taint. */
+void effective_taint(const struct effective *effective, struct taint *ret_taint);
 
 /* Adds access to models, if it is wanted or a tape is used. Returns 0, or -1 with err set. */
 int effective_models(struct effective *effective, bool wanted, struct error *err);

@@ -342,6 +342,18 @@ int effective_spec(struct effective *effective, struct error *err)
 	return effective_models(effective, config_get(config, SETTING_MODELS)->number, err);
 }
 
+void effective_taint(const struct effective *effective, struct taint *ret_taint)
+{
+	const struct config *config = &effective->config;
+
+	taint_init(ret_taint, env_home());
+	taint_add(ret_taint, effective->place.project);
+	for (size_t i = 0; i < config->count; i++)
+		if (config->values[i].setting->id == SETTING_WRITE &&
+		    config->values[i].state == CONFIG_ACTIVE)
+			taint_add(ret_taint, config->values[i].path);
+}
+
 int effective_models(struct effective *effective, bool wanted, struct error *err)
 {
 	struct fence_spec *spec = &effective->spec;

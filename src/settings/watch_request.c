@@ -4,21 +4,22 @@
 #include "notify/notify_record.h"
 #include "notify/notify_target.h"
 #include "util/env.h"
+#include "util/taint.h"
 
-static int check_target(const char *text, const struct notify_reach *reach, struct error *err)
+static int check_target(const char *text, const struct taint *taint, struct error *err)
 {
 	struct notify_target target;
 	struct error why;
 	int result = notify_target_read(text, env_home(), &target, &why);
 
 	if (result == 0) {
-		result = notify_target_check(&target, reach, &why);
+		result = notify_target_check(&target, taint, &why);
 		notify_target_release(&target);
 	}
 	return result < 0 ? error_with(err, why.status, "notify: %s", why.text) : 0;
 }
 
-static int check_targets(const json_t *targets, const struct notify_reach *reach, struct error *err)
+static int check_targets(const json_t *targets, const struct taint *taint, struct error *err)
 {
 	size_t index;
 	const json_t *text;
@@ -28,21 +29,10 @@ static int check_targets(const json_t *targets, const struct notify_reach *reach
 				 json_array_size(targets), (int)NOTIFY_RECORD_TARGETS);
 	json_array_foreach(targets, index, text)
 	{
-		if (check_target(json_string_value(text), reach, err) < 0)
+		if (check_target(json_string_value(text), taint, err) < 0)
 			return -1;
 	}
 	return 0;
-}
-
-void watch_request_reach(const struct effective *effective, struct notify_reach *reach)
-{
-	const struct config *config = &effective->config;
-
-	notify_reach_add(reach, effective->place.project, env_home());
-	for (size_t i = 0; i < config->count; i++)
-		if (config->values[i].setting->id == SETTING_WRITE &&
-		    config->values[i].state == CONFIG_ACTIVE)
-			notify_reach_add(reach, config->values[i].path, env_home());
 }
 
 int watch_request_make(const struct effective *effective, struct watch_request *ret_watch,
@@ -52,12 +42,12 @@ int watch_request_make(const struct effective *effective, struct watch_request *
 	struct watch_request watch = { .alerts = effective_words(config, SETTING_ALERT),
 				       .targets = effective_words(config, SETTING_NOTIFY),
 				       .events = effective_words(config, SETTING_NOTIFY_ON) };
-	struct notify_reach reach = { 0 };
+	struct taint taint;
 	int result;
 
-	watch_request_reach(effective, &reach);
-	result = check_targets(watch.targets, &reach, err);
-	notify_reach_release(&reach);
+	effective_taint(effective, &taint);
+	result = check_targets(watch.targets, &taint, err);
+	taint_release(&taint);
 	if (result == 0)
 		*ret_watch = watch;
 	else

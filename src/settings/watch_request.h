@@ -2,7 +2,6 @@
 #ifndef SETTINGS_WATCH_REQUEST_H
 #define SETTINGS_WATCH_REQUEST_H
 
-#include "notify/notify_reach.h"
 #include "settings/effective.h"
 
 #include <jansson.h>
@@ -16,8 +15,5 @@ struct watch_request {
 int watch_request_make(const struct effective *effective, struct watch_request *ret_watch,
 		       struct error *err);
 void watch_request_release(struct watch_request *watch);
-
-/* Adds what an agent could change with these settings. */
-void watch_request_reach(const struct effective *effective, struct notify_reach *reach);
 
 #endif

@@ -76,6 +76,7 @@ static const struct key {
 	KEY("log", TEXT, apply.log),
 	KEY("tree", TEXT, apply.tree),
 	KEY("theirs", TEXT, apply.theirs),
+	KEY("remote", TEXT, apply.remote),
 	KEY("here", FLAG, apply.here),
 	KEY("squash", FLAG, apply.squash),
 	KEY("dry", FLAG, apply.dry),

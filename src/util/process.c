@@ -192,21 +192,24 @@ int process_beside(const char *name, char **ret_path, struct error *err)
 	return 0;
 }
 
-static pid_t start_program(char *const *arguments, int output)
+static pid_t start_program(const char *program, char *const *arguments, char *const *environment,
+			   int output)
 {
 	posix_spawn_file_actions_t actions;
 	pid_t child = -1;
 
 	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_addchdir_np(&actions, "/");
 	posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
 	posix_spawn_file_actions_adddup2(&actions, output, 1);
 	posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
-	errno = posix_spawnp(&child, arguments[0], &actions, NULL, arguments, env_all());
+	errno = posix_spawn(&child, program, &actions, NULL, arguments, environment);
 	posix_spawn_file_actions_destroy(&actions);
 	return errno ? -1 : child;
 }
 
-int process_output(char *const *arguments, uint64_t most_ms, struct buffer *output)
+int process_output(const char *program, char *const *arguments, char *const *environment,
+		   uint64_t most_ms, struct buffer *output)
 {
 	uint64_t deadline = clock_steady_ms() + most_ms;
 	AUTO_FD from = -1;
@@ -218,7 +221,7 @@ int process_output(char *const *arguments, uint64_t most_ms, struct buffer *outp
 		return -1;
 	from = ends[0];
 
-	pid_t child = start_program(arguments, ends[1]);
+	pid_t child = start_program(program, arguments, environment, ends[1]);
 
 	close(ends[1]);
 	if (child < 0)

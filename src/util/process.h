@@ -21,7 +21,8 @@ void process_kill(pid_t child);
  */
 void process_end_children(void);
 
-/* Finds a program in PATH. Returns its path, which the caller frees, or NULL. */
+/* Finds a program in PATH, for a command in a fence: one that runs outside is found by taint_find()
+ * or process_find_system(). Returns its path, which the caller frees, or NULL. */
 char *process_find(const char *name);
 
 /* Finds the system's own program, never one from PATH: the file whose full path the environment
@@ -34,10 +35,11 @@ char *process_find_system(const char *name, const char *variable);
 int process_beside(const char *name, char **ret_path, struct error *err);
 
 /*
- * Runs a program found in PATH and captures its stdout; stdin and stderr are /dev/null. Returns its
- * exit status, or -1 if it could not be started or was killed after most_ms.
+ * Runs a program, by its path, in the folder /, and captures its stdout; stdin and stderr are
+ * /dev/null. Returns its exit status, or -1 if it could not be started or was killed after most_ms.
  */
-int process_output(char *const *arguments, uint64_t most_ms, struct buffer *output);
+int process_output(const char *program, char *const *arguments, char *const *environment,
+		   uint64_t most_ms, struct buffer *output);
 
 /*
  * Runs a program, by its path, with these bytes as its stdin, in the folder / and in a process

@@ -608,6 +608,24 @@ def test_a_lost_store_is_not_mistaken_for_the_first_checkpoints(t):
     expect(os.path.exists(loop.path("three")), "the work is still there")
 
 
+@cases("less", "sh -c less")
+def test_a_difference_is_not_shown_by_a_pager_of_the_agent(t, pager):
+    """PATH has a folder of the project, as with a virtual environment; the pager runs outside the fence."""
+    loop = begin(t, {"1": "edit old changed; edit done yes"})
+    os.mkdir(loop.path("bin"))
+    for folder, word in ((loop.path("bin"), "forged"), (os.path.join(t.outside, "own"), "own")):
+        os.makedirs(folder, exist_ok=True)
+        with open(os.path.join(folder, "less"), "w", encoding="utf-8") as file:
+            file.write(f"#!/bin/sh\necho {word} less\ncat\n")
+        os.chmod(os.path.join(folder, "less"), 0o755)
+    path = ":".join([loop.path("bin"), os.path.join(t.outside, "own"), os.environ["PATH"]])
+    env = t.env(TERM="xterm", PATH=path, **({"PAGER": pager} if pager != "less" else {}))
+    terminal = t.tty([t.ringfence, "diff"], cwd=loop.project, env=env)
+    equal(terminal.wait(), 0, "exit status")
+    contains(terminal.text(), "+changed", "what it shows")
+    equal(terminal.text().splitlines()[0], "own less", "the pager")
+
+
 @unsanitized("such programs load the libraries of the sanitizers")
 def test_the_program_loads_nothing_but_the_c_library(t):
     """Loading libgit2 and what it needs takes longer than a small checkpoint."""

@@ -22,6 +22,8 @@ ANY_IDENTITY = "A push and an API do not depend on the identity."
 
 FORGE = ("github", "gitlab", "gitea")
 DONE = {"1": "edit done yes; edit new one"}
+KEY = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
+COMMIT = "git -c user.name=a -c user.email=a@example.org commit -q"
 
 
 class Place:
@@ -317,27 +319,67 @@ def test_files_that_others_run_need_a_yes(t, name, yes):
 @needs("git")
 def test_what_looks_like_a_credential_is_not_pushed(t):
     """A token in a commit is refused, even if a later commit removes it; its text is not shown."""
-    key = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
-    commit = "git -c user.name=a -c user.email=a@example.org commit -q"
-    place = Place(t, scripts={"1": f"edit keys.txt 'token {key}'; git add keys.txt; {commit} -m one; "
-                                   f"git rm -q keys.txt; {commit} -m two; edit done yes"})
+    place = Place(t, scripts={"1": f"edit keys.txt 'token {KEY}'; git add keys.txt; {COMMIT} -m one; "
+                                   f"git rm -q keys.txt; {COMMIT} -m two; edit done yes"})
     result = place.land(code=125)
     contains(result.err, "keys.txt: ", "the file")
     contains(result.err, "--yes-secrets", "the option")
-    lacks(result.err + result.out, key, "what is shown")
+    lacks(result.err + result.out, KEY, "what is shown")
     equal(place.forge.branch(place.branch), "", "the branch at the forge")
     place.land("--yes-secrets", "--no-wait")
     equal(place.forge.branch(place.branch), place.commit, "with the yes")
 
 
+# Ways to hide a key and a workflow from a look at the difference between two trees.
+HIDDEN = {
+    "a merge after which nothing is left":
+        f"git checkout -q -b side; edit side 1; git add side; {COMMIT} -m side; git checkout -q -; mkdir -p .github/workflows;"
+        f"edit .github/workflows/ci.yml 'token {KEY}'; git add .github; {COMMIT} -m one; git rm -qr .github; {COMMIT} -m two;"
+        "git -c user.name=a -c user.email=a@example.org merge -q --no-edit side; edit done yes",
+    "the merge itself":
+        f"git checkout -q -b side; edit side 1; git add side; {COMMIT} -m side; git checkout -q -; edit own 1; git add own;"
+        f"{COMMIT} -m own; git merge -q --no-commit side; mkdir -p .github/workflows; edit .github/workflows/ci.yml 'token {KEY}';"
+        f"git add .github; {COMMIT} -m merged; edit done yes",
+    "bytes that are not text":
+        f"mkdir -p .github/workflows; printf 'token {KEY}\\n\\000' >.github/workflows/ci.yml; edit done yes",
+    "a very long line":
+        f"mkdir -p .github/workflows; {{ printf 'token {KEY} '; flood 6000000; echo; }} >.github/workflows/ci.yml; edit done yes",
+}
+
+
+@needs("git")
+@cases(*HIDDEN)
+def test_neither_a_credential_nor_a_workflow_can_be_hidden(t, how):
+    place = Place(t, scripts={"1": HIDDEN[how]})
+    result = place.land(code=125)
+    contains(result.err, ".github/workflows/ci.yml: ", "the file")
+    contains(result.err, "--yes-secrets", "the option")
+    contains(place.land("--yes-secrets", code=125).err, "--yes-ci", "the other option")
+    equal(place.forge.branch(place.branch), "", "the branch at the forge")
+    place.land("--yes-secrets", "--yes-ci", "--no-wait")
+    equal(place.forge.branch(place.branch), place.commit, "with both")
+
+
+@needs("git")
+def test_what_is_checked_out_is_looked_at_as_well(t):
+    """Whoever looks at the result in their own work tree has the commits; the remote has not."""
+    place = Place(t, scripts={"1": f"mkdir -p .github/workflows; edit .github/workflows/ci.yml 'token {KEY}'; edit done yes"})
+    place.repo.git("checkout", "-q", place.branch)
+    contains(place.land(code=125).err, "--yes-secrets", "the option")
+    contains(place.land("--yes-secrets", code=125).err, "--yes-ci", "the other option")
+    equal(place.forge.branch(place.branch), "", "the branch at the forge")
+    place.repo.git("checkout", "-q", "main")
+    place.repo.git("merge", "-q", place.branch)
+    contains(place.land(code=125).err, "--yes-secrets", "after a merge")
+
+
 @needs("git")
 def test_a_credential_in_a_check_does_not_get_into_the_request(t):
     """The request has the commands of checks, so they are scanned like commits."""
-    key = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
-    place = Place(t, run=("--check", f"KEY={key} true"))
+    place = Place(t, run=("--check", f"KEY={KEY} true"))
     result = place.land(code=125)
     contains(result.err, "the text of the request: ", "the place")
-    lacks(result.err, key, "what is shown")
+    lacks(result.err, KEY, "what is shown")
     equal(place.forge.branch(place.branch), "", "the branch at the forge")
 
 
@@ -625,7 +667,7 @@ def test_a_token_comes_from_the_setting(t):
     equal(len(place.forge.requests), 1, "requests")
     place.loop.write("token", TOKEN)
     contains(place.land("--forge-token", f"file:{place.loop.project}/token", "--no-wait", token=None, code=125).err,
-             "is in a folder that agents can write to", "a file of the project")
+             "an agent can change '", "a file of the project")
 
 
 @needs("git")
@@ -742,6 +784,49 @@ def test_a_program_in_the_project_is_not_run(t):
     expect(not os.path.exists(f"{t.outside}/ran"), "not by land", path)
     t.run(["git", "version"], cwd=place.loop.project, env=t.env(PATH=path))
     expect(os.path.exists(f"{t.outside}/ran"), "by a shell", path)
+
+
+@needs("git")
+@cases("credential.helper", "core.sshCommand", "core.askPass", "GIT_SSH_COMMAND")
+def test_a_program_that_the_configuration_names_is_not_one_of_the_project(t, key):
+    """The fence protects git's configuration, but not a script that it names."""
+    place = Place(t)
+    os.mkdir(place.loop.path("bin"))
+    t.write(place.loop.path("tool.sh"), f"#!/bin/sh\ntouch {t.outside}/ran\n", 0o755)
+    for value in ("./tool.sh", "bin/../tool.sh", place.loop.path("tool.sh") + " --x"):
+        value = "!" + value if key == "credential.helper" else value
+        more = {key: value} if key.isupper() else None
+        if not more:
+            place.repo.git("config", key, value)
+        result = place.land(code=125, more=more)
+        contains(result.err, "an agent can change '", "the reason")
+        contains(result.err, key.lower() if not more else key, "whose it is")
+    expect(not os.path.exists(f"{t.outside}/ran"), "it did not run", value)
+    equal(place.forge.branch(place.branch), "", "the branch at the forge")
+
+
+@needs("git")
+@cases("ext::sh -c touch% {outside}/ran", "{project}/inner", "./inner", "inner", "file://{project}/inner")
+def test_a_remote_runs_no_program(t, url):
+    """Neither by its URL, nor by hooks of a repository that the agent can change."""
+    place = Place(t)
+    inner = place.loop.path("inner")
+    t.run(["git", "init", "-q", "--bare", inner])
+    t.write(inner + "/hooks/pre-receive", f"#!/bin/sh\ntouch {t.outside}/ran\n", 0o755)
+    place.repo.git("remote", "set-url", "origin", url.format(outside=t.outside, project=place.loop.project))
+    place.repo.git("config", "protocol.ext.allow", "always")
+    contains(place.land(code=125, named=False).err, "not allowed" if url.startswith("ext") else "an agent can change '", "the reason")
+    expect(not os.path.exists(f"{t.outside}/ran"), "a program ran", url)
+    place.repo.run("push", "-q", "origin", "main:control")
+    expect(os.path.exists(f"{t.outside}/ran"), "it runs in the user's push", url)
+
+
+@needs("git")
+def test_a_password_in_place_of_a_remote_is_not_shown(t):
+    place = Place(t)
+    result = place.land("--remote", f"http://{USER}:{PASSWORD}@127.0.0.1/a/b", code=125)
+    contains(result.err, "find the URL of the remote 'http://*@127.0.0.1/a/b'", "the reason")
+    lacks(result.err + result.out, PASSWORD, "what is shown")
 
 
 @needs("git")

@@ -67,6 +67,51 @@ def test_an_agent_reaches_its_model_without_a_key_and_without_a_network(t):
                 lacks(file.read().decode("latin-1"), KEY, name)
 
 
+FORGERY = "#!/bin/sh\ntouch {escaped}\necho forged\n"
+
+
+def forge(t, world):
+    """A program of the agent for a folder of PATH; returns the file that it makes outside the fence, and that PATH."""
+    escaped = os.path.join(t.outside, "escaped")
+    world.loop.write("forgery", FORGERY.format(escaped=escaped))
+    os.chmod(world.loop.path("forgery"), 0o755)
+    os.mkdir(world.loop.path("bin"))
+    os.chmod(world.loop.path("bin"), 0o777)
+    os.chmod(t.outside, 0o777)
+    return escaped, world.loop.path("bin") + ":" + os.environ["PATH"]
+
+
+@cases("draft", "in-place")
+def test_the_command_of_a_key_runs_no_program_of_the_agent(t, workspace):
+    """It runs outside the fence, again in each iteration. PATH has a folder of the project, as with a virtual environment."""
+    world = World(t, lambda request, _: message(), all="python3 ask.py >asked; cp forgery bin/cat; event final")
+    escaped, path = forge(t, world)
+    key = t.at_home("the-key", KEY + "\n")
+    world.env = t.env(PATH=path)
+    world.loop.workspace = workspace
+    world.run("-m", "2", "--model-key", f"anthropic=command:cat {key}")
+    equal([request.headers["x-api-key"] for request in world.provider.requests], [KEY, KEY], "the key in both iterations")
+    equal(os.access(world.loop.made("bin/cat"), os.X_OK), True, "the agent's program is there")
+    equal(os.path.exists(escaped), False, "it ran")
+
+
+@cases("command:{project}/forgery", "command:sh -c 'cat {home}/the-key; . {project}/forgery'", "file:{project}/key", "command:linked")
+def test_a_key_is_not_read_from_what_the_agent_can_change(t, source):
+    world = World(t, lambda request, _: message(), all="python3 ask.py >asked; event final")
+    escaped, _ = forge(t, world)
+    key = t.at_home("the-key", KEY + "\n")
+    world.loop.write("key", KEY)
+    folder = os.path.join(t.outside, "own")
+    os.mkdir(folder)
+    os.symlink(world.loop.path("forgery"), os.path.join(folder, "linked"))
+    world.env = t.env(PATH=folder + ":" + os.environ["PATH"])
+    source = source.format(project=world.loop.project, home=os.path.dirname(key))
+    result = world.run("-m", "1", "--model-key", "anthropic=" + source)
+    equal(result.code != 0, True, "it fails", result)
+    contains(result.out + result.err + world.loop.ringfence("status").out, "an agent can change '", "the reason")
+    equal((len(world.provider.requests), os.path.exists(escaped)), (0, False), "requests, and whether the program ran")
+
+
 @cases((1, " (estimated)"), (2, " (partly estimated)"), (0, ""))
 def test_an_estimate_in_the_cost_of_a_loop_is_called_so(t, broken, words):
     """In the only iteration, in the first of two, or in none (the control), the answer of the model breaks off."""

@@ -1,5 +1,6 @@
 """Notifications: what people are told about a loop or a batch, by which service, and what happens when it is away."""
 
+import fcntl
 import json
 import os
 import re
@@ -62,7 +63,17 @@ def record(folder):
 
 def idle(folder):
     """Waits until the notifier has nothing more to do."""
-    until("the end of the notifier", lambda: record(folder).get("pending") is False)
+    until("the end of the notifier", lambda: record(folder).get("pending") is False and is_free(folder))
+
+
+def is_free(folder):
+    """Whether the notifier has ended: it holds its lock a little longer than it says that it has something to do."""
+    with open(os.path.join(folder, "notify.lock"), "rb") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+    return True
 
 
 def log(folder):
@@ -283,6 +294,23 @@ def test_a_command_runs_in_the_root_folder_and_may_fail(t):
         equal(file.read(), "/\n", "where the command ran")
     contains(result.out, "'dies' was killed by a signal", "why the second has failed")
     contains(result.out, "'fails' ended with status 3", "why the third has failed")
+
+
+def test_a_slow_target_does_not_hold_the_others_up(t):
+    """The first target does not end before the second one has its message; one that waited in vain would fail."""
+    meeting = os.path.join(t.outside, "meeting")
+    os.mkfifo(meeting)
+    os.chmod(meeting, 0o666)
+    stand_in(t, "slow", f"cat {meeting}\n")
+    folder = stand_in(t, "quick", f"echo >{meeting}\n")
+    loop = Loop(t, scripts=DONE)
+    env = t.env(PATH=folder + ":" + os.environ["PATH"])
+    result = loop.run("--notify", "command slow", "--notify", "command quick", env=env)
+    equal(result.code, 0, "exit status", result)
+    idle(loop.folder)
+    contains(log(loop.folder), "command slow: sent ", "the first one")
+    contains(log(loop.folder), "command quick: sent ", "the second one")
+    lacks(log(loop.folder), "is tried again", "and both at once")
 
 
 def test_a_program_of_the_project_is_never_run(t):

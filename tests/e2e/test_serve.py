@@ -637,11 +637,10 @@ def test_the_process_that_watches_is_replaced(t):
 def test_malformed_requests_end_their_connection_only(t, data):
     server, client = served(t)
     answer = b""
-    with server.connect() as connection, contextlib.suppress(ConnectionError):
+    # The server may end the connection at any byte.
+    with server.connect() as connection, contextlib.suppress(OSError):
         connection.sendall(data)
-        # The server may have ended the connection before it was sent all.
-        with contextlib.suppress(OSError):
-            connection.shutdown(socket.SHUT_WR)
+        connection.shutdown(socket.SHUT_WR)
         while part := connection.recv(65536):
             answer += part
     expect(not answer or answer.startswith(b"HTTP/1.1 4") or answer.startswith(b"HTTP/1.0 4") or answer.startswith(b"HTTP/1.1 5"),

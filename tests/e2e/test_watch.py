@@ -28,6 +28,7 @@ event thinking '"text": "why do they fail"'
 event tool '"name": "Bash", "target": "make test"'
 event tool_result '"ok": false, "text": "2 failed, see the needle"'
 event tool '"name": "Edit", "target": "src/app.py"'
+event file '"target": "src/app.py"'
 event tool_result '"ok": true, "text": "saved"'
 i=0; while [ $i -lt 60 ]; do i=$((i+1)); event text "\\"text\\": \\"step $i\\""; done
 edit new.txt hello
@@ -159,7 +160,7 @@ LOOP_KEYS = (
     (".", ".", r"there is no such iteration"),
     ("g", "g", r"I look at the tests first"),
     ("F", "F", r"following"),
-    ("g", "g", r"^ ▸ Bash make test  ✗"),
+    ("g", "g", r"^ ▸ Bash make test  ✗ .*\n ▸ Edit src/app.py  ✓ 5 B\n   changed src/app.py\n"),
     ("o", "o", r"^ ▾ Bash make test  ✗.*\n    2 failed, see the needle"),
     ("n", "n", r"nothing to search for"),
     ("N", "N", r"nothing to search for"),

@@ -103,15 +103,16 @@ static void check_targets(void)
 static bool is_safe(const char *text)
 {
 	struct notify_target read = { 0 };
-	struct notify_reach reach = { 0 };
+	struct taint taint;
 	struct error err;
 	bool safe;
 
-	notify_reach_add(&reach, "/w/project", "/home/u");
-	notify_reach_add(&reach, "~/shared", "/home/u");
+	taint_init(&taint, "/home/u");
+	taint_add(&taint, "/w/project");
+	taint_add(&taint, "~/shared");
 	safe = notify_target_read(text, "/home/u", &read, &err) == 0 &&
-	       notify_target_check(&read, &reach, &err) == 0;
-	notify_reach_release(&reach);
+	       notify_target_check(&read, &taint, &err) == 0;
+	taint_release(&taint);
 	notify_target_release(&read);
 	return safe;
 }
@@ -123,6 +124,8 @@ static void check_safety(void)
 	CHECK("one in the project is not: an agent can change it",
 	      !is_safe("command /w/project/tell"));
 	CHECK("nor is a script there", !is_safe("command sh /w/project/tell.sh"));
+	CHECK("nor is one within an argument",
+	      !is_safe("command tell --config=/w/project/tell.ini"));
 	CHECK("nor is one of which nobody knows where it is", !is_safe("command ./tell"));
 	CHECK("nor is a secret there", is_safe("slack file:/w/key") &&
 					       !is_safe("slack file:/w/project/key") &&
@@ -130,28 +133,6 @@ static void check_safety(void)
 	CHECK("nor is anything in another folder that an agent may write to",
 	      !is_safe("command /home/u/shared/tell") && !is_safe("slack file:~/shared/key"));
 	CHECK("another spelling changes nothing", !is_safe("slack file:/w//x/../project/./key"));
-}
-
-static void check_reach(void)
-{
-	char folder[UNIT_PATH];
-	AUTO_FREE char *project = path_join(unit_temp(folder), "project");
-	AUTO_FREE char *inside = path_join(project, "link");
-	AUTO_FREE char *to_inside = path_join(folder, "to-inside");
-	AUTO_FREE char *missing = path_join(to_inside, "missing");
-	AUTO_FREE char *through = path_join(folder, "through");
-	struct notify_reach reach = { 0 };
-
-	mkdir(project, 0700);
-	symlink("/usr/bin/env", inside);
-	symlink("project", to_inside);
-	symlink("project/link", through);
-	notify_reach_add(&reach, project, "");
-	CHECK("a symlink into the project is followed, also if the file is missing",
-	      notify_reach_has(&reach, missing));
-	CHECK("what a symlink of the project leads to can change",
-	      notify_reach_has(&reach, through) && !notify_reach_has(&reach, "/usr/bin/env"));
-	notify_reach_release(&reach);
 }
 
 /* ---- messages ---- */
@@ -660,7 +641,6 @@ int main(void)
 {
 	check_targets();
 	check_safety();
-	check_reach();
 	check_messages();
 	check_slack();
 	check_discord();

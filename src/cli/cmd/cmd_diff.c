@@ -261,7 +261,7 @@ static int diff(struct loops_options *opts, struct error *err)
 		return cli_fail(err);
 	}
 	snapshot_tell_number(&work, "live", view_changes_live(opts->place.state, &opts->loop));
-	code = checkpoints_print(&work, !opts->json, err);
+	code = checkpoints_print(opts, &work, !opts->json, err);
 	snapshot_release(&work);
 	notice_accepted(opts);
 	notice_untested(opts);
@@ -321,7 +321,7 @@ static int show(struct loops_options *opts, struct error *err)
 	if (path) {
 		snapshot_tell(&work, "from", number);
 		snapshot_tell(&work, "path", path);
-		code = checkpoints_print(&work, true, err);
+		code = checkpoints_print(opts, &work, true, err);
 	} else {
 		code = cli_fail(err);
 	}

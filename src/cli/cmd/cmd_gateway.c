@@ -114,11 +114,15 @@ static int start_with(const struct effective *effective, const struct model_acce
 					  .caps = GATEWAY_CAPS_DEFAULT,
 					  .models = access,
 					  .keys = &keys };
+	struct taint taint;
 	int result;
 
 	if (!model_access_is_set(access))
 		return effective_models_refuse(err);
-	if (keys_read(access, &keys, err) < 0)
+	effective_taint(effective, &taint);
+	result = keys_read(access, &taint, &keys, err);
+	taint_release(&taint);
+	if (result < 0)
 		return -1;
 	result = open_ledger(effective, access, service, err);
 	wanted.ledger = service->ledger;

@@ -8,7 +8,6 @@
 #include "ops/op_land.h"
 #include "settings/effective.h"
 #include "settings/loop_limits.h"
-#include "settings/watch_request.h"
 #include "util/clock.h"
 #include "util/env.h"
 #include "util/file/path.h"
@@ -432,11 +431,9 @@ static int read_numbers(const struct land_options *opts, struct rounds *ret_roun
 static int run_rounds(const struct land_options *opts, const char *id, struct error *err)
 {
 	const struct fence_place *place = &opts->effective.place;
-	struct notify_reach reach = { 0 };
 	struct op_land_request request = {
 		.state = place->state,
 		.project = place->project,
-		.reach = &reach,
 		.id = id,
 		.remote = opts->remote,
 		.into = opts->into,
@@ -460,12 +457,10 @@ static int run_rounds(const struct land_options *opts, const char *id, struct er
 
 	if (read_numbers(opts, &rounds, err) < 0 || read_token(opts, &request.token, err) < 0)
 		return cli_fail(err);
-	watch_request_reach(&opts->effective, &reach);
 	do
 		code = go_round(opts, &request, &rounds, err);
 	while (rounds.again);
 	key_source_release(&request.token);
-	notify_reach_release(&reach);
 	return code ? code : cli_flush();
 }
 

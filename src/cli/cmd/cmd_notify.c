@@ -39,7 +39,7 @@ static bool has_setting(const struct setting *setting)
 }
 
 /* Sends a test message. Returns what happened, or NULL if it has arrived. The caller frees it. */
-static char *try_target(const struct notify_target *target, const struct notify_reach *reach)
+static char *try_target(const struct notify_target *target, const struct taint *taint)
 {
 	struct notify_message message;
 	enum notify_send_result result;
@@ -47,7 +47,7 @@ static char *try_target(const struct notify_target *target, const struct notify_
 	int64_t wait_ms;
 
 	notify_message_test(clock_wall_ms(), &message);
-	result = notify_send(&message, target, reach, &wait_ms, &err);
+	result = notify_send(&message, target, taint, &wait_ms, &err);
 	notify_message_release(&message);
 	return result == NOTIFY_SEND_ARRIVED ? NULL : mem_dup(err.text);
 }
@@ -70,8 +70,8 @@ static void show(const struct notify_options *opts, const char *shown, const cha
 }
 
 /* Returns whether a message has not arrived. */
-static bool take(const struct notify_options *opts, const char *text,
-		 const struct notify_reach *reach, json_t *list)
+static bool take(const struct notify_options *opts, const char *text, const struct taint *taint,
+		 json_t *list)
 {
 	struct notify_target target;
 	struct error err;
@@ -80,7 +80,7 @@ static bool take(const struct notify_options *opts, const char *text,
 		return true; /* the configuration was checked */
 
 	AUTO_FREE char *shown = notify_target_shown(&target);
-	AUTO_FREE char *failed = opts->test ? try_target(&target, reach) : NULL;
+	AUTO_FREE char *failed = opts->test ? try_target(&target, taint) : NULL;
 
 	show(opts, shown, failed, list);
 	notify_target_release(&target);
@@ -91,20 +91,20 @@ static int run_all(const struct notify_options *opts)
 {
 	json_t *targets = effective_words(&opts->effective.config, SETTING_NOTIFY);
 	json_t *list = json_array();
-	struct notify_reach reach = { 0 };
+	struct taint taint;
 	bool failed = false;
 	size_t index;
 	const json_t *text;
 
-	watch_request_reach(&opts->effective, &reach);
+	effective_taint(&opts->effective, &taint);
 	notify_start_pending(opts->effective.place.state);
 	json_array_foreach(targets, index, text)
-		failed = take(opts, json_string_value(text), &reach, list) || failed;
+		failed = take(opts, json_string_value(text), &taint, list) || failed;
 	if (opts->json)
 		loops_print(json_pack("{s:O}", "targets", list));
 	else if (!json_array_size(targets))
 		puts("nobody is notified: see the setting notify (docs/notifications.md)");
-	notify_reach_release(&reach);
+	taint_release(&taint);
 	json_decref(list);
 	json_decref(targets);
 	return cli_flush() ? 1 : failed;

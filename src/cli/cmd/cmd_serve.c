@@ -34,11 +34,12 @@ static const struct cli_option options[] = {
 };
 
 static const struct cli_section sections[] = {
-	{ "EXAMPLES", "  ringfence serve\n"
-		      "  xdg-open \"$(ringfence serve --link)\"\n"
-		      "  ssh -L 7433:127.0.0.1:7433 HOST     then open the link in a browser here\n"
-		      "  curl -H \"Authorization: Bearer $(ringfence serve --metrics-token)\" "
-		      "http://localhost:7433/metrics\n" },
+	{ "EXAMPLES",
+	  "  ringfence serve\n"
+	  "  xdg-open \"$(ringfence serve --link)\"\n"
+	  "  ssh -L 7433:127.0.0.1:7433 HOST     then open the link in a browser here\n"
+	  "  token=$(ringfence serve --metrics-token)\n"
+	  "  curl -H \"Authorization: Bearer $token\" http://localhost:7433/metrics\n" },
 	{ 0 },
 };
 

@@ -79,7 +79,8 @@ bool scope_works(void)
 
 	if (systemd_run) {
 		list_add(&arguments, "--version");
-		result = process_output(arguments.items, MOST_MS, &output) == 0;
+		result = process_output(systemd_run, arguments.items, env_all(), MOST_MS,
+					&output) == 0;
 	}
 	list_release(&arguments);
 	return result;
@@ -97,7 +98,7 @@ static void ask_systemd(const struct member *member)
 		list_add(&arguments, "adopt");
 		list_printf(&arguments, "%d", member->pid);
 		list_printf(&arguments, "%" PRIu64, member->started);
-		process_output(arguments.items, MOST_MS, &output);
+		process_output(systemd_run, arguments.items, env_all(), MOST_MS, &output);
 	}
 	list_release(&arguments);
 }

@@ -132,12 +132,13 @@ struct outlet *gateway_outlet_new(struct error *err)
 }
 
 int gateway_outlet_models(struct outlet *outlet, const struct model_access *access,
-			  const struct ledger_options *ledger, struct error *err)
+			  const struct taint *taint, const struct ledger_options *ledger,
+			  struct error *err)
 {
 	struct gateway_outlet *self = own(outlet);
 	struct ledger_options kept = *ledger;
 
-	if (keys_read(access, &self->keys, err) < 0 ||
+	if (keys_read(access, taint, &self->keys, err) < 0 ||
 	    cassette_open(&access->tape, ledger, &self->cassette, err) < 0)
 		return -1;
 	self->models = access;

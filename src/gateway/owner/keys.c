@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-int keys_read(const struct model_access *access, struct keys *ret_keys, struct error *err)
+int keys_read(const struct model_access *access, const struct taint *taint, struct keys *ret_keys,
+	      struct error *err)
 {
 	struct keys keys = { 0 };
 
@@ -14,7 +15,8 @@ int keys_read(const struct model_access *access, struct keys *ret_keys, struct e
 		const struct model_access_upstream *upstream = &access->upstreams[i];
 
 		if (upstream->set && upstream->key.kind != KEY_SOURCE_NONE &&
-		    key_read(&upstream->key, provider_at(i)->name, &keys.values[i], err) < 0) {
+		    key_read(&upstream->key, provider_at(i)->name, taint, &keys.values[i], err) <
+			    0) {
 			keys_wipe(&keys);
 			return -1;
 		}

@@ -226,15 +226,15 @@ const BLOCKS = {
 	line: (entry, look) => block(entry, look, 'line', prose(entry, look, 'text')),
 };
 
-// Joins each result with the call just before it.
+// Joins each result with its call: only files that it has changed stand in between.
 function joined(entries) {
 	const items = [];
 
 	for (const entry of entries) {
-		const last = items[items.length - 1];
+		const call = items.findLast((item) => item.kind !== 'changed');
 
-		if (entry.kind === 'result' && last && last.kind === 'call' && !last.result)
-			last.result = entry;
+		if (entry.kind === 'result' && call && call.kind === 'call' && !call.result)
+			call.result = entry;
 		else items.push({...entry});
 	}
 	return items;

@@ -466,8 +466,10 @@ int apply_patch(const struct apply_options *options, struct json *json, struct e
 	struct finding at = { 0 };
 	struct mail_options mails = { .theirs = &at.theirs,
 				      .subject = options->message ? options->message : "ringfence",
+				      .remote = options->remote,
 				      .terminal = options->terminal };
 	struct list paths = { 0 };
+	char theirs[GIT_OID_HEXSZ + 1];
 	size_t commits = 0;
 	int result = user_repo_open(&at.user, options->project, NULL, err);
 
@@ -483,6 +485,8 @@ int apply_patch(const struct apply_options *options, struct json *json, struct e
 	if (result == 0) {
 		json_number(json, "commits", commits);
 		json_text(json, "work_tree", at.user.work);
+		git_oid_tostr(theirs, sizeof theirs, &at.theirs);
+		json_text(json, "theirs", theirs);
 		result = write_paths(json, &at, &paths, err);
 	}
 	list_release(&paths);

@@ -23,6 +23,7 @@ struct apply_options {
 	const char *log;     /* reflog message for the user's branch */
 	const char *tree;    /* the resulting tree that the caller was shown, or NULL */
 	const char *theirs;  /* the loop's commit that the caller was shown, or NULL */
+	const char *remote;  /* of a patch that is a review before a push to it, or NULL */
 	bool here;   /* the loop ran in this work tree: its files may be newer than its commits */
 	bool squash; /* create one commit whose only parent is the user's */
 	bool dry;
