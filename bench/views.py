@@ -75,9 +75,11 @@ def children(pid):
 
 
 def log_in(port, path):
+    """Returns the headers of a page that is logged in."""
     connection = http.client.HTTPConnection("127.0.0.1", port)
     connection.request("GET", path)
-    return connection.getresponse().headers["Set-Cookie"].partition(";")[0]
+    headers = connection.getresponse().headers
+    return {"Cookie": headers["Set-Cookie"].partition(";")[0], "X-Ringfence-Token": headers["Location"].partition("=")[2]}
 
 
 def percent(pids, seconds, events=None):
@@ -148,7 +150,7 @@ def measure_watching(top, seconds):
                 break
         port = int(found.group(1))
         connection = http.client.HTTPConnection("127.0.0.1", port)
-        connection.request("GET", f"/api/events?loop={loop}", headers={"Cookie": log_in(port, found.group(2).decode())})
+        connection.request("GET", f"/api/events?loop={loop}", headers=log_in(port, found.group(2).decode()))
         events = connection.getresponse()
         while not events.readline().startswith(b"event: loop"):
             pass

@@ -118,10 +118,11 @@ static void wait_for_news(struct loop *loop)
 		return;
 	if (sources[SIGNALS].revents)
 		read_signals(loop);
-	if (sources[KEYS].revents & POLLIN)
-		read_keys(loop);
+	/* A terminal that is gone is readable as well, for ever. */
+	if (sources[KEYS].revents & (POLLHUP | POLLERR | POLLNVAL))
+		loop->ends = true;
 	else if (sources[KEYS].revents)
-		loop->ends = true; /* the terminal is gone */
+		read_keys(loop);
 	/* A key may have ended the work. */
 	if (sources[JOB].revents && sources[JOB].fd == app_act_fd(&loop->app))
 		app_act_read(&loop->app), loop->dirty = true;
@@ -298,11 +299,12 @@ int screen_run(const char *state, const char *loop, char **ret_farewell, struct 
 		_exit(getppid() == parent ? show_screen(state, loop, ends[1]) : FAILED);
 	}
 	close(ends[1]);
-	watch_signals();
 	result = child < 0 ? error_sys(err, "start the screen") : 0;
 	if (result == 0) {
-		int status = wait_for_child();
+		int status;
 
+		watch_signals();
+		status = wait_for_child();
 		fd_read_all(ends[0], &said);
 		result = report_end(status, &said, &modes, err);
 	}

@@ -67,14 +67,26 @@ static bool is_method(enum web_route route, const char *method)
 	return strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
 }
 
-/* Returns the session of a request, or NULL. */
+/* The files of the page hold no data: they may be read before the page has its token. */
+static bool needs_token(enum web_route route)
+{
+	return route != WEB_ROUTE_page && route != WEB_ROUTE_asset && route != WEB_ROUTE_none;
+}
+
+/* Returns the session of a request, or NULL. Other servers on this host can set cookies with the
+ * same name, which may come first. */
 static const char *session_of(const struct web_keys *keys, const struct web_guard_head *head,
 			      int64_t now_ms, size_t *ret_size)
 {
-	const char *session = head->cookie ? web_query_cookie(head->cookie, keys->cookie, ret_size)
-					   : NULL;
+	const char *rest = head->cookie ? head->cookie : "";
+	const char *session;
 
-	return session && web_keys_knows(keys, session, *ret_size, now_ms) ? session : NULL;
+	while ((session = web_query_cookie(rest, keys->cookie, ret_size))) {
+		if (web_keys_knows(keys, session, *ret_size, now_ms))
+			return session;
+		rest = session + *ret_size;
+	}
+	return NULL;
 }
 
 static bool may_read_metrics(const struct web_keys *keys, const struct web_guard_head *head)
@@ -83,6 +95,29 @@ static bool may_read_metrics(const struct web_keys *keys, const struct web_guard
 						: NULL;
 
 	return token && consttime_equal(token, strlen(token), keys->metrics);
+}
+
+static bool has_token(const struct web_keys *keys, const struct web_guard_head *head,
+		      const char *session, size_t size)
+{
+	char csrf[SHA256_HEX];
+
+	web_keys_csrf(keys, session, size, csrf);
+	return head->csrf && consttime_equal(head->csrf, strlen(head->csrf), csrf);
+}
+
+/* An action without the token is refused as one, once it is known to be an action. */
+static bool may_read(const struct web_keys *keys, enum web_route route,
+		     const struct web_guard_head *head, int64_t now_ms)
+{
+	size_t size = 0;
+	const char *session = session_of(keys, head, now_ms, &size);
+
+	if (route == WEB_ROUTE_login ||
+	    (route == WEB_ROUTE_metrics && may_read_metrics(keys, head)))
+		return true;
+	return session && (!needs_token(route) || web_route_how(route) == WEB_ROUTE_ACT ||
+			   has_token(keys, head, session, size));
 }
 
 static bool is_json(const char *type)
@@ -104,8 +139,7 @@ int web_guard_check(const struct web_keys *keys, unsigned int port, enum web_rou
 		    struct web_guard_refusal *ret_refusal)
 {
 	size_t size = 0;
-	const char *session = session_of(keys, head, now_ms, &size);
-	char csrf[SHA256_HEX];
+	const char *session;
 
 	if (head->repeated)
 		return refuse(MALFORMED, ret_refusal);
@@ -113,8 +147,7 @@ int web_guard_check(const struct web_keys *keys, unsigned int port, enum web_rou
 		return refuse(HOST, ret_refusal);
 	if (is_foreign(route, head, port))
 		return refuse(FOREIGN, ret_refusal);
-	if (!session && route != WEB_ROUTE_login &&
-	    !(route == WEB_ROUTE_metrics && may_read_metrics(keys, head)))
+	if (!may_read(keys, route, head, now_ms))
 		return refuse(UNAUTHORIZED, ret_refusal);
 	if (route == WEB_ROUTE_none)
 		return refuse(NO_ROUTE, ret_refusal);
@@ -124,8 +157,8 @@ int web_guard_check(const struct web_keys *keys, unsigned int port, enum web_rou
 		return 0;
 	if (!is_json(head->type))
 		return refuse(TYPE, ret_refusal);
-	web_keys_csrf(keys, session, size, csrf);
-	if (!head->csrf || !consttime_equal(head->csrf, strlen(head->csrf), csrf))
+	session = session_of(keys, head, now_ms, &size);
+	if (!has_token(keys, head, session, size))
 		return refuse(CSRF, ret_refusal);
 	return 0;
 }

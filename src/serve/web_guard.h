@@ -3,6 +3,9 @@
  * function of its head. Other sites that are open in the same browser can send requests here, and
  * other users of the machine can connect; neither has the cookie, the token of the page, and the
  * right Host and Origin together.
+ *
+ * Data needs the token as well as the cookie: a browser sends cookies to each server on a host,
+ * whatever its port, so any other local server that a person visits gets the cookie.
  */
 #ifndef SERVE_WEB_GUARD_H
 #define SERVE_WEB_GUARD_H

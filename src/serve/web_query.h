@@ -29,7 +29,8 @@ int web_query_parse(const char *target, struct web_query *ret_query, struct erro
 /* Returns the value of a parameter, or NULL. */
 const char *web_query_get(const struct web_query *query, const char *name);
 
-/* Finds a cookie in a header. Returns its value, of which *ret_size bytes count, or NULL. */
+/* Finds a cookie in a header, or in the rest of one after a value. Returns its value, of which
+ * *ret_size bytes count, or NULL. */
 const char *web_query_cookie(const char *header, const char *name, size_t *ret_size);
 
 #endif

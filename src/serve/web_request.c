@@ -32,8 +32,10 @@ struct web_request {
 	int answer;
 };
 
-/* Sent by the page in each POST. */
-#define CSRF_HEADER "X-Ringfence-Token"
+/* Sent by the page in each request. Where the browser makes the request, as for a stream or a
+ * download, it is a parameter. */
+#define CSRF_HEADER    "X-Ringfence-Token"
+#define CSRF_PARAMETER "key"
 
 void *web_request_begin(void *site, const char *target, struct MHD_Connection *connection)
 {
@@ -124,6 +126,9 @@ static enum MHD_Result judge(struct web_request *request, const char *method)
 		return web_reply_error(request->connection, MHD_HTTP_BAD_REQUEST, "invalid",
 				       err.text);
 	web_route_find(request->query.path, &request->match);
+	if (!head.csrf &&
+	    (request->match.route == WEB_ROUTE_events || request->match.route == WEB_ROUTE_report))
+		head.csrf = web_query_get(&request->query, CSRF_PARAMETER);
 	if (web_guard_check(&site->keys, site->port, request->match.route, &head, clock_wall_ms(),
 			    &refusal) < 0)
 		return refusal.code == MHD_HTTP_UNAUTHORIZED &&
@@ -164,8 +169,9 @@ static enum MHD_Result answer_login(const struct web_request *request)
 {
 	struct web_keys *keys = &request->site->keys;
 	const char *token = web_query_get(&request->query, "token");
-	char session[WEB_KEYS_SESSION];
+	char session[WEB_KEYS_SESSION], csrf[SHA256_HEX];
 	AUTO_FREE char *cookie = NULL;
+	AUTO_FREE char *location = NULL;
 	struct MHD_Response *response;
 
 	if (!token || !web_keys_take(keys, token, clock_wall_ms()) ||
@@ -173,27 +179,24 @@ static enum MHD_Result answer_login(const struct web_request *request)
 		return web_reply_login(request->connection);
 	cookie = mem_format("%s=%s; Path=/; HttpOnly; SameSite=Strict; Max-Age=%lld", keys->cookie,
 			    session, (long long)(WEB_KEYS_SESSION_MS / 1000));
+	web_keys_csrf(keys, session, strlen(session), csrf);
+	location = mem_format("/#key=%s", csrf);
 	response = web_reply_bytes("text/plain; charset=utf-8", "", 0);
 	if (!response)
 		return MHD_NO;
 	MHD_add_response_header(response, MHD_HTTP_HEADER_SET_COOKIE, cookie);
-	MHD_add_response_header(response, MHD_HTTP_HEADER_LOCATION, "/");
+	MHD_add_response_header(response, MHD_HTTP_HEADER_LOCATION, location);
 	return web_reply_send(request->connection, MHD_HTTP_SEE_OTHER, response);
 }
 
 static enum MHD_Result answer_session(const struct web_request *request)
 {
-	const struct web_keys *keys = &request->site->keys;
-	const char *cookies = header(request, MHD_HTTP_HEADER_COOKIE);
-	char host[256] = "", csrf[SHA256_HEX];
+	char host[256] = "";
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(4096);
-	size_t size = 0;
-	const char *session = web_query_cookie(cookies ? cookies : "", keys->cookie, &size);
 
 	gethostname(host, sizeof host - 1);
-	web_keys_csrf(keys, session ? session : "", size, csrf);
-	buffer_printf(&text, "{\"csrf\":\"%s\",\"version\":\"%s\",\"time_ms\":%lld,\"host\":", csrf,
-		      RINGFENCE_VERSION, (long long)clock_wall_ms());
+	buffer_printf(&text, "{\"version\":\"%s\",\"time_ms\":%lld,\"host\":", RINGFENCE_VERSION,
+		      (long long)clock_wall_ms());
 	text_json(&text, host);
 	buffer_add_text(&text, "}\n");
 	return web_reply_send(request->connection, MHD_HTTP_OK,

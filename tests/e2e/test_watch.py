@@ -2,10 +2,14 @@
 
 import contextlib
 import difflib
+import fcntl
 import os
 import re
 import shutil
 import signal
+import struct
+import subprocess
+import termios
 
 from harness import cases, contains, equal, expect, kernel, lacks, needs
 from harness.batch import Batch
@@ -15,6 +19,7 @@ from harness.tmux import Tmux
 
 ANY_IDENTITY = "The screen reads what the state folder has, and acts by operations that are tested as both."
 
+PATIENCE_S = 60  # meant for hangs
 GOLDENS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "watch")
 EVENTS = ("--agent-format", "events")
 TALK = """
@@ -350,7 +355,7 @@ def test_the_screen_follows_the_size_of_the_terminal(t):
 
 
 @needs("tmux")
-@cases(signal.SIGKILL, signal.SIGSEGV, signal.SIGABRT)
+@cases(signal.SIGKILL, signal.SIGSYS, signal.SIGABRT)
 def test_the_terminal_is_restored_when_the_screen_dies(t, number):
     loop = watched(t)
     screen = Screen(loop)
@@ -372,6 +377,19 @@ def test_the_terminal_is_restored_when_the_screen_is_ended(t, which):
     os.kill(screen.watch()[which == "child"], signal.SIGTERM)
     screen.wait_for(r"^no loop is running\n\$\Z")
     equal(screen.modes(), ["0", "0", "1"], "the terminal is as before")
+
+
+def test_a_terminal_that_goes_away_without_a_signal_ends_the_screen(t):
+    """It is not the controlling one: only poll() tells that it is gone."""
+    outside, terminal = os.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("4H", 24, 80, 0, 0))
+    process = t.start([t.ringfence, "watch"], t.env(TERM="xterm-256color"), stdin=terminal, stdout=terminal, stderr=subprocess.DEVNULL)
+    os.close(terminal)
+    drawn = b""
+    while b"quit" not in drawn:
+        drawn += os.read(outside, 65536)
+    os.close(outside)
+    process.wait(PATIENCE_S)
 
 
 @needs("tmux")

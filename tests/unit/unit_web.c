@@ -215,6 +215,7 @@ static void test_guard(void)
 {
 	char session[WEB_KEYS_SESSION], csrf[SHA256_HEX];
 	AUTO_FREE char *cookie = NULL;
+	AUTO_FREE char *shadowed = NULL;
 	AUTO_FREE char *bearer = NULL;
 	struct web_keys keys;
 
@@ -222,11 +223,12 @@ static void test_guard(void)
 	web_keys_session(&keys, now_ms, session);
 	web_keys_csrf(&keys, session, strlen(session), csrf);
 	cookie = mem_format("a=b; %s=%s", keys.cookie, session);
+	shadowed = mem_format("%s=x; %s=; %s", keys.cookie, keys.cookie, cookie);
 	bearer = mem_format("Bearer %s", keys.metrics);
 
-	const struct web_guard_head get = { .method = "GET",
-					    .host = "127.0.0.1:7433",
-					    .cookie = cookie };
+	const struct web_guard_head get = {
+		.method = "GET", .host = "127.0.0.1:7433", .cookie = cookie, .csrf = csrf
+	};
 	const struct web_guard_head post = { .method = "POST",
 					     .host = "localhost:7433",
 					     .origin = "http://localhost:7433",
@@ -249,7 +251,21 @@ static void test_guard(void)
 		{ "a page that is logged in reads", get, WEB_ROUTE_overview, 0 },
 		{ "without a cookie nobody reads", WITH(get, head.cookie = NULL),
 		  WEB_ROUTE_overview, 401 },
-		{ "anybody may log in", WITH(get, head.cookie = NULL), WEB_ROUTE_login, 0 },
+		{ "nor with the cookie alone, which every server on this host gets",
+		  WITH(get, head.csrf = NULL), WEB_ROUTE_overview, 401 },
+		{ "nor with the cookie and another token", WITH(get, head.csrf = "00"),
+		  WEB_ROUTE_events, 401 },
+		{ "nor with the token alone", WITH(get, head.cookie = NULL), WEB_ROUTE_session,
+		  401 },
+		{ "the cookie alone reads no metrics", WITH(get, head.csrf = NULL),
+		  WEB_ROUTE_metrics, 401 },
+		{ "the cookie alone loads the page", WITH(get, head.csrf = NULL), WEB_ROUTE_page,
+		  0 },
+		{ "and its files", WITH(get, head.csrf = NULL), WEB_ROUTE_asset, 0 },
+		{ "cookies of other servers do not hide the right one",
+		  WITH(get, head.cookie = shadowed), WEB_ROUTE_overview, 0 },
+		{ "anybody may log in", WITH(get, head.cookie = NULL, head.csrf = NULL),
+		  WEB_ROUTE_login, 0 },
 		{ "a missing Host is refused", WITH(get, head.host = NULL), WEB_ROUTE_overview,
 		  421 },
 		{ "another Host is refused", WITH(get, head.host = "a:7433"), WEB_ROUTE_overview,

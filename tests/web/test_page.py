@@ -541,6 +541,28 @@ def test_the_page_is_light_and_its_policy_is_strict(t):
         page.ask("faults")
 
 
+def test_a_browser_stays_signed_in_whatever_a_link_says(t):
+    with Browser(t) as page:
+        page.see("#connection", "live")
+        equal(page.run("() => location.href"), f"{page.server.origin}#/", "the address, without the key of the link")
+        page.away = True  # a wrong key gets 401
+        page.ask("goto", url="about:blank")
+        page.ask("goto", url=f"{page.server.origin}#key={'0' * 64}")
+        page.see("#connection", "live")
+        equal(page.run("() => location.href"), f"{page.server.origin}#/", "the address, without the key of another link")
+
+
+def test_a_browser_that_has_the_cookie_alone_is_told_how_to_sign_in(t):
+    """As every server of this host gets it."""
+    with Browser(t) as page:
+        page.see("#connection", "live")
+        page.away = True
+        page.run("() => localStorage.clear()")
+        page.ask("goto", url="about:blank")
+        page.ask("goto", url=page.server.origin)
+        page.see("h1", "This browser is not signed in")
+
+
 def test_a_browser_without_its_cookie_is_told_how_to_sign_in(t):
     with Browser(t) as page:
         page.see("#connection", "live")

@@ -1,6 +1,26 @@
 // Requests to the server, and its events. The interface is described in docs/serve.md.
 
-let csrf = null;
+// A browser sends cookies to each server on this host, whatever its port. What a page stores belongs
+// to its port alone: requests need a key as well, which a link leaves in the address.
+const KEY = 'ringfence-key';
+const HEADER = 'X-Ringfence-Token';
+
+function key() {
+	return localStorage.getItem(KEY) || '';
+}
+
+/** Keeps a key if it is right: any site may have a link with a wrong one. */
+async function keep(brought) {
+	const answer = await fetch('/api/session', {headers: {[HEADER]: brought}});
+
+	if (answer.ok) localStorage.setItem(KEY, brought);
+}
+
+const brought = /^#key=([0-9a-f]{64})$/.exec(location.hash);
+if (brought) {
+	history.replaceState(null, '', '#/');
+	await keep(brought[1]).catch(() => {});
+}
 
 /** A request that failed: `status` is a word of the interface, `details` belong to an action. */
 class Failure extends Error {
@@ -21,7 +41,11 @@ async function send(path, options, tries = 0) {
 	let response, body;
 
 	try {
-		response = await fetch(path, {...options, credentials: 'same-origin'});
+		response = await fetch(path, {
+			...options,
+			credentials: 'same-origin',
+			headers: {...options.headers, [HEADER]: key()},
+		});
 		body = await response.json();
 	} catch (error) {
 		if (error.name === 'AbortError') throw error;
@@ -57,18 +81,19 @@ export function get(path, parameters, signal) {
 	return send(address(path, parameters), {signal});
 }
 
-export async function session() {
-	const told = await get('/api/session');
-
-	csrf = told.csrf;
-	return told;
+export function session() {
+	return get('/api/session');
 }
 
-export async function post(path, body) {
-	if (!csrf) await session();
+/** Returns the address of something that the browser itself reads. */
+export function keyed(path, parameters) {
+	return address(path, {...parameters, key: key()});
+}
+
+export function post(path, body) {
 	return send(path, {
 		method: 'POST',
-		headers: {'Content-Type': 'application/json', 'X-Ringfence-Token': csrf},
+		headers: {'Content-Type': 'application/json'},
 		body: JSON.stringify(body),
 	});
 }
@@ -86,7 +111,7 @@ export function listen(parameters, on) {
 		stopped = false;
 
 	function connect() {
-		source = new EventSource(address('/api/events', parameters));
+		source = new EventSource(keyed('/api/events', parameters));
 		source.onopen = () => on('open');
 		source.onerror = lost;
 		for (const name of EVENTS)

@@ -1,5 +1,5 @@
 // The first tab of a loop: what happens now, what a person must do, plots, checks, findings.
-import {get} from './api.js';
+import {get, keyed} from './api.js';
 import {runAction} from './action.js';
 import {h, memo} from './dom.js';
 import {icon} from './icon.js';
@@ -384,7 +384,7 @@ export function summary(data, route, redraw) {
 				{class: 'small', key: 'report'},
 				h(
 					'a',
-					{href: `/api/loops/${encodeURIComponent(data.id)}/report.html`, download: true},
+					{href: keyed(`/api/loops/${encodeURIComponent(data.id)}/report.html`), download: true},
 					'Download the report',
 				),
 				', one page for others',
