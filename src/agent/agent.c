@@ -30,12 +30,6 @@ void agent_summary_release(struct agent_summary *summary)
 	agent_summary_init(summary);
 }
 
-static void replace(char **target, const char *value)
-{
-	free(*target);
-	*target = value ? mem_dup(value) : NULL;
-}
-
 /*
  * Adds to a total, ignoring unknown parts. Saturates, so that an agent that lies cannot wrap the
  * total around to zero.
@@ -74,7 +68,7 @@ static void record_error(struct agent_summary *summary, const struct agent_event
 	summary->error = event->error;
 	if (event->text ||
 	    event->kind != AGENT_EVENT_finished) /* may repeat the error without its text */
-		replace(&summary->message, event->text);
+		mem_replace(&summary->message, event->text);
 }
 
 static void forget_error(struct agent_summary *summary)
@@ -82,7 +76,7 @@ static void forget_error(struct agent_summary *summary)
 	summary->error = FAILURE_NONE;
 	summary->retrying = false;
 	summary->reset_at = 0;
-	replace(&summary->message, NULL);
+	mem_replace(&summary->message, NULL);
 }
 
 /* The agent is working again, so its retry has succeeded. */
@@ -103,7 +97,7 @@ static void record_end(struct agent_summary *summary, const struct agent_event *
 	summary->finished = true;
 	summary->ok = event->ok;
 	if (event->text)
-		replace(&summary->final, event->text);
+		mem_replace(&summary->final, event->text);
 	if (!event->ok) {
 		record_error(summary, event);
 		return;
@@ -114,12 +108,12 @@ static void record_end(struct agent_summary *summary, const struct agent_event *
 void agent_summary_add(struct agent_summary *summary, const struct agent_event *event)
 {
 	if (event->session)
-		replace(&summary->session, event->session);
+		mem_replace(&summary->session, event->session);
 	add_tokens(&summary->tokens, &event->tokens);
 	add(&summary->cost_nusd, event->cost_nusd);
 	switch (event->kind) {
 	case AGENT_EVENT_text:
-		replace(&summary->final, event->text);
+		mem_replace(&summary->final, event->text);
 		end_retry(summary);
 		break;
 	case AGENT_EVENT_tool_call:

@@ -1,4 +1,4 @@
-/* What `land` does at a forge, in whole steps; each can be repeated. */
+/* The steps of `land` at a forge, such as opening a request; each can be repeated. */
 #ifndef LAND_LAND_DRIVE_H
 #define LAND_LAND_DRIVE_H
 

@@ -78,11 +78,6 @@ void land_ci_release(struct land_ci *ci)
 	*ci = (struct land_ci){ 0 };
 }
 
-static char *copy_of(const char *text)
-{
-	return text ? mem_dup(text) : NULL;
-}
-
 void land_ci_settle(struct land_ci *ci)
 {
 	bool known = false;
@@ -106,10 +101,10 @@ void land_ci_add(struct land_ci *ci, const struct land_job *job)
 	if (ci->count == LAND_JOBS)
 		return;
 	ci->jobs = mem_extend(ci->jobs, ci->count, sizeof *ci->jobs);
-	ci->jobs[ci->count++] = (struct land_job){ .name = copy_of(job->name),
-						   .url = copy_of(job->url),
-						   .log = copy_of(job->log),
-						   .says = copy_of(job->says),
+	ci->jobs[ci->count++] = (struct land_job){ .name = mem_copy(job->name),
+						   .url = mem_copy(job->url),
+						   .log = mem_copy(job->log),
+						   .says = mem_copy(job->says),
 						   .state = job->state };
 }
 
@@ -124,11 +119,6 @@ enum land_ci_state land_ci_state(const struct land_ci *ci)
 			state = LAND_CI_FAILED;
 	}
 	return state;
-}
-
-char *land_forge_copy(const json_t *object, const char *key)
-{
-	return copy_of(jsonget_string(object, key));
 }
 
 int land_forge_read_repository(const json_t *answer, struct land_repository *ret_repository)

@@ -157,7 +157,6 @@ char *land_forge_encoded(const char *text);
 
 /* Shared by the tables. The repository has its default branch. */
 int land_forge_read_repository(const json_t *answer, struct land_repository *ret_repository);
-char *land_forge_copy(const json_t *object, const char *key); /* NULL without such a text */
 char *land_forge_titled(const struct land_forge *forge, const struct land_proposal *proposal);
 json_t *land_forge_ready(const struct land_forge *forge, const struct land_request *request);
 

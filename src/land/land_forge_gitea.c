@@ -62,7 +62,7 @@ static int read_repository(const json_t *answer, struct land_repository *ret_rep
 {
 	if (land_forge_read_repository(answer, ret_repository) < 0)
 		return -1;
-	ret_repository->merge = land_forge_copy(answer, "default_merge_style");
+	ret_repository->merge = mem_copy(jsonget_string(answer, "default_merge_style"));
 	return 0;
 }
 

@@ -110,7 +110,7 @@ static int read_request(const json_t *answer, struct land_request *ret_request)
 	if (jsonget_number(answer, "iid") <= 0 || !jsonget_string(answer, "web_url"))
 		return -1;
 	*ret_request = (struct land_request){ .number = jsonget_number(answer, "iid"),
-					      .url = land_forge_copy(answer, "web_url"),
+					      .url = mem_copy(jsonget_string(answer, "web_url")),
 					      .title = mem_dup(jsonget_text(answer, "title")),
 					      .body = mem_dup(jsonget_text(answer, "description")),
 					      .draft = jsonget_flag(answer, "draft"),

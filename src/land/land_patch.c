@@ -48,16 +48,33 @@ void land_patch_add(struct land_patch *patch, const char *name, const char *text
 	scan(patch, name, text, strlen(text));
 }
 
+static void scan_added(const struct added *added, const char *bytes, size_t size,
+		       struct land_patch *patch)
+{
+	scan(patch, added->path ? added->path : "a message of a commit", bytes, size);
+}
+
 static void flush(struct added *added, struct land_patch *patch)
 {
-	scan(patch, added->path ? added->path : "a message of a commit", buffer_text(&added->lines),
-	     added->lines.used);
+	scan_added(added, buffer_text(&added->lines), added->lines.used, patch);
 	added->lines.used = 0;
-	added->lines.overflow = false;
+}
+
+/* A NUL would make everything around it binary, which is not scanned. */
+static void add_line(struct added *added, char *line, size_t size, struct land_patch *patch)
+{
+	for (char *nul = line; (nul = memchr(nul, '\0', (size_t)(line + size - nul)));)
+		*nul = ' ';
+	if (added->lines.used + size > ADDED_BYTES)
+		flush(added, patch);
+	if (size > ADDED_BYTES)
+		scan_added(added, line, size, patch);
+	else
+		buffer_add(&added->lines, line, size);
 }
 
 /* A line that is added may itself look like the head of a file; it is scanned as well then. */
-static void take(struct added *added, const char *line, size_t size, struct land_patch *patch)
+static void take(struct added *added, char *line, size_t size, struct land_patch *patch)
 {
 	const char *path = text_after_prefix(line, "+++ ");
 
@@ -77,47 +94,41 @@ static void take(struct added *added, const char *line, size_t size, struct land
 	/* Nothing else in a change is new. Without a path, it is a message. */
 	if (*line != '+' && added->path)
 		return;
-	if (added->lines.used + size > ADDED_BYTES)
-		flush(added, patch);
-	if (size > ADDED_BYTES) {
-		scan(patch, added->path ? added->path : "a message of a commit", line, size);
-		return;
-	}
-	buffer_add(&added->lines, line + (*line == '+'), size - (*line == '+'));
-}
-
-/* A file with such bytes would not be scanned, though it may have a credential as any other. */
-static void hide_zeros(char *line, size_t size)
-{
-	for (char *at = line; (at = memchr(at, '\0', (size_t)(line + size - at)));)
-		*at = ' ';
+	if (*line == '+')
+		add_line(added, line + 1, size - 1, patch);
+	else
+		add_line(added, line, size, patch);
 }
 
 int land_patch_scan(int file, struct land_patch *ret_patch, struct error *err)
 {
-	struct added added = { .lines = BUFFER_INIT(ADDED_BYTES + (1 << 20)) };
+	struct added added = { .lines = BUFFER_INIT(ADDED_BYTES) };
 	struct land_patch patch = { 0 };
 	int copy = dup(file);
 	FILE *stream = copy >= 0 && lseek(copy, 0, SEEK_SET) == 0 ? fdopen(copy, "r") : NULL;
 	char *line = NULL;
 	size_t room = 0;
 	ssize_t size;
+	int result = 0;
 
 	if (!stream) {
 		fd_close(&copy);
 		return error_sys(err, "read the changes");
 	}
-	while ((size = getline(&line, &room, stream)) > 0) {
-		hide_zeros(line, (size_t)size);
+	while ((size = getline(&line, &room, stream)) > 0)
 		take(&added, line, (size_t)size, &patch);
-	}
 	flush(&added, &patch);
+	if (ferror(stream)) {
+		land_patch_release(&patch);
+		result = error_sys(err, "read the changes");
+	} else {
+		*ret_patch = patch;
+	}
 	free(line);
 	free(added.path);
 	buffer_release(&added.lines);
 	fclose(stream);
-	*ret_patch = patch;
-	return 0;
+	return result;
 }
 
 void land_patch_release(struct land_patch *patch)

@@ -43,10 +43,10 @@ int land_pull_read(const json_t *answer, struct land_request *ret_request)
 	if (jsonget_number(answer, "number") <= 0 || !jsonget_string(answer, "html_url"))
 		return -1;
 	*ret_request = (struct land_request){ .number = jsonget_number(answer, "number"),
-					      .url = land_forge_copy(answer, "html_url"),
+					      .url = mem_copy(jsonget_string(answer, "html_url")),
 					      .title = mem_dup(jsonget_text(answer, "title")),
 					      .body = mem_dup(jsonget_text(answer, "body")),
-					      .node = land_forge_copy(answer, "node_id"),
+					      .node = mem_copy(jsonget_string(answer, "node_id")),
 					      .draft = jsonget_flag(answer, "draft"),
 					      .state = pull_state(answer) };
 	return 0;

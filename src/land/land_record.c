@@ -14,13 +14,6 @@
 
 enum { RECORD_BYTES = 64 << 10, VERSION = 1 };
 
-static char *copy_of(const json_t *object, const char *key)
-{
-	const char *text = jsonget_string(object, key);
-
-	return text ? mem_dup(text) : NULL;
-}
-
 static void read_commit(const json_t *object, const char *key, char ret_commit[LAND_COMMIT])
 {
 	const char *text = jsonget_text(object, key);
@@ -39,9 +32,9 @@ void land_record_read(const char *folder, struct land_record *ret_record)
 	if (place >= 0 && fd_read_file(place, NAME, &text) == 0)
 		object = json_loadb(buffer_text(&text), text.used, 0, NULL);
 	if (jsonget_number(object, "version") == VERSION) {
-		ret_record->url = copy_of(object, "remote");
-		ret_record->forge = copy_of(object, "forge");
-		ret_record->page = copy_of(object, "url");
+		ret_record->url = mem_copy(jsonget_string(object, "remote"));
+		ret_record->forge = mem_copy(jsonget_string(object, "forge"));
+		ret_record->page = mem_copy(jsonget_string(object, "url"));
 		ret_record->number = jsonget_number(object, "number");
 		ret_record->draft = jsonget_flag(object, "draft");
 		ret_record->merged = jsonget_flag(object, "merged");

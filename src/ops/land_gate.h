@@ -5,7 +5,7 @@
 
 #include "ops/op_land.h"
 
-/* Looks at every commit that the user's branch does not have. Returns OP_DONE if it may be pushed,
+/* Reviews every commit that the user's branch does not have. Returns OP_DONE if it may be pushed,
  * OP_ASKS with result->question, or OP_REFUSED with result->secrets. */
 enum op_status land_gate(const struct op_land_request *request, struct op_land_result *result,
 			 struct error *err);

@@ -8,19 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char *copy(const char *text)
-{
-	return text ? mem_dup(text) : NULL;
-}
-
 void op_question_add(struct op_question *question, const struct op_item *item)
 {
 	question->items = mem_resize(question->items, question->count + 1, sizeof *question->items);
 	question->items[question->count++] = (struct op_item){
-		.name = copy(item->name),
-		.value = copy(item->value),
-		.where = copy(item->where),
-		.why = copy(item->why),
+		.name = mem_copy(item->name),
+		.value = mem_copy(item->value),
+		.where = mem_copy(item->where),
+		.why = mem_copy(item->why),
 	};
 }
 

@@ -10,8 +10,7 @@
 
 void app_act_tell(struct app *app, bool failed, const char *text)
 {
-	free(app->notice);
-	app->notice = text ? mem_dup(text) : NULL;
+	mem_replace(&app->notice, text);
 	app->failed = failed;
 }
 

@@ -1,7 +1,7 @@
 /* Drawing the screen: see app.h. */
 #include "screen/app.h"
 
-#include "screen/figures.h"
+#include "screen/compact.h"
 #include "screen/keymap.h"
 #include "util/clock.h"
 #include "util/mem.h"
@@ -17,7 +17,7 @@ enum {
 static void draw_sum(const struct app *app, struct canvas *canvas)
 {
 	const size_t *counts = app->fleet.counts;
-	struct figures cost = figures_usd(app->fleet.cost_nusd);
+	struct compact cost = compact_usd(app->fleet.cost_nusd);
 	AUTO_FREE char *clock = clock_text(app->now_ms, CLOCK_TIME);
 	AUTO_FREE char *right = mem_format("US$ %s  %s", cost.text, clock);
 	int end = canvas_put_right(canvas, 0, 40, canvas->cols - 1, CANVAS_dim, right);
@@ -38,14 +38,14 @@ static void draw_details(const struct app *app, struct canvas *canvas, int row)
 {
 	const struct view_row *item = fleet_row(&app->fleet);
 	AUTO_FREE char *began = NULL;
-	struct figures most;
+	struct compact most;
 	int col;
 
 	canvas_rule(canvas, row, 0, canvas->cols, CANVAS_dim, "\u2500");
 	if (!item)
 		return;
 	began = clock_text(item->created_ms, CLOCK_MINUTE);
-	most = figures_usd(item->most_nusd);
+	most = compact_usd(item->most_nusd);
 	canvas_put(canvas, row + 1, 1, canvas->cols - 1, CANVAS_bold,
 		   item->title ? item->title : "");
 	canvas_put(canvas, row + 2, 1, canvas->cols - 1, item->needs ? CANVAS_urgent : CANVAS_plain,

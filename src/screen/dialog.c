@@ -2,7 +2,7 @@
 #include "screen/dialog.h"
 
 #include "project/path_group.h"
-#include "screen/figures.h"
+#include "screen/compact.h"
 #include "util/clock.h"
 #include "util/mem.h"
 #include "util/text/jsonget.h"
@@ -120,9 +120,9 @@ static void add_groups(struct dialog *dialog, const json_t *details)
 			     path_group_title(which));
 		sheet_printf(sheet, CANVAS_dim, "%5lld file%s", paths, paths == 1 ? " " : "s");
 		sheet_printf(sheet, CANVAS_added, " %7s",
-			     figures_lines('+', (uint64_t)jsonget_number(group, "added")).text);
+			     compact_lines('+', (uint64_t)jsonget_number(group, "added")).text);
 		sheet_printf(sheet, CANVAS_removed, " %7s",
-			     figures_lines('-', (uint64_t)jsonget_number(group, "removed")).text);
+			     compact_lines('-', (uint64_t)jsonget_number(group, "removed")).text);
 	}
 }
 
@@ -198,8 +198,7 @@ void dialog_search(struct dialog *dialog, const char *text)
 {
 	open_as(dialog, DIALOG_SEARCH, "/");
 	editor_clear(&dialog->editor);
-	for (; *text; text++)
-		editor_type(&dialog->editor, (unsigned char)*text);
+	editor_add(&dialog->editor, text);
 }
 
 /* ---- keys ---- */

@@ -54,6 +54,16 @@ void editor_type(struct editor *editor, uint32_t point)
 	editor->size += size;
 }
 
+void editor_add(struct editor *editor, const char *text)
+{
+	size_t left = strlen(text);
+	uint32_t point;
+	size_t size;
+
+	for (; (size = text_utf8(text, left, &point)); text += size, left -= size)
+		editor_type(editor, point);
+}
+
 static size_t before(const struct editor *editor)
 {
 	size_t at = editor->at;

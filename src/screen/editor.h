@@ -16,6 +16,9 @@ struct editor {
 
 void editor_clear(struct editor *editor);
 
+/* Types a text. */
+void editor_add(struct editor *editor, const char *text);
+
 /* Types a character; control characters other than newline are ignored. */
 void editor_type(struct editor *editor, uint32_t point);
 void editor_backspace(struct editor *editor);

@@ -1,7 +1,7 @@
 /* The list of all loops and work lists: see fleet.h. */
 #include "screen/fleet.h"
 
-#include "screen/figures.h"
+#include "screen/compact.h"
 #include "util/mem.h"
 
 #include <stdio.h>
@@ -30,7 +30,7 @@ void fleet_close(struct fleet *fleet)
 	*fleet = (struct fleet){ 0 };
 }
 
-enum fleet_tab fleet_tab_of(const struct view_row *row)
+static enum fleet_tab tab_of(const struct view_row *row)
 {
 	if (row->needs)
 		return FLEET_NEEDS;
@@ -64,7 +64,7 @@ static void add_group(struct fleet *fleet, enum fleet_tab group)
 	for (size_t i = overview->count; i-- > 0;) {
 		struct view_row *row = overview->rows[i];
 
-		if (fleet_tab_of(row) != group || is_folded(fleet, row))
+		if (tab_of(row) != group || is_folded(fleet, row))
 			continue;
 		fleet->counts[group]++;
 		fleet->counts[FLEET_ALL]++;
@@ -113,7 +113,8 @@ bool fleet_refresh(struct fleet *fleet)
 	return fleet->overview.version != version;
 }
 
-void fleet_choose(struct fleet *fleet)
+/* Chooses the rows again, and keeps the cursor on its row. */
+static void choose_again(struct fleet *fleet)
 {
 	const struct view_row *row = fleet_row(fleet);
 	AUTO_FREE char *id = row ? mem_dup(row->id) : NULL;
@@ -124,14 +125,14 @@ void fleet_choose(struct fleet *fleet)
 void fleet_set_tab(struct fleet *fleet, int tab)
 {
 	fleet->tab = (enum fleet_tab)((tab + FLEET_TABS) % FLEET_TABS);
-	fleet_choose(fleet);
+	choose_again(fleet);
 }
 
 void fleet_set_filter(struct fleet *fleet, const char *text)
 {
 	free(fleet->filter);
 	fleet->filter = *text ? mem_dup(text) : NULL;
-	fleet_choose(fleet);
+	choose_again(fleet);
 }
 
 const struct view_row *fleet_row(const struct fleet *fleet)
@@ -251,11 +252,11 @@ static void draw_what(const struct view_row *item, struct canvas *canvas, int ro
 		canvas_put(canvas, row, WHAT, canvas->cols, CANVAS_dim, title);
 }
 
-void fleet_draw_row(const struct view_row *item, struct canvas *canvas, int row, int64_t now_ms)
+static void draw_row(const struct view_row *item, struct canvas *canvas, int row, int64_t now_ms)
 {
 	enum canvas_style style = item->needs ? CANVAS_urgent : fleet_style(item->status);
-	struct figures time = figures_time(view_row_elapsed_ms(item, now_ms));
-	struct figures cost = figures_usd(item->cost_nusd);
+	struct compact time = compact_time(view_row_elapsed_ms(item, now_ms));
+	struct compact cost = compact_usd(item->cost_nusd);
 
 	canvas_put(canvas, row, SIGN, NAME, style,
 		   item->needs   ? "!"
@@ -294,7 +295,7 @@ void fleet_draw(struct fleet *fleet, struct canvas *canvas, int row, int rows, i
 	for (int i = 0; i < rows - 1 && fleet->scroll.top + (size_t)i < fleet->count; i++) {
 		size_t at = fleet->scroll.top + (size_t)i;
 
-		fleet_draw_row(fleet->shown[at], canvas, row + 1 + i, now_ms);
+		draw_row(fleet->shown[at], canvas, row + 1 + i, now_ms);
 		if (at == fleet->scroll.at)
 			canvas_mark(canvas, row + 1 + i, 0, canvas->cols);
 	}

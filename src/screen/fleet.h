@@ -28,16 +28,11 @@ void fleet_close(struct fleet *fleet);
 /* Reads what has changed. Returns whether anything has. */
 bool fleet_refresh(struct fleet *fleet);
 
-/* Chooses the rows again, and keeps the cursor on its row. */
-void fleet_choose(struct fleet *fleet);
 void fleet_set_tab(struct fleet *fleet, int tab);
 void fleet_set_filter(struct fleet *fleet, const char *text);
 
 /* Returns the row of the cursor, or NULL. */
 const struct view_row *fleet_row(const struct fleet *fleet);
-
-/* In which tab does a row belong? */
-enum fleet_tab fleet_tab_of(const struct view_row *row);
 
 /* Draws the heads of the tabs, and the list. */
 void fleet_draw_tabs(const struct fleet *fleet, struct canvas *canvas, int row);
@@ -45,9 +40,6 @@ void fleet_draw(struct fleet *fleet, struct canvas *canvas, int row, int rows, i
 
 /* Returns the tab at a column of the line of tabs, or -1. */
 int fleet_tab_at(const struct fleet *fleet, int col);
-
-/* The columns of a row, for other lists of loops. */
-void fleet_draw_row(const struct view_row *item, struct canvas *canvas, int row, int64_t now_ms);
 
 /* The style and sign of a status. */
 enum canvas_style fleet_style(const char *status);

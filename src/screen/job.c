@@ -5,6 +5,7 @@
 #include "util/file/fd.h"
 #include "util/mem.h"
 #include "util/text/jsonget.h"
+#include "view/view_json.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,11 +16,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static json_t *text_or_null(const char *text)
-{
-	return text ? client_text(text) : json_null();
-}
-
 static json_t *question_json(const struct op_question *question)
 {
 	json_t *items = json_array();
@@ -28,13 +24,13 @@ static json_t *question_json(const struct op_question *question)
 		const struct op_item *item = &question->items[i];
 
 		json_array_append_new(items, json_pack("{s:o, s:o, s:o, s:o}", "name",
-						       text_or_null(item->name), "value",
-						       text_or_null(item->value), "where",
-						       text_or_null(item->where), "why",
-						       text_or_null(item->why)));
+						       view_json_text(item->name), "value",
+						       view_json_text(item->value), "where",
+						       view_json_text(item->where), "why",
+						       view_json_text(item->why)));
 	}
 	return json_pack("{s:i, s:o, s:s, s:o}", "kind", (int)question->kind, "text",
-			 text_or_null(question->text), "token", question->token, "items", items);
+			 view_json_text(question->text), "token", question->token, "items", items);
 }
 
 /* In the child: runs the action and writes its outcome. */
@@ -48,7 +44,7 @@ static void act(const struct op_action_request *request, int out)
 	json = json_pack("{s:i, s:i, s:o, s:o, s:o, s:O*}", "status", (int)outcome.status, "error",
 			 (int)outcome.err.status, "why",
 			 op_failed(outcome.status) ? client_text(outcome.err.text) : json_null(),
-			 "text", text_or_null(outcome.result.text), "question",
+			 "text", view_json_text(outcome.result.text), "question",
 			 question_json(&outcome.result.question), "details",
 			 outcome.result.details);
 	text = json_dumps(json, JSON_COMPACT);
@@ -155,20 +151,13 @@ void job_forget(struct job *job)
 	*job = JOB_INIT;
 }
 
-static char *copy_of(const json_t *object, const char *key)
-{
-	const char *text = jsonget_string(object, key);
-
-	return text ? mem_dup(text) : NULL;
-}
-
 static void read_question(const json_t *json, struct op_question *question)
 {
 	size_t index;
 	const json_t *item;
 
 	question->kind = (enum op_question_kind)jsonget_number(json, "kind");
-	question->text = copy_of(json, "text");
+	question->text = mem_copy(jsonget_string(json, "text"));
 	snprintf(question->token, sizeof question->token, "%s", jsonget_text(json, "token"));
 	json_array_foreach(json_object_get(json, "items"), index, item)
 	{
@@ -190,7 +179,7 @@ void job_end_action(struct job *job, struct job_outcome *ret_outcome)
 		ret_outcome->status = (enum op_status)jsonget_number(json, "status");
 		error_format(&ret_outcome->err, (enum error_status)jsonget_number(json, "error"),
 			     "%s", jsonget_text(json, "why"));
-		ret_outcome->result.text = copy_of(json, "text");
+		ret_outcome->result.text = mem_copy(jsonget_string(json, "text"));
 		ret_outcome->result.details = json_incref(json_object_get(json, "details"));
 		read_question(json_object_get(json, "question"), &ret_outcome->result.question);
 	} else {

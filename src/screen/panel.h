@@ -22,7 +22,8 @@ void panel_log_close(struct watched *watched);
 /* Opens or closes the entry with this mark. Returns whether it can be. */
 bool panel_log_toggle(struct watched *watched, size_t mark);
 
-/* The changes: begins a comparison, unless one is under way; ends it; forgets everything. */
+/* The changes: begins a comparison in place of any other, unless the same is under way; ends it;
+ * forgets everything. */
 void panel_changes_start(struct watched *watched, enum view_changes_kind kind);
 void panel_changes_end(struct watched *watched);
 void panel_changes_close(struct watched *watched);

@@ -1,7 +1,7 @@
 /* The changes of a loop: its files, their diffs, and signs that the checks are weakened. */
 #include "screen/panel.h"
 
-#include "screen/figures.h"
+#include "screen/compact.h"
 #include "util/mem.h"
 #include "util/text/jsonget.h"
 
@@ -11,12 +11,6 @@
 static bool is_running(const struct watched_changes *changes)
 {
 	return changes->job.work.pid > 0;
-}
-
-static void set_trouble(struct watched_changes *changes, const char *text)
-{
-	free(changes->trouble);
-	changes->trouble = text ? mem_dup(text) : NULL;
 }
 
 void panel_changes_start(struct watched *watched, enum view_changes_kind kind)
@@ -30,15 +24,14 @@ void panel_changes_start(struct watched *watched, enum view_changes_kind kind)
 	};
 	struct error err;
 
-	if (is_running(changes)) {
-		if (kind != VIEW_CHANGES_DIFF)
-			return;
+	if (is_running(changes) && kind == changes->kind && kind != VIEW_CHANGES_DIFF)
+		return;
+	if (is_running(changes))
 		view_changes_cancel(&changes->job);
-	}
-	set_trouble(changes, NULL);
+	mem_replace(&changes->trouble, NULL);
 	changes->kind = kind;
 	if (view_changes_start(&request, &changes->job, &err) < 0)
-		set_trouble(changes, err.text);
+		mem_replace(&changes->trouble, err.text);
 	watched->stale = true;
 }
 
@@ -78,7 +71,7 @@ void panel_changes_end(struct watched *watched)
 	struct error err;
 
 	if (is_running(&watched->changes) && take(&watched->changes, &err) < 0)
-		set_trouble(&watched->changes, err.text);
+		mem_replace(&watched->changes.trouble, err.text);
 	watched->stale = true;
 }
 
@@ -160,8 +153,8 @@ static void add_file(struct sheet *sheet, const struct view_change *item, size_t
 	if (item->binary)
 		sheet_add(sheet, CANVAS_dim, "      binary  ");
 	else {
-		sheet_printf(sheet, CANVAS_added, "%6s ", figures_lines('+', item->added).text);
-		sheet_printf(sheet, CANVAS_removed, "%6s ", figures_lines('-', item->removed).text);
+		sheet_printf(sheet, CANVAS_added, "%6s ", compact_lines('+', item->added).text);
+		sheet_printf(sheet, CANVAS_removed, "%6s ", compact_lines('-', item->removed).text);
 	}
 	if (item->from)
 		sheet_printf(sheet, CANVAS_dim, "%s \u203a ", item->from);

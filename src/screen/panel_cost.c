@@ -1,7 +1,7 @@
 /* The cost of a loop, its tokens, and what it has used of the machine. */
 #include "screen/panel.h"
 
-#include "screen/figures.h"
+#include "screen/compact.h"
 #include "util/mem.h"
 #include "view/view_tools.h"
 
@@ -20,9 +20,9 @@ static uint64_t input_of(const uint64_t tokens[PRICE_KINDS])
 
 static void add_use(struct sheet *sheet, const char *name, const struct view_use *use)
 {
-	struct figures in = figures_count(input_of(use->tokens));
-	struct figures out = figures_count(use->tokens[PRICE_OUTPUT]);
-	struct figures cost = figures_usd(use->cost_nusd);
+	struct compact in = compact_count(input_of(use->tokens));
+	struct compact out = compact_count(use->tokens[PRICE_OUTPUT]);
+	struct compact cost = compact_usd(use->cost_nusd);
 
 	sheet_line(sheet, SHEET_NO_MARK);
 	sheet_printf(sheet, CANVAS_plain, " %-30.30s %8llu %8s %8s %9s", name,
@@ -67,10 +67,10 @@ static void add_graph(const struct view_iterations *all, struct sheet *sheet)
 		   "    #      US$                               TOKENS");
 	for (size_t i = 0; i < all->count; i++) {
 		const struct view_iteration *item = &all->items[i];
-		struct figures cost = figures_usd(cost_of(item));
-		struct figures tokens = figures_count(tokens_of(item));
-		AUTO_FREE char *bar = figures_bar((uint64_t)cost_of(item), (uint64_t)most, BAR);
-		AUTO_FREE char *other = figures_bar(tokens_of(item), most_tokens, BAR / 2);
+		struct compact cost = compact_usd(cost_of(item));
+		struct compact tokens = compact_count(tokens_of(item));
+		AUTO_FREE char *bar = compact_bar((uint64_t)cost_of(item), (uint64_t)most, BAR);
+		AUTO_FREE char *other = compact_bar(tokens_of(item), most_tokens, BAR / 2);
 
 		if (!item->iteration)
 			continue;
@@ -85,19 +85,19 @@ static void add_graph(const struct view_iterations *all, struct sheet *sheet)
 static void add_machine(struct watched *watched, struct sheet *sheet)
 {
 	struct view_tools tools;
-	struct figures cpu, memory;
+	struct compact cpu, memory;
 
 	view_tools_read(&watched->loop, &watched->iterations, 0, &tools);
-	cpu = figures_time((int64_t)tools.cpu_ms);
-	memory = figures_bytes(tools.peak_bytes);
+	cpu = compact_time((int64_t)tools.cpu_ms);
+	memory = compact_bytes(tools.peak_bytes);
 	sheet_title(sheet, " Machine");
 	sheet_line(sheet, SHEET_NO_MARK);
 	sheet_printf(sheet, CANVAS_plain,
 		     " CPU time %s, at most %s of memory, of all runs that ended", cpu.text,
 		     memory.text);
 	for (size_t i = 0; i < tools.hosts.count && i < 20; i++) {
-		struct figures in = figures_bytes(tools.traffic[i].bytes_in);
-		struct figures out = figures_bytes(tools.traffic[i].bytes_out);
+		struct compact in = compact_bytes(tools.traffic[i].bytes_in);
+		struct compact out = compact_bytes(tools.traffic[i].bytes_out);
 
 		sheet_line(sheet, SHEET_NO_MARK);
 		sheet_printf(sheet, tools.traffic[i].refusals ? CANVAS_warning : CANVAS_plain,
@@ -110,8 +110,8 @@ static void add_machine(struct watched *watched, struct sheet *sheet)
 void panel_cost(struct watched *watched, struct sheet *sheet)
 {
 	const struct view_limits *limits = &watched->limits;
-	struct figures cost = figures_usd(limits->cost_nusd);
-	struct figures rate = figures_usd(limits->rate_nusd);
+	struct compact cost = compact_usd(limits->cost_nusd);
+	struct compact rate = compact_usd(limits->rate_nusd);
 	const struct view_limit *most = &limits->of[VIEW_LIMIT_cost];
 
 	sheet_line(sheet, SHEET_NO_MARK);

@@ -1,7 +1,7 @@
 /* The iterations of a loop, and the checks in them. */
 #include "screen/panel.h"
 
-#include "screen/figures.h"
+#include "screen/compact.h"
 #include "util/mem.h"
 
 #include <string.h>
@@ -35,8 +35,8 @@ static void add_number(struct sheet *sheet, const struct view_iteration *item)
 static void add_iteration(const struct watched *watched, struct sheet *sheet, size_t index)
 {
 	const struct view_iteration *item = &watched->iterations.items[index];
-	struct figures time = figures_time(view_iterations_lasted_ms(item, watched->now_ms));
-	struct figures cost = figures_usd(item->cost_nusd > 0 ? item->cost_nusd : 0);
+	struct compact time = compact_time(view_iterations_lasted_ms(item, watched->now_ms));
+	struct compact cost = compact_usd(item->cost_nusd > 0 ? item->cost_nusd : 0);
 
 	sheet_line(sheet, index);
 	add_number(sheet, item);
@@ -87,7 +87,7 @@ static const struct loop_state_check *result_of(const struct loop_state *state, 
 
 static void add_outcome(struct sheet *sheet, const struct loop_state_check *check)
 {
-	struct figures time = figures_time(check ? check->duration_ms : -1);
+	struct compact time = compact_time(check ? check->duration_ms : -1);
 
 	if (!check || !check->ran) {
 		sheet_add(sheet, CANVAS_dim, "not run yet  ");

@@ -1,7 +1,7 @@
 /* The transcript of an agent: messages, and tool calls that are folded to a line each. */
 #include "screen/panel.h"
 
-#include "screen/figures.h"
+#include "screen/compact.h"
 #include "util/mem.h"
 #include "util/text/text.h"
 #include "view/activity.h"
@@ -110,7 +110,7 @@ enum { LINE = 500 }; /* bytes of a line that stands for more */
 /* Adds how a tool call ended to its line. */
 static void add_result(struct sheet *sheet, const struct view_entry *result)
 {
-	struct figures size = figures_bytes(result->size);
+	struct compact size = compact_bytes(result->size);
 
 	sheet_printf(sheet, result->ok ? CANVAS_good : CANVAS_bad, "  %s",
 		     result->ok ? "\u2713" : "\u2717");

@@ -212,7 +212,7 @@ static void pass_on(int number)
 }
 
 /* Waits until the child ends, and stops and continues with it. Returns its status. */
-static int attend(void)
+static int wait_for_child(void)
 {
 	int status = 0;
 
@@ -264,8 +264,10 @@ static void watch_signals(void)
 	signal(SIGTTOU, SIG_IGN);
 }
 
-/* Makes sense of how the child ended. Returns 0, or -1 with err set. */
-static int judge(int status, struct buffer *said, const struct termios *modes, struct error *err)
+/* Restores the terminal if the child was killed. Returns 0, or -1 with err set if it
+ * failed. */
+static int report_end(int status, struct buffer *said, const struct termios *modes,
+		      struct error *err)
 {
 	if (WIFSIGNALED(status)) {
 		fd_write_all(STDOUT_FILENO, restore, sizeof restore - 1);
@@ -302,9 +304,9 @@ int screen_run(const char *state, const char *loop, char **ret_farewell, struct 
 		int status;
 
 		watch_signals();
-		status = attend();
+		status = wait_for_child();
 		fd_read_all(ends[0], &said);
-		result = judge(status, &said, &modes, err);
+		result = report_end(status, &said, &modes, err);
 	}
 	close(ends[0]);
 	if (result == 0)

@@ -1,7 +1,7 @@
 /* The tasks of a work list: see tasks.h. */
 #include "screen/tasks.h"
 
-#include "screen/figures.h"
+#include "screen/compact.h"
 #include "util/mem.h"
 #include "util/text/jsonget.h"
 
@@ -59,7 +59,7 @@ static enum canvas_style style_of(enum batch_step step)
 
 static void add_task(struct sheet *sheet, const struct batch_task *task, size_t index)
 {
-	struct figures cost = figures_usd(task->spent_nusd);
+	struct compact cost = compact_usd(task->spent_nusd);
 
 	sheet_line(sheet, index);
 	sheet_printf(sheet, CANVAS_plain, " %-14.14s ", task->id ? task->id : "");

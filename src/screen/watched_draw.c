@@ -1,5 +1,5 @@
 /* Drawing a loop that is open: see watched.h. */
-#include "screen/figures.h"
+#include "screen/compact.h"
 #include "screen/fleet.h"
 #include "screen/panel.h"
 
@@ -78,9 +78,9 @@ static void draw_head(const struct watched *watched, struct canvas *canvas)
 	const struct loop_options *options = &watched->loop.state.options;
 	const struct view_limit *of = watched->limits.of;
 	const char *status = watched->gone ? "removed" : client_status(&watched->loop);
-	struct figures time = figures_time(watched->limits.elapsed_ms);
-	struct figures most = figures_time(of[VIEW_LIMIT_time].total);
-	struct figures cost = figures_usd(watched->limits.cost_nusd);
+	struct compact time = compact_time(watched->limits.elapsed_ms);
+	struct compact most = compact_time(of[VIEW_LIMIT_time].total);
+	struct compact cost = compact_usd(watched->limits.cost_nusd);
 	char text[160];
 	int used, end;
 
@@ -105,7 +105,7 @@ static void draw_head(const struct watched *watched, struct canvas *canvas)
 static void draw_now(const struct watched *watched, struct canvas *canvas, int row)
 {
 	const struct view_now *now = &watched->now;
-	struct figures since = figures_time(watched->now_ms - now->since_ms);
+	struct compact since = compact_time(watched->now_ms - now->since_ms);
 	int end;
 
 	if (watched->gone) {

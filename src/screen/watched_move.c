@@ -36,6 +36,8 @@ void watched_set_tab(struct watched *watched, int tab)
 	watched->stale = true;
 	if (watched->tab == WATCHED_CHANGES && !watched->changes.path)
 		panel_changes_start(watched, VIEW_CHANGES_FILES);
+	else if (watched->tab == WATCHED_CHANGES && !watched->changes.diff.text.data)
+		panel_changes_start(watched, VIEW_CHANGES_DIFF);
 	if (watched->tab == WATCHED_FINDINGS)
 		panel_changes_start(watched, VIEW_CHANGES_FINDINGS);
 }

@@ -64,12 +64,6 @@ static bool is_live(enum watched_tab tab)
 	return tab == WATCHED_ITERATIONS || tab == WATCHED_CHECKS || tab == WATCHED_COST;
 }
 
-static void set_text(char **text, const char *value)
-{
-	free(*text);
-	*text = value ? mem_dup(value) : NULL;
-}
-
 void watched_refresh(struct watched *watched, const struct view_row *row, int64_t now_ms)
 {
 	bool news;
@@ -79,8 +73,8 @@ void watched_refresh(struct watched *watched, const struct view_row *row, int64_
 	if (watched->gone)
 		return;
 	if (row) {
-		set_text(&watched->needs, row->needs);
-		set_text(&watched->doing, row->now);
+		mem_replace(&watched->needs, row->needs);
+		mem_replace(&watched->doing, row->now);
 	}
 	client_refresh(&watched->loop);
 	if (watched->loop.damaged)

@@ -21,7 +21,7 @@ struct web_stream {
 	struct web_stream *next;
 	struct MHD_Connection *connection;
 	bool suspended;
-	bool greeted, ready;
+	bool has_hello, ready;
 	uint64_t epoch, seen; /* of rows */
 	struct looked loops[WEB_STREAM_LOOPS];
 	size_t loop_count;
@@ -35,7 +35,8 @@ void web_stream_init(struct web_stream_list *streams, struct web_feed *feed)
 	*streams = (struct web_stream_list){ .feed = feed };
 }
 
-int web_stream_read_id(const char *text, uint64_t *ret_epoch, uint64_t *ret_version)
+/* Reads the id of an event: "EPOCH-VERSION" in hexadecimal digits. Returns 0, or -1. */
+static int read_id(const char *text, uint64_t *ret_epoch, uint64_t *ret_version)
 {
 	enum { DIGITS = 16 };
 	static const char hex[] = "0123456789abcdef";
@@ -57,7 +58,7 @@ static long long now_ms(void)
 }
 
 /* Begins with the rows that the page has not seen, if it is known which these are. */
-static void greet(struct web_stream *stream)
+static void add_hello(struct web_stream *stream)
 {
 	const struct web_feed *feed = stream->all->feed;
 	bool resumes = stream->epoch == feed->epoch && stream->seen >= feed->forgotten &&
@@ -72,7 +73,7 @@ static void greet(struct web_stream *stream)
 	buffer_printf(&stream->out,
 		      "retry: 1000\nevent: hello\ndata: {\"time_ms\":%lld,\"reset\":%s}\n\n",
 		      now_ms(), resumes ? "false" : "true");
-	stream->greeted = true;
+	stream->has_hello = true;
 }
 
 static void add_rows(struct web_stream *stream)
@@ -140,8 +141,8 @@ static void fill(struct web_stream *stream)
 	uint64_t now = clock_steady_ms();
 
 	stream->out.used = stream->sent = 0;
-	if (epoch && (!stream->greeted || stream->epoch != epoch))
-		greet(stream);
+	if (epoch && (!stream->has_hello || stream->epoch != epoch))
+		add_hello(stream);
 	if (epoch) {
 		add_rows(stream);
 		add_ready(stream);
@@ -259,7 +260,7 @@ int web_stream_open(struct web_stream_list *streams, struct MHD_Connection *conn
 	if (!seen)
 		seen = web_query_get(query, "last");
 	if (seen)
-		web_stream_read_id(seen, &stream->epoch, &stream->seen);
+		read_id(seen, &stream->epoch, &stream->seen);
 	response = watch_loops(stream, query, err) < 0
 			   ? NULL
 			   : MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK, read_stream,

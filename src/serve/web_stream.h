@@ -47,7 +47,4 @@ void web_stream_beat(struct web_stream_list *streams, int *timeout_ms);
 /* Ends all streams. */
 void web_stream_end(struct web_stream_list *streams);
 
-/* Reads the id of an event, "EPOCH-VERSION" in hexadecimal digits. Returns 0, or -1. */
-int web_stream_read_id(const char *text, uint64_t *ret_epoch, uint64_t *ret_version);
-
 #endif

@@ -43,6 +43,19 @@ char *mem_dup(const char *text)
 	return check_allocated(strdup(text));
 }
 
+char *mem_copy(const char *text)
+{
+	return text ? mem_dup(text) : NULL;
+}
+
+void mem_replace(char **text, const char *by)
+{
+	char *copy = mem_copy(by);
+
+	free(*text);
+	*text = copy;
+}
+
 char *mem_format_list(const char *format, va_list args)
 {
 	char *text = NULL;

@@ -17,6 +17,13 @@ void *mem_resize(void *old, size_t count, size_t size);
 void *mem_extend(void *array, size_t count, size_t size);
 
 char *mem_dup(const char *text);
+
+/* The same, but the copy of NULL is NULL. */
+char *mem_copy(const char *text);
+
+/* Replaces a text by a copy of another one; either may be NULL. */
+void mem_replace(char **text, const char *by);
+
 char *mem_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 char *mem_format_list(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
 

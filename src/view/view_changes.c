@@ -130,17 +130,10 @@ static json_t *end_json(struct view_changes_job *job, struct error *err)
 	return parsed;
 }
 
-static char *copy_of(const json_t *change, const char *key)
-{
-	const char *text = jsonget_string(change, key);
-
-	return text ? mem_dup(text) : NULL;
-}
-
 static void add_change(struct view_changes *changes, const json_t *change)
 {
 	struct view_change item = { .path = mem_dup(jsonget_text(change, "path")),
-				    .from = copy_of(change, "from"),
+				    .from = mem_copy(jsonget_string(change, "from")),
 				    .status = mem_dup(jsonget_text(change, "status")),
 				    .binary = jsonget_flag(change, "binary"),
 				    .added = (uint64_t)jsonget_number(change, "added"),

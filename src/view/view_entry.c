@@ -76,11 +76,6 @@ static void emit(struct reading *reading, struct view_entry entry)
 	add(reading->entries, &entry);
 }
 
-static char *copy(const char *text)
-{
-	return text ? mem_dup(text) : NULL;
-}
-
 /* Joins a piece of a message to the piece before it. Returns false if there is none, or it would
  * become too long. */
 static bool join(struct reading *reading, const char *piece)
@@ -118,7 +113,7 @@ static void emit_message(struct reading *reading, const struct agent_event *even
 
 	if (join(reading, event->text))
 		return;
-	text = reading->format->pieces ? copy(event->text) : trimmed(event->text);
+	text = reading->format->pieces ? mem_copy(event->text) : trimmed(event->text);
 	if (text)
 		drop_sum(reading, text);
 	if (text)
@@ -196,8 +191,8 @@ static void take(void *context, const struct agent_event *event)
 
 	switch (event->kind) {
 	case AGENT_EVENT_started:
-		emit(reading,
-		     (struct view_entry){ .kind = VIEW_ENTRY_started, .name = copy(event->name) });
+		emit(reading, (struct view_entry){ .kind = VIEW_ENTRY_started,
+						   .name = mem_copy(event->name) });
 		break;
 	case AGENT_EVENT_text:
 		emit_message(reading, event);
@@ -208,7 +203,7 @@ static void take(void *context, const struct agent_event *event)
 		break;
 	case AGENT_EVENT_tool_call:
 		emit(reading, (struct view_entry){ .kind = VIEW_ENTRY_call,
-						   .name = copy(event->name),
+						   .name = mem_copy(event->name),
 						   .target = trimmed(event->target) });
 		break;
 	case AGENT_EVENT_tool_result:

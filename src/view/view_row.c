@@ -40,11 +40,6 @@ void view_row_free(struct view_row *row)
 	free(row);
 }
 
-static char *copy(const char *text)
-{
-	return text ? mem_dup(text) : NULL;
-}
-
 /* ---- loops ---- */
 
 /* Returns what a loop does in its step, or NULL; the caller frees. */
@@ -114,9 +109,9 @@ static char *needs_of(const struct client_loop *loop, const char *status)
 
 static void set_options(struct view_row *row, const struct loop_options *options)
 {
-	row->name = copy(options->name);
-	row->project = copy(options->origin ? options->origin : options->project);
-	row->of = copy(options->batch);
+	row->name = mem_copy(options->name);
+	row->project = mem_copy(options->origin ? options->origin : options->project);
+	row->of = mem_copy(options->batch);
 	row->title = text_first_line(options->objective, VIEW_ROW_TEXT);
 	row->iterations = options->limits.iterations;
 	row->most_nusd = options->limits.cost_nusd;
@@ -267,7 +262,7 @@ void view_row_from_batch(struct view_row *row)
 	batch_sums_count(state, &sums);
 	row->read_ms = clock_wall_ms();
 	row->status = mem_dup(batch_client_status(batch));
-	row->project = copy(state->project);
+	row->project = mem_copy(state->project);
 	row->created_ms = row->changed_ms = state->created_ms;
 	row->iteration = (uint32_t)sums.landed;
 	row->iterations = (uint32_t)sums.tasks;

@@ -290,7 +290,7 @@ def test_what_is_in_quarantine_is_listed_and_comes_back(t):
     contains(listed.out, f".envrc  (direnv, just now)\n    {kept(t, '.envrc')}\na/.vscode  (VS Code, just now)\n", "the list")
     items = json.loads(quarantine(t, "--json").out)["quarantined"]
     equal([(item["path"], item["reason"]) for item in items], [(t.path(".envrc"), "direnv"), (t.path("a/.vscode"), "VS Code")], "as JSON")
-    equal(quarantine(t, "restore", "a/../.envrc", "./a/.vscode").out, ".envrc is back\na/.vscode is back\n", "what is told")
+    equal(quarantine(t, "restore", "a/../.envrc", "./a/.vscode").out, "restored .envrc\nrestored a/.vscode\n", "what is told")
     equal((t.read(".envrc"), t.read("a/.vscode/tasks.json"), stat.S_IMODE(os.stat(t.path(".envrc")).st_mode)), ("x", "one\n", 0o640), "the files")
     equal((t.quarantined(), os.listdir(os.path.join(t.state, "quarantine")), os.listdir(os.path.join(t.state, "quarantined"))), ([], [], []), "what is left")
     t.sh("true")

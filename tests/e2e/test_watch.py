@@ -279,6 +279,19 @@ def test_a_diff_is_opened_and_closed(t):
 
 
 @needs("tmux")
+def test_a_comparison_takes_the_place_of_one_that_is_under_way(t):
+    """Going through the tabs quickly ends with what the last one shows."""
+    screen = Screen(ended(t), "attach")
+    screen.wait_for(r"^ 1 Log")
+    screen.literal("45")
+    screen.wait_for(r"files changed")
+    screen.literal("j\r4")
+    screen.wait_for(r"no sign that")
+    screen.press("5")
+    screen.wait_for(r"^\+hello$")
+
+
+@needs("tmux")
 def test_a_hostile_transcript_cannot_move_the_cursor_or_hide_text(t):
     hostile = "event text '\"text\": \"before\\u001b[2J\\u001b[1;1Hafter \\u202edlrow\\u0007\\u0301 \\u65e5\\u672c end\"'\n"
     loop = watched(t, {"1": hostile + WAITS + "edit done yes"})

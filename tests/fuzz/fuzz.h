@@ -39,6 +39,7 @@ fuzz_fn fuzz_index_read;
 fuzz_fn fuzz_jsonline;
 fuzz_fn fuzz_land_forge;
 fuzz_fn fuzz_land_gh;
+fuzz_fn fuzz_land_patch;
 fuzz_fn fuzz_land_remote;
 fuzz_fn fuzz_ledger_sums;
 fuzz_fn fuzz_lfs_pointer;

@@ -66,6 +66,7 @@ int main(void)
 	replay("fuzz_jsonline", fuzz_jsonline);
 	replay("fuzz_land_forge", fuzz_land_forge);
 	replay("fuzz_land_gh", fuzz_land_gh);
+	replay("fuzz_land_patch", fuzz_land_patch);
 	replay("fuzz_land_remote", fuzz_land_remote);
 	replay("fuzz_ledger_sums", fuzz_ledger_sums);
 	replay("fuzz_lfs_pointer", fuzz_lfs_pointer);

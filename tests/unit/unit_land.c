@@ -5,6 +5,7 @@
 #include "land/land_forge.h"
 #include "land/land_gh.h"
 #include "land/land_patch.h"
+#include "land/land_wait.h"
 #include "util/mem.h"
 
 #include <fcntl.h>
@@ -254,12 +255,12 @@ static void check_bodies(void)
 }
 
 /* Scans a patch: "path" of the only finding, or NULL. */
-static bool secret_in(const char *patch, const char *expected)
+static bool secret_in_bytes(const char *patch, size_t size, const char *expected)
 {
 	int file = memfd_create("patch", MFD_CLOEXEC);
 	struct land_patch found = { 0 };
 	struct error err;
-	bool same = file >= 0 && write(file, patch, strlen(patch)) == (ssize_t)strlen(patch) &&
+	bool same = file >= 0 && write(file, patch, size) == (ssize_t)size &&
 		    land_patch_scan(file, &found, &err) == 0;
 
 	same = same && found.count == (expected ? 1 : 0) &&
@@ -267,6 +268,11 @@ static bool secret_in(const char *patch, const char *expected)
 	land_patch_release(&found);
 	close(file);
 	return same;
+}
+
+static bool secret_in(const char *patch, const char *expected)
+{
+	return secret_in_bytes(patch, strlen(patch), expected);
 }
 
 #define KEY "ghp_A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
@@ -284,6 +290,99 @@ static void check_patches(void)
 	CHECK("the message of a later commit is scanned as well",
 	      secret_in(HEAD "+x\n-- \n2.39\n\nFrom 02 Mon\nSubject: " KEY "\n",
 			"a message of a commit"));
+}
+
+static bool secret_after(size_t letters)
+{
+	AUTO_BUFFER struct buffer patch = BUFFER_INIT(16 << 20);
+	AUTO_FREE char *long_line = mem_zero(letters + 1);
+
+	memset(long_line, 'x', letters);
+	buffer_printf(&patch, "%s+%s %s\n", HEAD, long_line, KEY);
+	return secret_in_bytes(patch.data, patch.used, "k.txt");
+}
+
+static void check_hiding_places(void)
+{
+	static const char nul[] = HEAD "+\0\n+" KEY "\n";
+
+	CHECK("a NUL hides nothing in the lines around it",
+	      secret_in_bytes(nul, sizeof nul - 1, "k.txt"));
+	CHECK("a long line hides nothing", secret_after(6 << 20));
+}
+
+static struct land_ci jobs_of(size_t count, enum land_ci_state state)
+{
+	const struct land_job job = { .state = state };
+	struct land_ci ci = { 0 };
+
+	for (size_t i = 0; i < count; i++)
+		land_ci_add(&ci, &job);
+	return ci;
+}
+
+/* Returns the step after a reading of CI with so many jobs, all in this state. */
+static enum land_wait_step step_of(struct land_wait *wait, size_t count, enum land_ci_state state,
+				   uint64_t now_ms)
+{
+	struct land_ci ci = jobs_of(count, state);
+	uint64_t pause_ms = 0;
+	enum land_wait_step step = land_wait_next(wait, &ci, false, now_ms, &pause_ms);
+
+	land_ci_release(&ci);
+	return step;
+}
+
+static void check_waiting(void)
+{
+	enum { NOW = 1000000, HOUR = 3600000 };
+	struct land_wait wait;
+
+	land_wait_begin(&wait, NOW, HOUR, false);
+	CHECK("CI has time to begin, from when it is waited for",
+	      step_of(&wait, 0, 0, NOW + LAND_WAIT_START_MS - 1) == LAND_WAIT_AGAIN);
+	CHECK("CI that does not begin is not waited for",
+	      step_of(&wait, 0, 0, NOW + LAND_WAIT_START_MS) == LAND_WAIT_OVER);
+	CHECK("pending jobs are waited for",
+	      step_of(&wait, 1, LAND_CI_PENDING, NOW + HOUR - 1) == LAND_WAIT_AGAIN);
+	CHECK("but not longer than was said",
+	      step_of(&wait, 1, LAND_CI_PENDING, NOW + HOUR) == LAND_WAIT_LATE);
+	CHECK("what has passed is over", step_of(&wait, 1, LAND_CI_PASSED, NOW) == LAND_WAIT_OVER);
+	land_wait_begin(&wait, NOW, HOUR, true);
+	CHECK("before a merge, a pass is read twice",
+	      step_of(&wait, 1, LAND_CI_PASSED, NOW) == LAND_WAIT_AGAIN);
+	CHECK("and again if there are more jobs",
+	      step_of(&wait, 2, LAND_CI_PASSED, NOW) == LAND_WAIT_AGAIN);
+	CHECK("until two readings agree", step_of(&wait, 2, LAND_CI_PASSED, NOW) == LAND_WAIT_OVER);
+	CHECK("a failure is certain at once",
+	      step_of(&wait, 2, LAND_CI_FAILED, NOW) == LAND_WAIT_OVER);
+}
+
+/* Returns the pause after so many readings without a change, and one more. */
+static uint64_t pause_after(int readings, bool changed, uint64_t most_ms)
+{
+	struct land_ci ci = jobs_of(1, LAND_CI_PENDING);
+	struct land_wait wait;
+	uint64_t pause_ms = 0;
+
+	land_wait_begin(&wait, 0, most_ms, false);
+	for (int i = 0; i < readings; i++)
+		land_wait_next(&wait, &ci, false, 0, &pause_ms);
+	land_wait_next(&wait, &ci, changed, 0, &pause_ms);
+	land_ci_release(&ci);
+	return pause_ms;
+}
+
+static void check_pauses(void)
+{
+	enum { HOUR = 3600000 };
+
+	CHECK("the first pause is short", pause_after(0, false, HOUR) == LAND_WAIT_FIRST_MS);
+	CHECK("pauses become longer", pause_after(1, false, HOUR) > LAND_WAIT_FIRST_MS);
+	CHECK("up to a minute", pause_after(20, false, HOUR) == LAND_WAIT_LAST_MS);
+	CHECK("they are short again after a change",
+	      pause_after(20, true, HOUR) == LAND_WAIT_FIRST_MS);
+	CHECK("no pause is longer than the time that is left", pause_after(20, false, 7) == 7);
 }
 
 static void check_gh(void)
@@ -311,6 +410,9 @@ int main(void)
 	check_pages();
 	check_bodies();
 	check_patches();
+	check_hiding_places();
+	check_waiting();
+	check_pauses();
 	check_gh();
 	return unit_failures != 0;
 }

@@ -2,9 +2,9 @@
 #include "unit.h"
 
 #include "screen/canvas.h"
+#include "screen/compact.h"
 #include "screen/dialog.h"
 #include "screen/editor.h"
-#include "screen/figures.h"
 #include "screen/fleet.h"
 #include "screen/keymap.h"
 #include "screen/scroll.h"
@@ -130,10 +130,13 @@ static void test_sheet(void)
 	canvas_release(&canvas);
 }
 
-static void type(struct editor *editor, const char *text)
+static void test_search(void)
 {
-	for (; *text; text++)
-		editor_type(editor, (unsigned char)*text);
+	struct dialog dialog = { 0 };
+
+	dialog_search(&dialog, "größe 日");
+	CHECK("a filter is edited as it was typed", strcmp(dialog.editor.text, "größe 日") == 0);
+	dialog_close(&dialog);
 }
 
 static void test_editor(void)
@@ -141,7 +144,7 @@ static void test_editor(void)
 	static struct editor editor;
 
 	editor_clear(&editor);
-	type(&editor, "one two");
+	editor_add(&editor, "one two");
 	editor_type(&editor, 0x65e5);
 	editor_backspace(&editor);
 	CHECK("a character of several bytes is removed as one",
@@ -152,7 +155,7 @@ static void test_editor(void)
 	editor_end(&editor);
 	editor_cut_word(&editor);
 	CHECK("a word is removed", strcmp(editor.text, "ne ") == 0);
-	type(&editor, "\nsecond");
+	editor_add(&editor, "\nsecond");
 	editor_cut_line(&editor);
 	CHECK("a line is removed, the others stay", strcmp(editor.text, "ne \n") == 0);
 	editor_type(&editor, 0x1b);
@@ -206,25 +209,25 @@ static void test_keys(void)
 						 keymap_find_action('?', &action) < 0);
 }
 
-static bool is(struct figures figures, const char *wanted)
+static bool is(struct compact shown, const char *wanted)
 {
-	return strcmp(figures.text, wanted) == 0;
+	return strcmp(shown.text, wanted) == 0;
 }
 
 static void test_figures(void)
 {
-	AUTO_FREE char *none = figures_bar(0, 10, 4);
-	AUTO_FREE char *some = figures_bar(1, 1000, 4);
+	AUTO_FREE char *none = compact_bar(0, 10, 4);
+	AUTO_FREE char *some = compact_bar(1, 1000, 4);
 
 	CHECK("times are short",
-	      is(figures_time(59999), "59s") && is(figures_time(185000), "3m05s") &&
-		      is(figures_time(8040000), "2h14m") && is(figures_time(266400000), "3d02h") &&
-		      is(figures_time(-1), "-"));
+	      is(compact_time(59999), "59s") && is(compact_time(185000), "3m05s") &&
+		      is(compact_time(8040000), "2h14m") && is(compact_time(266400000), "3d02h") &&
+		      is(compact_time(-1), "-"));
 	CHECK("costs are short",
-	      is(figures_usd(420000000), "0.42") && is(figures_usd(1234560000000), "1235"));
+	      is(compact_usd(420000000), "0.42") && is(compact_usd(1234560000000), "1235"));
 	CHECK("counts are short",
-	      is(figures_count(950), "950") && is(figures_count(12345), "12.3k"));
-	CHECK("sizes are short", is(figures_bytes(13002342), "12.4 MiB"));
+	      is(compact_count(950), "950") && is(compact_count(12345), "12.3k"));
+	CHECK("sizes are short", is(compact_bytes(13002342), "12.4 MiB"));
 	CHECK("a bar shows that a little is used",
 	      strcmp(none, "\u2500\u2500\u2500\u2500") == 0 &&
 		      strcmp(some, "\u2501\u2500\u2500\u2500") == 0);
@@ -295,6 +298,7 @@ int main(void)
 	test_scroll();
 	test_sheet();
 	test_editor();
+	test_search();
 	test_keys();
 	test_figures();
 	test_dialogs();

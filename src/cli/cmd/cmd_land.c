@@ -5,6 +5,7 @@
 #include "cli/view/interrupt.h"
 #include "cli/view/land_text.h"
 #include "cli/view/notice.h"
+#include "land/land_wait.h"
 #include "ops/op_land.h"
 #include "settings/effective.h"
 #include "settings/loop_limits.h"
@@ -25,9 +26,6 @@ enum {
 	CI_FAILED = 1, /* also: declined */
 	CI_LATE = 2,
 	LOOP_STOPPED = 3,
-	FIRST_POLL_MS = 5000,
-	LAST_POLL_MS = 60000,
-	START_MS = 60000, /* how long a forge may take until CI begins */
 	MOST_FIXES = 20,
 };
 
@@ -169,78 +167,47 @@ static int ask(const struct land_options *opts, const struct op_land_result *res
 
 /* ---- CI ---- */
 
-struct ci_wait {
-	uint64_t deadline, began;
-	uint64_t pause_ms;
-	bool twice;    /* what has passed is looked at again */
-	size_t passed; /* how many jobs the last look found passed, if all of them had */
-	char *said;    /* the last line */
-};
-
-static void report_ci(const struct land_options *opts, const struct land_ci *ci,
-		      struct ci_wait *wait)
+/* Reports a state that differs from the last one, which is *said. Returns whether it does. */
+static bool report_ci(const struct land_options *opts, const struct land_ci *ci, char **said)
 {
-	AUTO_FREE char *line = land_text_ci(ci);
+	AUTO_FREE char *line = ci->count ? land_text_ci(ci) : mem_dup("");
 
-	if (wait->said && strcmp(wait->said, line) == 0)
-		return;
-	wait->pause_ms = FIRST_POLL_MS;
-	say(opts, mem_format("%s\n", line), land_text_ci_json(ci));
-	free(wait->said);
-	wait->said = mem_dup(line);
-}
-
-static void report_none(struct ci_wait *wait)
-{
-	notice("waiting for CI to begin (--no-wait does not)");
-	wait->said = mem_dup("");
-}
-
-/* Is there something to wait for? CI begins some time after a push, and some jobs later than
- * others: before a merge, two looks have to agree. */
-static bool goes_on(const struct land_ci *ci, struct ci_wait *wait, uint64_t now)
-{
-	bool passed = ci->count && land_ci_state(ci) == LAND_CI_PASSED;
-	bool agree = !wait->twice || !passed || wait->passed == ci->count;
-
-	wait->passed = passed ? ci->count : 0;
-	if (!ci->count)
-		return now - wait->began < START_MS;
-	return land_ci_state(ci) == LAND_CI_PENDING || !agree;
+	if (*said && strcmp(*said, line) == 0)
+		return false;
+	if (ci->count)
+		say(opts, mem_format("%s\n", line), land_text_ci_json(ci));
+	else if (!*said)
+		notice("waiting for CI to begin (--no-wait does not)");
+	free(*said);
+	*said = mem_dup(line);
+	return true;
 }
 
 /* Waits until all jobs have ended. Returns 0 with *ret_ci, or the exit status. */
 static int wait_for_ci(const struct land_options *opts, struct op_land_result *result,
-		       struct ci_wait *wait, struct land_ci *ret_ci, struct error *err)
+		       uint64_t most_ms, struct land_ci *ret_ci, struct error *err)
 {
+	AUTO_FREE char *said = NULL;
+	struct land_wait wait;
+
+	land_wait_begin(&wait, clock_steady_ms(), most_ms, opts->merge);
 	for (;;) {
-		uint64_t now;
+		enum land_wait_step step;
+		uint64_t pause_ms;
+		bool changed;
 
 		if (op_failed(op_land_ci(result, ret_ci, err)))
 			return cli_fail(err);
-		if (ret_ci->count)
-			report_ci(opts, ret_ci, wait);
-		else if (!wait->said)
-			report_none(wait);
-		now = clock_steady_ms();
-		if (!goes_on(ret_ci, wait, now))
+		changed = report_ci(opts, ret_ci, &said);
+		step = land_wait_next(&wait, ret_ci, changed, clock_steady_ms(), &pause_ms);
+		if (step == LAND_WAIT_OVER)
 			return 0;
-		if (now >= wait->deadline) {
-			bool any = ret_ci->count;
-
-			if (any)
-				notice("CI has not ended in time (to wait on: ringfence land)");
-			if (any)
-				land_ci_release(ret_ci);
-			return any ? CI_LATE : 0;
-		}
 		land_ci_release(ret_ci);
-		if (wait->pause_ms > wait->deadline - now)
-			wait->pause_ms = wait->deadline - now;
-		sleep_ms(wait->pause_ms);
-		wait->pause_ms = wait->pause_ms * 3 / 2;
-		if (wait->pause_ms > LAST_POLL_MS)
-			wait->pause_ms = LAST_POLL_MS;
+		if (step == LAND_WAIT_LATE) {
+			notice("CI has not ended in time (to wait on: ringfence land)");
+			return CI_LATE;
+		}
+		sleep_ms(pause_ms);
 	}
 }
 
@@ -365,17 +332,14 @@ static int go_round(const struct land_options *opts, struct op_land_request *req
 {
 	struct op_land_result result;
 	struct land_ci ci = { 0 };
-	struct ci_wait wait = { .began = clock_steady_ms(),
-				.pause_ms = FIRST_POLL_MS,
-				.twice = opts->merge };
 	bool over = false;
 	int code = land(opts, request, &result, &over, err);
 
-	wait.deadline = wait.began + rounds->ci_ms;
 	rounds->again = false;
 	if (code == 0 && !over && !opts->no_wait && result.request.url) {
-		code = is_known(rounds, &result) ? CI_FAILED
-						 : wait_for_ci(opts, &result, &wait, &ci, err);
+		code = is_known(rounds, &result)
+			       ? CI_FAILED
+			       : wait_for_ci(opts, &result, rounds->ci_ms, &ci, err);
 		if (code == 0 && !ci.count)
 			notice("no CI runs for this commit");
 		if (code == 0 && ci.count && land_ci_state(&ci) == LAND_CI_FAILED)
@@ -383,7 +347,6 @@ static int go_round(const struct land_options *opts, struct op_land_request *req
 		else if (code == 0)
 			code = merge(opts, &result, ci.count > 0, err);
 	}
-	free(wait.said);
 	land_ci_release(&ci);
 	op_land_release(&result);
 	return code;

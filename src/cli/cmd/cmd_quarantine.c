@@ -110,7 +110,7 @@ static int restore(const struct loops_options *opts, const struct fence_kept *ke
 		} else {
 			AUTO_FREE char *name = text_escaped(shown_path(opts, path));
 
-			printf("%s is back\n", name);
+			printf("restored %s\n", name);
 		}
 	}
 	if (opts->json && !code)

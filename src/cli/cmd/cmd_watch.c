@@ -79,7 +79,7 @@ const struct cli_command cmd_watch = {
 		"Shows all loops and work lists: what each of them does, and which of them needs you. "
 		"Enter opens one: its transcript, iterations, checks, findings, changes, denials and cost. "
 		"Loops are paused, continued, told, answered, rolled back and applied with one key and one "
-		"yes. To quit stops nothing.",
+		"yes. Quitting stops nothing.",
 	.options = watch_options,
 	.sections = watch_sections,
 	.run = run_watch,

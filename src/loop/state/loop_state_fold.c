@@ -9,12 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void replace(char **target, const char *value)
-{
-	free(*target);
-	*target = value ? mem_dup(value) : NULL;
-}
-
 /* Records how the last run was fenced. */
 static void read_fence(struct loop_state *state, const json_t *data)
 {
@@ -35,7 +29,7 @@ static int fold_checked(struct loop_state *state, const json_t *data, struct err
 	if (index != state->checks_done || index >= state->options.checks.count)
 		return error_set(err, "the journal has a result of a check that is not configured");
 	check = &state->checks[index];
-	replace(&check->excerpt, jsonget_string(data, "excerpt"));
+	mem_replace(&check->excerpt, jsonget_string(data, "excerpt"));
 	check->ran = true;
 	check->code = (int)jsonget_number(data, "code");
 	check->passed = jsonget_flag(data, "passed");
@@ -43,7 +37,7 @@ static int fold_checked(struct loop_state *state, const json_t *data, struct err
 	check->counted = jsonget_flag(data, "counted");
 	check->summary = jsonget_flag(data, "summary");
 	check->total = jsonget_number(data, "total");
-	replace(&check->unproven, jsonget_string(data, "unproven"));
+	mem_replace(&check->unproven, jsonget_string(data, "unproven"));
 	check->duration_ms = jsonget_number(data, "duration_ms");
 	check->tests_passed = jsonget_number(data, "tests_passed");
 	check->tests_failed = jsonget_number(data, "tests_failed");
@@ -121,13 +115,13 @@ static void read_heard(struct loop_state *state, const json_t *data)
 		return;
 	if (!state->session || strcmp(state->session, session) != 0)
 		state->session_use = (struct agent_totals){ 0 };
-	replace(&state->session, session);
+	mem_replace(&state->session, session);
 	add_use(&state->session_use, data);
 }
 
 static void forget_session(struct loop_state *state)
 {
-	replace(&state->session, NULL);
+	mem_replace(&state->session, NULL);
 	state->session_use = (struct agent_totals){ 0 };
 }
 
@@ -146,8 +140,8 @@ static void fold_probed(struct loop_state *state, const json_t *data)
 
 	phase->checks_done++;
 	if (failed && !phase->check_failed) {
-		replace(&phase->failed, jsonget_string(data, "command"));
-		replace(&phase->output, jsonget_string(data, "excerpt"));
+		mem_replace(&phase->failed, jsonget_string(data, "command"));
+		mem_replace(&phase->output, jsonget_string(data, "excerpt"));
 	}
 	phase->check_failed = phase->check_failed || failed;
 }
@@ -157,8 +151,8 @@ static void forget_finals(struct loop_state *state)
 {
 	state->phase.checks_done = 0;
 	state->phase.check_failed = false;
-	replace(&state->phase.failed, NULL);
-	replace(&state->phase.output, NULL);
+	mem_replace(&state->phase.failed, NULL);
+	mem_replace(&state->phase.output, NULL);
 	state->finals_done = 0;
 	state->final_failed = false;
 }
@@ -182,12 +176,12 @@ static void fold_ended(struct loop_state *state, const json_t *data)
 	/* In the same session, the next agent would do the same, or meet the same limit. */
 	if (state->facts.reported == FAILURE_RUNAWAY || state->facts.reported == FAILURE_TOO_LONG)
 		forget_session(state);
-	replace(&state->final, jsonget_string(data, "final"));
-	replace(&state->unreached, jsonget_string(data, "unreached"));
-	replace(&state->policy_why, jsonget_string(data, "policy_why"));
+	mem_replace(&state->final, jsonget_string(data, "final"));
+	mem_replace(&state->unreached, jsonget_string(data, "unreached"));
+	mem_replace(&state->policy_why, jsonget_string(data, "policy_why"));
 	/* A gap remains a gap, even if recording resumes. */
 	if (jsonget_string(data, "not_recorded"))
-		replace(&state->not_recorded, jsonget_string(data, "not_recorded"));
+		mem_replace(&state->not_recorded, jsonget_string(data, "not_recorded"));
 	state->checks_done = 0;
 	read_fence(state, data);
 }
@@ -209,9 +203,9 @@ static void fold_decision(struct loop_state *state, const json_t *data)
 	state->wait_until_ms = jsonget_number(data, "until_ms");
 	state->fence_failed = jsonget_flag(data, "fence_failed");
 	state->refused = jsonget_flag(data, "refused");
-	replace(&state->blocked, jsonget_string(data, "blocked"));
-	replace(&state->reason, jsonget_string(data, "reason"));
-	replace(&state->status, jsonget_string(data, "status"));
+	mem_replace(&state->blocked, jsonget_string(data, "blocked"));
+	mem_replace(&state->reason, jsonget_string(data, "reason"));
+	mem_replace(&state->status, jsonget_string(data, "status"));
 }
 
 /* If the loop was closed first, the decision has been read; only its reason may differ. */
@@ -220,9 +214,9 @@ static void fold_finished(struct loop_state *state, const json_t *data)
 	if (state->step != LOOP_STEP_closing)
 		fold_decision(state, data);
 	state->wish = LOOP_WISH_NONE;
-	replace(&state->reason, jsonget_string(data, "reason"));
-	replace(&state->status, jsonget_string(data, "status"));
-	replace(&state->uncommitted, jsonget_string(data, "uncommitted"));
+	mem_replace(&state->reason, jsonget_string(data, "reason"));
+	mem_replace(&state->status, jsonget_string(data, "status"));
+	mem_replace(&state->uncommitted, jsonget_string(data, "uncommitted"));
 	json_decref(state->closing);
 	state->closing = NULL;
 }
@@ -232,7 +226,7 @@ static void fold_asked(struct loop_state *state, const json_t *data)
 	const char *wish = jsonget_string(data, "wish");
 
 	if (wish && strcmp(wish, "reset") != 0)
-		replace(&state->wish_why, NULL); /* the user's wish wins */
+		mem_replace(&state->wish_why, NULL); /* the user's wish wins */
 	if (wish && strcmp(wish, "reset") == 0)
 		reset_breakers(state);
 	else if (wish && strcmp(wish, "abort") == 0)
@@ -322,7 +316,7 @@ static void fold_mutant(struct loop_state *state, const json_t *data)
 static void fold_mutated(struct loop_state *state, const json_t *data)
 {
 	state->mutants.tried = true;
-	replace(&state->mutants.why, jsonget_string(data, "why"));
+	mem_replace(&state->mutants.why, jsonget_string(data, "why"));
 }
 
 static void fold_reviewing(struct loop_state *state, const json_t *data)
@@ -364,7 +358,7 @@ static void fold_reviewed(struct loop_state *state, const json_t *data)
 	review->failure = loop_state_failure(data);
 	review->reset_at = jsonget_number(data, "reset_at");
 	review->given = json_is_array(findings);
-	replace(&review->unreached, jsonget_string(data, "unreached"));
+	mem_replace(&review->unreached, jsonget_string(data, "unreached"));
 	free(review->why);
 	review->why = review->given ? NULL : no_opinion(data, review->failure);
 	review->unanswered += !review->given;
@@ -401,10 +395,10 @@ static void fold_closing(struct loop_state *state, const json_t *data)
 static void fold_resumed(struct loop_state *state, const json_t *data)
 {
 	(void)data;
-	replace(&state->uncommitted, NULL);
-	replace(&state->reason, NULL);
-	replace(&state->status, NULL);
-	replace(&state->blocked, NULL);
+	mem_replace(&state->uncommitted, NULL);
+	mem_replace(&state->reason, NULL);
+	mem_replace(&state->status, NULL);
+	mem_replace(&state->blocked, NULL);
 	state->wish = LOOP_WISH_NONE;
 	state->fence_failed = false;
 	state->refused = false;
@@ -459,7 +453,7 @@ static void fold_checkpointed(struct loop_state *state, const json_t *data)
 {
 	const json_t *edited = json_object_get(data, "edited");
 
-	replace(&state->checkpoint_error, jsonget_string(data, "error"));
+	mem_replace(&state->checkpoint_error, jsonget_string(data, "error"));
 	if (edited) {
 		free(state->edited);
 		state->edited = json_dumps(edited, JSON_COMPACT);
@@ -481,19 +475,19 @@ static void fold_restored(struct loop_state *state, const json_t *data)
 
 static void fold_git(struct loop_state *state, const json_t *data)
 {
-	replace(&state->git_mode, jsonget_string(data, "mode"));
-	replace(&state->git_why, jsonget_string(data, "why"));
+	mem_replace(&state->git_mode, jsonget_string(data, "mode"));
+	mem_replace(&state->git_why, jsonget_string(data, "why"));
 }
 
 static void fold_imported(struct loop_state *state, const json_t *data)
 {
-	replace(&state->git_error, jsonget_string(data, "error"));
+	mem_replace(&state->git_error, jsonget_string(data, "error"));
 	list_release(&state->git_trouble);
 	loop_state_git_trouble(data, &state->git_trouble);
 	if (!jsonget_string(data, "ref"))
 		return;
-	replace(&state->git_ref, jsonget_string(data, "ref"));
-	replace(&state->git_commit, jsonget_string(data, "commit"));
+	mem_replace(&state->git_ref, jsonget_string(data, "ref"));
+	mem_replace(&state->git_commit, jsonget_string(data, "commit"));
 }
 
 /* An event without an entry changes only the step. */

@@ -58,13 +58,6 @@ json_t *models_json_write(const struct model_access *access)
 
 /* --- reading */
 
-static char *copy_of(const json_t *object, const char *key)
-{
-	const char *text = jsonget_string(object, key);
-
-	return text ? mem_dup(text) : NULL;
-}
-
 /* Returns the upstream of the provider with this name, or NULL with err set. */
 static struct model_access_upstream *find(struct model_access *access, const char *name,
 					  size_t size, struct error *err)
@@ -104,9 +97,9 @@ static int read_tape(const json_t *json, struct model_access_tape *tape, struct 
 		return error_set(err, "the journal has an invalid tape setting");
 	*tape = (struct model_access_tape){
 		.mode = i,
-		.path = copy_of(json, "path"),
-		.project = copy_of(json, "project"),
-		.home = copy_of(json, "home"),
+		.path = mem_copy(jsonget_string(json, "path")),
+		.project = mem_copy(jsonget_string(json, "project")),
+		.home = mem_copy(jsonget_string(json, "home")),
 		.paced = jsonget_flag(json, "paced"),
 	};
 	return 0;
@@ -139,8 +132,8 @@ static int read_object(const json_t *json, struct model_access *access, struct e
 			   entry) if (read_upstream(entry, access, err) < 0) return -1;
 	if (proxy && url_parse(proxy, &access->proxy, err) < 0)
 		return -1;
-	access->ca = copy_of(json, "ca");
-	access->prices = copy_of(json, "prices");
+	access->ca = mem_copy(jsonget_string(json, "ca"));
+	access->prices = mem_copy(jsonget_string(json, "prices"));
 	access->refuse_unknown = !json_is_false(json_object_get(json, "refuse_unknown"));
 	access->tools = read_tools(json_object_get(json, "provider_tools"));
 	return read_tape(json_object_get(json, "tape"), &access->tape, err);

@@ -1,13 +1,13 @@
-/* Figures as short texts: see figures.h. */
-#include "screen/figures.h"
+/* Times, amounts and counts as short texts: see compact.h. */
+#include "screen/compact.h"
 
 #include "util/buffer.h"
 
 #include <stdio.h>
 
-struct figures figures_time(int64_t ms)
+struct compact compact_time(int64_t ms)
 {
-	struct figures out;
+	struct compact out;
 	long long s = ms / 1000;
 
 	if (ms < 0)
@@ -23,9 +23,9 @@ struct figures figures_time(int64_t ms)
 	return out;
 }
 
-struct figures figures_usd(int64_t nusd)
+struct compact compact_usd(int64_t nusd)
 {
-	struct figures out;
+	struct compact out;
 	double usd = (double)nusd / 1e9;
 
 	snprintf(out.text, sizeof out.text, usd < 1000 ? "%.2f" : "%.0f", usd);
@@ -33,9 +33,9 @@ struct figures figures_usd(int64_t nusd)
 }
 
 /* Prints a number with one of four units. */
-static struct figures scaled(double value, double step, const char *const units[4])
+static struct compact scaled(double value, double step, const char *const units[4])
 {
-	struct figures out;
+	struct compact out;
 	int unit = 0;
 
 	while (value >= step && unit < 3) {
@@ -46,30 +46,30 @@ static struct figures scaled(double value, double step, const char *const units[
 	return out;
 }
 
-struct figures figures_count(uint64_t count)
+struct compact compact_count(uint64_t count)
 {
 	static const char *const units[4] = { "", "k", "M", "G" };
 
 	return scaled((double)count, 1000, units);
 }
 
-struct figures figures_lines(char sign, uint64_t lines)
+struct compact compact_lines(char sign, uint64_t lines)
 {
-	struct figures out = { "" };
+	struct compact out = { "" };
 
 	if (lines)
 		snprintf(out.text, sizeof out.text, "%c%llu", sign, (unsigned long long)lines);
 	return out;
 }
 
-struct figures figures_bytes(uint64_t bytes)
+struct compact compact_bytes(uint64_t bytes)
 {
 	static const char *const units[4] = { " B", " KiB", " MiB", " GiB" };
 
 	return scaled((double)bytes, 1024, units);
 }
 
-char *figures_bar(uint64_t part, uint64_t whole, int columns)
+char *compact_bar(uint64_t part, uint64_t whole, int columns)
 {
 	struct buffer out = BUFFER_INIT(4096);
 	int full = whole ? (int)((double)part / (double)whole * columns + 0.999) : 0;
