@@ -402,7 +402,7 @@ static void add_matches(const struct roll *roll, const struct client_query *quer
 {
 	AUTO_FREE char *project = word_from(query->project ? query->project : "");
 
-	for (size_t i = 0; i < roll->count; i++)
+	for (size_t i = 0; roll->items && i < roll->count; i++)
 		if (id_matches(roll->items[i].id, word) &&
 		    is_wanted(&roll->items[i], query, project))
 			list_add(ids, roll->items[i].id);

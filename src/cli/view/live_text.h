@@ -25,7 +25,7 @@ struct live_text {
 };
 
 /* Appends at most LIVE_TEXT_LINES lines, each with a newline. */
-void live_text_add(const struct live_text *text, struct buffer *out);
+void live_text_add(const struct live_text *whole, struct buffer *out);
 
 /* Returns all that as one line for a log. The caller frees it. */
 char *live_text_heartbeat(const struct live_text *text);
