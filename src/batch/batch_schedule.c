@@ -50,11 +50,12 @@ int64_t batch_schedule_regrant(const struct batch_state *state, size_t index)
 {
 	int64_t present = state->tasks[index].grant_nusd;
 	int64_t most = batch_schedule_grant(state, index);
+	int64_t sharing = present ? 0 : count_unlimited(state);
 
 	if (!most)
 		return present;
-	if (most > 0 && !present && state->most_nusd)
-		most /= count_unlimited(state);
+	if (most > 0 && sharing && state->most_nusd)
+		most /= sharing;
 	if (most < 1)
 		most = 1;
 	return present && present < most ? present : most;

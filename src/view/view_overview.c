@@ -61,7 +61,7 @@ static struct view_row *take_row(struct view_row **old, size_t count, size_t *at
 /* Makes the rows those of these ids. Returns whether any came or went. */
 static bool set_rows(struct view_row ***rows, size_t *count, const struct list *ids)
 {
-	struct view_row **new = mem_zero((ids->count + 1) * sizeof *new);
+	struct view_row **new = mem_zero((ids->count + 1) * sizeof(struct view_row *));
 	struct view_row **old = *rows;
 	size_t old_count = *count;
 	bool changed = old_count != ids->count;
@@ -317,11 +317,11 @@ int view_overview_refresh(struct view_overview *overview, size_t most, struct er
 	refresh_batches(overview);
 	free(overview->rows);
 	overview->rows = mem_zero((overview->loop_count + overview->batch_count + 1) *
-				  sizeof *overview->rows);
+				  sizeof(struct view_row *));
 	overview->count = 0;
 	add_rows(overview, overview->loops, overview->loop_count);
 	add_rows(overview, overview->batches, overview->batch_count);
-	qsort(overview->rows, overview->count, sizeof *overview->rows, by_age);
+	qsort(overview->rows, overview->count, sizeof(struct view_row *), by_age);
 	return 0;
 }
 
