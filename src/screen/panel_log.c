@@ -229,6 +229,13 @@ static size_t add_entry(const struct watched_log *log, struct sheet *sheet, size
 	return 1;
 }
 
+/* Adds why the loop needs a person, if the line for that is too short. */
+static void add_need(const struct watched *watched, struct sheet *sheet)
+{
+	if (watched->needs && canvas_columns(watched->needs, 3) > sheet->width - 3)
+		sheet_block(sheet, SHEET_NO_MARK, CANVAS_urgent, " ! ", 3, watched->needs);
+}
+
 void panel_log(struct watched *watched, struct sheet *sheet)
 {
 	const struct watched_log *log = &watched->log;
@@ -240,7 +247,9 @@ void panel_log(struct watched *watched, struct sheet *sheet)
 		sheet_text(sheet, SHEET_NO_MARK, CANVAS_dim, " ... (go on up for earlier lines)");
 	for (size_t i = 0; i < window->count && !sheet->full;)
 		i += add_entry(log, sheet, i);
-	if (!view_transcript_at_end(&log->transcript))
+	if (view_transcript_at_end(&log->transcript))
+		add_need(watched, sheet);
+	else
 		sheet_text(sheet, SHEET_NO_MARK, CANVAS_dim, " ... (go on down for later lines)");
 	if (!sheet->count)
 		sheet_text(sheet, SHEET_NO_MARK, CANVAS_dim, " no output yet");

@@ -585,6 +585,15 @@ def test_a_group_of_files_is_left_out_of_an_apply(t):
 
 
 @needs("tmux")
+def test_a_reason_that_is_longer_than_its_line_is_whole_at_the_end_of_the_log(t):
+    loop = Loop(t, scripts={"1": "say '<blocked>" + "please open the port and " * 6 + "restart the server</blocked>'"})
+    loop.detach("--name", "work")
+    loop.ended("paused")
+    screen = Screen(loop, "attach", "work")
+    screen.wait_for(r"^ ! please open the port.*\n(.*\n)*   .*restart the server$")
+
+
+@needs("tmux")
 def test_an_agent_that_is_blocked_is_answered(t):
     loop = Loop(t, scripts={"1": "case $prompt in *'port 80'*) edit done yes ;; *) say '<blocked>which port?</blocked>' ;; esac"},
                 workspace="in-place")
