@@ -39,8 +39,9 @@ def test_an_alert_stops_an_agent_that_would_never_end(t, alert, words, status):
 
 
 def test_a_loop_that_an_alert_has_paused_goes_on_with_another_level(t):
-    loop = Loop(t, scripts={"1": CALLS + "edit done yes"})
+    loop = Loop(t, scripts={"1": CALLS + "[ -e go ] || hang; edit done yes"}, workspace="in-place")
     equal(loop.run(*EVENTS, "--alert", "tool-calls 3 pause").code, 3, "exit status")
+    loop.write("go")
     result = loop.ringfence("resume", "--follow", "--alert", "tool-calls 4")
     equal(result.code, 0, "exit status of resume", result)
     equal(len(alerts(loop)), 1, "alerts")
