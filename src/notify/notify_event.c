@@ -26,6 +26,7 @@ int notify_event_find(const char *name)
 }
 
 void notify_list_add(struct notify_list *list, int64_t seq, int64_t at_ms, enum notify_event event,
+		     /* NOLINTNEXTLINE(readability-non-const-parameter): the list owns it */
 		     char *text)
 {
 	list->items = mem_resize(list->items, list->count + 1, sizeof *list->items);

@@ -95,7 +95,7 @@ def normal(text):
     text = re.sub(r"\d{8}-\d{6}-\w{4}", "20260102-030405-abcd", text)
     text = re.sub(r"\d\d:\d\d:\d\d", "03:04:05", text)
     text = re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d", "2026-01-02 03:04", text)
-    text = re.sub(r"(US\$ 25\.00  )/.*", r"\1/home/me/project", text)
+    text = re.sub(r"(US\$ 25\.00  )/.*", r"\1/srv/project", text)
     text = re.sub(r"( *)\b(\d+s|\d+m\d\ds)(?=[/ ,]|$)", lambda m: " " * (len(m[0]) - 2) + "9s", text, flags=re.M)
     text = re.sub(r"at most [\d.]+ MiB of memory", "at most 9 MiB of memory", text)
     return text

@@ -34,7 +34,7 @@ static const char *target(const char *text)
 	struct notify_target read;
 	struct error err;
 
-	if (notify_target_read(text, "/home/u", &read, &err) < 0) {
+	if (notify_target_read(text, "/h/u", &read, &err) < 0) {
 		snprintf(said, sizeof said, "%.390s", err.text);
 		return said;
 	}
@@ -53,7 +53,7 @@ static void check_targets(void)
 	} valid[] = {
 		{ "desktop", "desktop" },
 		{ "slack env:SLACK_URL", "slack env:SLACK_URL" },
-		{ "discord file:~/discord", "discord file:/home/u/discord" },
+		{ "discord file:~/discord", "discord file:/h/u/discord" },
 		{ "webhook env:URL env:TOKEN", "webhook env:URL env:TOKEN" },
 		{ "ntfy file:/k/ntfy", "ntfy file:/k/ntfy" },
 		{ "telegram -1001234 env:BOT", "telegram -1001234 env:BOT" },
@@ -89,7 +89,7 @@ static void check_targets(void)
 	for (size_t i = 0; i < sizeof invalid / sizeof *invalid; i++) {
 		struct notify_target read;
 		struct error err;
-		bool refused = notify_target_read(invalid[i], "/home/u", &read, &err) < 0;
+		bool refused = notify_target_read(invalid[i], "/h/u", &read, &err) < 0;
 
 		if (!refused)
 			printf("# %s\n", invalid[i]);
@@ -107,10 +107,10 @@ static bool is_safe(const char *text)
 	struct error err;
 	bool safe;
 
-	taint_init(&taint, "/home/u");
+	taint_init(&taint, "/h/u");
 	taint_add(&taint, "/w/project");
 	taint_add(&taint, "~/shared");
-	safe = notify_target_read(text, "/home/u", &read, &err) == 0 &&
+	safe = notify_target_read(text, "/h/u", &read, &err) == 0 &&
 	       notify_target_check(&read, &taint, &err) == 0;
 	taint_release(&taint);
 	notify_target_release(&read);
@@ -131,7 +131,7 @@ static void check_safety(void)
 					       !is_safe("slack file:/w/project/key") &&
 					       !is_safe("ntfy env:A file:/w/project/key"));
 	CHECK("nor is anything in another folder that an agent may write to",
-	      !is_safe("command /home/u/shared/tell") && !is_safe("slack file:~/shared/key"));
+	      !is_safe("command /h/u/shared/tell") && !is_safe("slack file:~/shared/key"));
 	CHECK("another spelling changes nothing", !is_safe("slack file:/w//x/../project/./key"));
 }
 
@@ -210,7 +210,7 @@ static struct notify_shape shape_of(const char *text, const char *secret, const 
 	struct notify_shape shape;
 	struct error err;
 
-	notify_target_read(text, "/home/u", &read, &err);
+	notify_target_read(text, "/h/u", &read, &err);
 	notify_shape_http(&message, &read, secret, token, &shape);
 	notify_target_release(&read);
 	notify_message_release(&message);
