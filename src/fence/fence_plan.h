@@ -115,6 +115,7 @@ struct fence_plan {
 	struct list environment;
 	const struct fence_spec *spec;
 	const struct mechanism *mechanism;
+	bool outside;        /* the mechanism's program runs outside the view of a draft */
 	unsigned int weaker; /* bits of enum fence_weaker: missing here, and accepted as such */
 };
 
@@ -131,6 +132,10 @@ void fence_plan_release(struct fence_plan *plan);
 
 /* Returns the name of the mechanism that will run the plan. */
 const char *fence_plan_mechanism(const struct fence_plan *plan);
+
+/* Returns whether the mechanism's program runs outside the view of a draft. The spec then needs a
+ * launcher in one. */
+bool fence_plan_outside(const struct fence_plan *plan);
 
 /* Checks that no folder above a rule has changed since the rule was made. Returns 0, or -1 with err
  * set. */

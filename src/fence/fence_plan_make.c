@@ -488,6 +488,11 @@ int fence_plan_make(const struct fence_spec *spec, struct fence_plan *ret_plan, 
 	return 0;
 }
 
+bool fence_plan_outside(const struct fence_plan *plan)
+{
+	return plan->outside;
+}
+
 const char *fence_plan_mechanism(const struct fence_plan *plan)
 {
 	return plan->mechanism->name;

@@ -83,6 +83,7 @@ struct fence_made {
 struct fence_index;
 struct fence_place;
 struct fence_plan;
+struct launcher;
 
 struct fence_spec {
 	const char *mechanism; /* "auto", or a name */
@@ -118,6 +119,8 @@ struct fence_spec {
 	uint64_t limits[FENCE_LIMIT_COUNT]; /* 0: none */
 	unsigned int accepted_weaker;       /* bits of enum fence_weaker */
 	unsigned int accepted_limits;       /* a bit for each limit that need not be enforced */
+	/* Starts programs outside the view of a draft; or NULL if this process is in none. */
+	const struct launcher *launcher;
 	const char *login; /* the login file that is copied into the fence, or NULL */
 	/* The read end of a pipe, or NULL. A byte stops the run gracefully (TERM, grace period,
 	 * KILL); end of file kills it at once. */

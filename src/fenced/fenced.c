@@ -6,6 +6,7 @@
 #include "fenced/other_names.h"
 #include "gateway/owner/gateway_outlet.h"
 #include "util/file/path.h"
+#include "util/launcher.h"
 #include "util/mem.h"
 
 #include <stdio.h>
@@ -160,6 +161,16 @@ static int plan_before(const struct fenced_request *request, struct fenced *run,
 	return draft_kind_name(run->draft, err) ? plan_project(request, run, NULL, err) : -1;
 }
 
+/* Leaves a process outside the view, if the mechanism needs one. */
+static int stay_outside(struct fenced *run, struct error *err)
+{
+	if (!fence_plan_outside(&run->before))
+		return 0;
+	run->launcher = launcher_new(err);
+	run->spec.launcher = run->launcher;
+	return run->launcher ? 0 : -1;
+}
+
 static int show_draft(const struct fenced_request *request, struct fenced *run, struct error *err)
 {
 	struct draft_view view = fenced_view(run->spec.place, run->draft);
@@ -167,7 +178,8 @@ static int show_draft(const struct fenced_request *request, struct fenced *run, 
 	view.writable = !request->draft_read_only;
 	view.over = request->over;
 	view.front = request->front;
-	if (draft_own_open(&view, &run->own, err) < 0 || draft_enter(&view, err) < 0)
+	if (draft_own_open(&view, &run->own, err) < 0 || stay_outside(run, err) < 0 ||
+	    draft_enter(&view, err) < 0)
 		return -1;
 	run->spec.before = &run->before;
 	run->made_in_draft = (struct fence_made){ is_own, run->own };
@@ -373,6 +385,7 @@ void fenced_release(struct fenced *run)
 	if (run->apart)
 		fence_plan_release(&run->before);
 	draft_own_free(run->own);
+	launcher_free(run->launcher);
 	fence_index_release(&run->index);
 	fence_index_release(&run->view_index);
 	if (run->placed)

@@ -64,7 +64,8 @@ struct fenced {
 	bool placed, apart;
 	struct fence_index index; /* of the project, if the request has none */
 	struct fence_index view_index;
-	struct draft_own *own; /* of the draft, or NULL */
+	struct draft_own *own;     /* of the draft, or NULL */
+	struct launcher *launcher; /* outside the view, or NULL */
 	struct fence_made made_in_draft;
 	struct fence_plan plan; /* of the last try; valid if `planned` */
 	struct fence_result result;

@@ -16,6 +16,7 @@
 #include "fence/init/movable.h"
 #include "fence/init/order.h"
 #include "fence/init/use.h"
+#include "fence/run/handover.h"
 #include "lfs/lfs_filter.h"
 #include "util/file/fd.h"
 #include "util/mem.h"
@@ -538,6 +539,8 @@ int main(int argc, char **argv)
 		return run_filter(argc, argv);
 	prctl(PR_SET_NAME, "ringfence-init", 0, 0, 0);
 	signal(SIGCHLD, SIG_DFL);
+	if (handover_take() < 0) /* there is nobody to tell */
+		return EXIT_NOT_SET_UP;
 	if (close_inherited(&err) < 0 || receive_order(&state, &order, &err) < 0)
 		fail(&err, false);
 	if (!order.flags.confined)

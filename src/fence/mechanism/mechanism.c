@@ -13,13 +13,14 @@
 #include <unistd.h>
 
 static const struct mechanism mechanisms[] = {
-#define MECHANISM_ENTRY(id)                                     \
-	[MECHANISM_##id] = { .name = #id,                       \
-			     .detect = mechanism_##id##_detect, \
-			     .plan = mechanism_##id##_plan,     \
-			     .start = mechanism_##id##_start,   \
-			     .mount = mechanism_##id##_mount,   \
-			     .classify = mechanism_##id##_classify },
+#define MECHANISM_ENTRY(id)                                         \
+	[MECHANISM_##id] = { .name = #id,                           \
+			     .detect = mechanism_##id##_detect,     \
+			     .plan = mechanism_##id##_plan,         \
+			     .start = mechanism_##id##_start,       \
+			     .mount = mechanism_##id##_mount,       \
+			     .classify = mechanism_##id##_classify, \
+			     .end = mechanism_##id##_end },
 	MECHANISM_LIST(MECHANISM_ENTRY)
 #undef MECHANISM_ENTRY
 };

@@ -1,7 +1,7 @@
 /*
  * Mechanisms: the programs or kernel features that confine a command.
  *
- * A mechanism is a file mechanism_NAME.c with the five operations below, and a name in
+ * A mechanism is a file mechanism_NAME.c with the operations below, and a name in
  * fence_mechanisms.h. It starts ringfence-init in new namespaces with the file tree (tree.h).
  * Everything else is shared: rules, the order for init, limits, environment, canaries, seccomp,
  * Landlock, the outlet and the sweep.
@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+struct container;
 struct limit_set;
 
 /* The time limit for setting up a fence: a base, and more for each rule. */
@@ -32,6 +33,9 @@ struct mechanism_start {
 	pid_t child;   /* becomes or starts ringfence-init */
 	char *program; /* the mechanism's program, or NULL */
 	int gate;      /* a socket to the child, or -1 */
+	/* Of a container engine (container.h); end() releases it. */
+	struct container *container;
+	pid_t init; /* ringfence-init, once mount() knows it, if it is no child of the child; or 0 */
 };
 
 struct mechanism {
@@ -48,6 +52,9 @@ struct mechanism {
 	int (*mount)(struct mechanism_start *start, const struct tree *tree, struct error *err);
 	/* Sets err from the child's messages and wait status, with the remedy for this machine. */
 	void (*classify)(const char *complaints, int status, struct error *err);
+	/* Removes what the mechanism has made for a run, when its lifeline is closed, and makes the
+	 * child end if it has not. status: the child's, or NULL if nobody has waited for it. */
+	void (*end)(struct mechanism_start *start, const int *status);
 };
 
 /* All mechanisms; "none" is not a choice but an option of its own. A missing operation does not
@@ -63,13 +70,14 @@ enum mechanism_id {
 		MECHANISM_COUNT
 };
 
-#define MECHANISM_DECLARE(name)                                                              \
-	int mechanism_##name##_detect(struct error *err);                                    \
-	int mechanism_##name##_plan(struct fence_plan *plan, struct error *err);             \
-	int mechanism_##name##_start(struct mechanism_start *start, struct error *err);      \
-	int mechanism_##name##_mount(struct mechanism_start *start, const struct tree *tree, \
-				     struct error *err);                                     \
-	void mechanism_##name##_classify(const char *complaints, int status, struct error *err);
+#define MECHANISM_DECLARE(name)                                                                  \
+	int mechanism_##name##_detect(struct error *err);                                        \
+	int mechanism_##name##_plan(struct fence_plan *plan, struct error *err);                 \
+	int mechanism_##name##_start(struct mechanism_start *start, struct error *err);          \
+	int mechanism_##name##_mount(struct mechanism_start *start, const struct tree *tree,     \
+				     struct error *err);                                         \
+	void mechanism_##name##_classify(const char *complaints, int status, struct error *err); \
+	void mechanism_##name##_end(struct mechanism_start *start, const int *status);
 MECHANISM_LIST(MECHANISM_DECLARE)
 #undef MECHANISM_DECLARE
 

@@ -64,3 +64,10 @@ void mechanism_none_classify(const char *complaints, int status, struct error *e
 {
 	error_set(err, "ringfence-init exited early (status %d) %s", status, complaints);
 }
+
+/* Init ends by the lifeline. */
+void mechanism_none_end(struct mechanism_start *start, const int *status)
+{
+	(void)start;
+	(void)status;
+}

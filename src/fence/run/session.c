@@ -3,7 +3,6 @@
 
 #include "fence/after/sweep.h"
 #include "fence/fence.h"
-#include "fence/mechanism/mechanism.h"
 #include "util/clock.h"
 #include "util/file/fd.h"
 #include "util/mem.h"
@@ -57,7 +56,7 @@ static int check_mounted(struct session *session, struct error *err)
 		session->result->changed = true;
 		return -1;
 	}
-	return limit_check(&session->limiter, session->child, &why) < 0
+	return limit_check(&session->limiter, session->first, &why) < 0
 		       ? error_set(
 				 err,
 				 "the fence does not hold, nothing was run: canary 'limits' got through: %s",
@@ -356,7 +355,8 @@ static void check_limits(struct session *session)
 	if (!session->limiter.next_ms || !session->running || session->ended ||
 	    clock_steady_ms() < session->limiter.next_ms)
 		return;
-	limit = limit_look(&session->limiter, session->child, clock_steady_ms());
+	limit = limit_look(&session->limiter, session->first, session->how.init != 0,
+			   clock_steady_ms());
 	if (limit == FENCE_LIMIT_COUNT)
 		return;
 	set_result(session->result, FENCE_LIMITED, FENCE_EXIT_LIMIT, "");
@@ -413,7 +413,7 @@ static void serve(struct session *session, const struct pollfd *watched, size_t 
 	if (watched[WATCH_DENIALS].revents)
 		denial_serve(&session->denials, session->running);
 	if (watched[WATCH_OUTLET].revents)
-		way_out_receive(&session->way_out, session->plan, session->child, &session->denials,
+		way_out_receive(&session->way_out, session->plan, session->first, &session->denials,
 				&session->result->warnings);
 	terminal_serve(&session->terminal, watched + WATCH_TERMINAL);
 	relay_serve(session->relay, watched + WATCH_RELAY, relayed);
@@ -490,6 +490,9 @@ static void wait_for_all(struct session *session)
 	int status;
 
 	fd_close(&session->control); /* the lifeline */
+	if (session->how.plan)
+		session->plan->mechanism->end(&session->how,
+					      session->child_gone ? &session->child_status : NULL);
 	if (session->child > 0 && !session->child_gone)
 		wait4(session->child, &status, 0, &session->spent);
 	if (!session->had_children)

@@ -4,6 +4,7 @@
 
 #include "fence/fence_plan.h"
 #include "fence/fence_result.h"
+#include "fence/mechanism/mechanism.h"
 #include "fence/run/relay.h"
 #include "fence/run/run_record.h"
 #include "fence/run/terminal.h"
@@ -26,12 +27,14 @@ struct session {
 	struct wire_use use;
 	struct rusage spent;
 	struct buffer complaints;
+	struct mechanism_start how;
 	int control;
 	enum wire_state wire; /* protocol state with init */
 	int complaints_fd;
 	int signals;
 	int abstract; /* an abstract socket on the host that init must not reach */
 	pid_t child;
+	pid_t first; /* of the fence's processes: init, or the child above it */
 	int child_status;
 	bool child_gone, control_gone;
 	bool running, ended; /* the command has started; its result is known */

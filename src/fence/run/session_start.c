@@ -1,7 +1,6 @@
 /* Starting a run: see session.h. */
 #include "fence/run/session.h"
 
-#include "fence/mechanism/mechanism.h"
 #include "fence/run/briefing.h"
 #include "util/clock.h"
 #include "util/file/fd.h"
@@ -157,14 +156,17 @@ static int mount_tree(struct mechanism_start *how, struct buffer *order, struct 
 	return result;
 }
 
-static int start_mechanism(struct session *session, struct mechanism_start *how,
-			   struct buffer *order, struct error *err)
+static int start_mechanism(struct session *session, struct buffer *order, struct error *err)
 {
+	struct mechanism_start *how = &session->how;
 	int result = how->plan->mechanism->start(how, err);
 
 	session->child = how->child;
 	if (result == 0)
 		result = mount_tree(how, order, err);
+	if (result == 0 && how->init)
+		result = limit_adopt(&session->limiter, how->init, err);
+	session->first = how->init ? how->init : how->child;
 	fd_close(&how->gate);
 	free(how->program);
 	return result;
@@ -173,15 +175,16 @@ static int start_mechanism(struct session *session, struct mechanism_start *how,
 int session_start(struct session *session, struct error *err)
 {
 	AUTO_BUFFER struct buffer order = BUFFER_INIT(64 << 20);
-	struct mechanism_start how = { .plan = session->plan,
-				       .limiter = &session->limiter,
-				       .gate = -1 };
+	struct mechanism_start *how = &session->how;
 	uint32_t terminal = 0;
 	char abstract[64];
 	int sockets[2];
 	int pipes[2];
 
-	if (check_stdio(&how, &terminal, err) < 0)
+	*how = (struct mechanism_start){ .plan = session->plan,
+					 .limiter = &session->limiter,
+					 .gate = -1 };
+	if (check_stdio(how, &terminal, err) < 0)
 		return -1;
 	if ((session->abstract = open_abstract(abstract, sizeof abstract, err)) < 0)
 		return -1;
@@ -210,10 +213,10 @@ int session_start(struct session *session, struct error *err)
 		return error_sys(err, "create a pipe");
 	}
 	session->complaints_fd = pipes[0];
-	how.control = sockets[1];
-	how.complaints = pipes[1];
+	how->control = sockets[1];
+	how->complaints = pipes[1];
 
-	int result = start_mechanism(session, &how, &order, err);
+	int result = start_mechanism(session, &order, err);
 
 	close(sockets[1]);
 	close(pipes[1]);

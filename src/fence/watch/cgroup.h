@@ -73,6 +73,9 @@ void cgroup_make(const struct cgroup_place *place, const uint64_t values[CGROUP_
 /* Moves the calling process into the groups. Returns 0, or -1 with err set. */
 int cgroup_join(const struct cgroup *group, struct error *err);
 
+/* Moves another process into the groups. Returns 0, or -1 with err set. */
+int cgroup_adopt(const struct cgroup *group, pid_t process, struct error *err);
+
 /* Checks that the limits are in force and that `member` is in every group. Returns 0, or -1 with
  * err set. */
 int cgroup_check(const struct cgroup *group, pid_t member, struct error *err);

@@ -232,6 +232,11 @@ int limit_enter(const struct limit_set *limiter, struct error *err)
 	return cpus ? choose_cpus(cpus, err) : 0;
 }
 
+int limit_adopt(const struct limit_set *limiter, pid_t init, struct error *err)
+{
+	return cgroup_adopt(&limiter->group, init, err);
+}
+
 int limit_check(const struct limit_set *limiter, pid_t child, struct error *err)
 {
 	return cgroup_check(&limiter->group, child, err);
@@ -311,11 +316,11 @@ static void note(struct limit_set *limiter, const struct resource_use *usage)
 	remember(&limiter->seen.processes_peak, usage->tasks);
 }
 
-enum fence_limit limit_look(struct limit_set *limiter, pid_t child, uint64_t now_ms)
+enum fence_limit limit_look(struct limit_set *limiter, pid_t first, bool is_init, uint64_t now_ms)
 {
 	const struct resource_use_wanted wanted = {
-		.first = child,
-		.is_init = !fenced(limiter),
+		.first = first,
+		.is_init = is_init || !fenced(limiter),
 		.counters = limiter->counters,
 		.written = limiter->watched & bit(FENCE_LIMIT_DISK),
 		.files = limiter->watched & bit(FENCE_LIMIT_OPEN_FILES),

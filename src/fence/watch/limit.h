@@ -52,13 +52,16 @@ uint64_t limit_tmp_size(const struct fence_spec *spec);
 /* Enters the limits, in the child that becomes the mechanism. Returns 0, or -1 with err set. */
 int limit_enter(const struct limit_set *limiter, struct error *err);
 
+/* Moves a process into the groups that another one has started. Returns 0, or -1 with err set. */
+int limit_adopt(const struct limit_set *limiter, pid_t init, struct error *err);
+
 /* Checks the groups by reading them back. Returns 0, or -1 with err set. */
 int limit_check(const struct limit_set *limiter, pid_t child, struct error *err);
 
 /* limit_watch() schedules the first sample. limit_look() takes one, and returns the limit for which
- * the run must end, or FENCE_LIMIT_COUNT. */
+ * the run must end, or FENCE_LIMIT_COUNT. `first` is init, or the process above it. */
 void limit_watch(struct limit_set *limiter, uint64_t now_ms);
-enum fence_limit limit_look(struct limit_set *limiter, pid_t child, uint64_t now_ms);
+enum fence_limit limit_look(struct limit_set *limiter, pid_t first, bool is_init, uint64_t now_ms);
 
 /* Reports whether the kernel has killed a process in the group, possibly init, for lack of
  * memory. */

@@ -1,0 +1,66 @@
+/* Grafting: see graft.h. */
+#include "fence/tree/graft.h"
+
+#include "util/file/fd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/mount.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* A folder that every container has, and that nothing is needed from. */
+#define PLACE "/dev"
+
+static int clone_tree(const char *path)
+{
+	return (int)syscall(SYS_open_tree, AT_FDCWD, path,
+			    OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
+}
+
+int graft_cut(const char *root, struct error *err)
+{
+	struct mount_attr attributes = { .propagation = MS_PRIVATE };
+	AUTO_FD tree = clone_tree(root);
+
+	if (tree < 0 || syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH | AT_RECURSIVE,
+				&attributes, sizeof attributes) < 0)
+		return error_sys(err, "copy the file tree of the fence");
+	return fd_steal(&tree);
+}
+
+/* A container without a user namespace of its own shares that of its engine, which may be ours. */
+static int enter(int process, struct error *err)
+{
+	if (setns(process, CLONE_NEWUSER | CLONE_NEWNS) == 0 ||
+	    (errno == EINVAL && setns(process, CLONE_NEWNS) == 0))
+		return 0;
+	return error_sys(err, "enter the container (was it started by another user?)");
+}
+
+/* Mounts propagate to no other namespace: engines make them private or slaves. */
+static int replace_root(int tree, int proc, struct error *err)
+{
+	if (syscall(SYS_move_mount, tree, "", AT_FDCWD, PLACE, MOVE_MOUNT_F_EMPTY_PATH) < 0 ||
+	    chdir(PLACE) < 0 ||
+	    syscall(SYS_move_mount, proc, "", AT_FDCWD, "proc", MOVE_MOUNT_F_EMPTY_PATH) < 0)
+		return error_sys(err, "mount the file tree of the fence in the container");
+	if (syscall(SYS_pivot_root, ".", ".") < 0 || umount2(".", MNT_DETACH) < 0)
+		return error_sys(err, "replace the root of the container");
+	return 0;
+}
+
+int graft_onto(int process, int tree, struct error *err)
+{
+	AUTO_FD proc = -1;
+
+	if (enter(process, err) < 0)
+		return -1;
+	proc = clone_tree("/proc");
+	if (proc < 0)
+		return error_sys(err, "copy the container's /proc");
+	return replace_root(tree, proc, err);
+}
