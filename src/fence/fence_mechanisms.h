@@ -5,6 +5,6 @@
 #ifndef FENCE_FENCE_MECHANISMS_H
 #define FENCE_FENCE_MECHANISMS_H
 
-#define FENCE_MECHANISMS(X) X(bwrap) X(podman)
+#define FENCE_MECHANISMS(X) X(bwrap) X(podman) X(docker)
 
 #endif

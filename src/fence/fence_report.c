@@ -60,6 +60,7 @@ static void add_weaker(struct json *json, const struct fence_result *result)
 		{ FENCE_WEAKER_NO_FENCE, "no fence" },
 		{ FENCE_WEAKER_LANDLOCK, "landlock" },
 		{ FENCE_WEAKER_ABSTRACT_SOCKETS, "abstract-sockets" },
+		{ FENCE_WEAKER_USER_NAMESPACE, "user-namespace" },
 	};
 
 	json_open(json, "weaker", '[');

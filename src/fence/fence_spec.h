@@ -24,11 +24,12 @@
 /* Network access: none, only hosts that the outlet allows, or the host's network. */
 enum fence_net { FENCE_NET_NONE, FENCE_NET_LIST, FENCE_NET_OPEN };
 
-/* Protections that the user can accept to run without. */
+/* Protections that the user can accept to run without, or that a mechanism does not have. */
 enum fence_weaker {
 	FENCE_WEAKER_LANDLOCK = 1,
 	FENCE_WEAKER_ABSTRACT_SOCKETS = 2,
-	FENCE_WEAKER_NO_FENCE = 4
+	FENCE_WEAKER_NO_FENCE = 4,
+	FENCE_WEAKER_USER_NAMESPACE = 8, /* of docker */
 };
 
 struct fence_listen {

@@ -185,7 +185,7 @@ static void choices(void)
 		const char *words[10];
 	} all[] = {
 		{ "net", { "none", "list", "open" } },
-		{ "fence", { "auto", "bwrap" } },
+		{ "fence", { "auto", "bwrap", "podman", "docker" } },
 		{ "accept-weaker",
 		  { "landlock", "abstract-sockets", "memory", "cpus", "processes", "open-files",
 		    "file-size", "tmp-size", "disk" } },

@@ -60,13 +60,19 @@ static int own_session(const struct order *order, struct error *err)
 		       : error_set(err, "init is still in the session of the caller's terminal");
 }
 
+static bool shares(const struct order *order, const char *namespace)
+{
+	return (!order->flags.net_private && strcmp(namespace, "net") == 0) ||
+	       (order->flags.shared_user && strcmp(namespace, "user") == 0);
+}
+
 static int own_namespaces(const struct order *order, struct error *err)
 {
 	for (size_t i = 0; i < WIRE_NAMESPACES; i++) {
 		char path[64];
 		struct stat status;
 
-		if (strcmp(wire_namespaces[i], "net") == 0 && !order->flags.net_private)
+		if (shares(order, wire_namespaces[i]))
 			continue;
 		snprintf(path, sizeof path, "/proc/self/ns/%s", wire_namespaces[i]);
 		if (stat(path, &status) < 0)

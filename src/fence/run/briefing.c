@@ -59,6 +59,7 @@ int briefing_write(struct buffer *order, const struct briefing *briefing, struct
 		.landlock = !(spec->accepted_weaker & FENCE_WEAKER_LANDLOCK),
 		.scopes = spec->net == FENCE_NET_OPEN &&
 			  !(spec->accepted_weaker & FENCE_WEAKER_ABSTRACT_SOCKETS),
+		.shared_user = (plan->weaker & FENCE_WEAKER_USER_NAMESPACE) != 0,
 		.denials = spec->denials || spec->layers, /* see watch/held.h */
 		.trace_reads = spec->trace_reads,
 		.terminal = briefing->terminal,

@@ -62,6 +62,7 @@ struct wire_flags {
 	uint32_t net_private; /* the fence has its own network namespace */
 	uint32_t landlock;    /* refuse to run without Landlock */
 	uint32_t scopes;      /* refuse to run without Landlock's scopes */
+	uint32_t shared_user; /* the fence has no user namespace of its own */
 	uint32_t denials;     /* ask outside about calls that may be refused */
 	uint32_t trace_reads; /* with denials: also ask about reads */
 	uint32_t terminal;    /* bit N: descriptor N becomes the fence's own terminal */

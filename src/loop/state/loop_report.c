@@ -40,6 +40,7 @@ static json_t *weaker_json(const struct loop_state *state)
 		{ FENCE_WEAKER_NO_FENCE, "no fence" },
 		{ FENCE_WEAKER_LANDLOCK, "landlock" },
 		{ FENCE_WEAKER_ABSTRACT_SOCKETS, "abstract-sockets" },
+		{ FENCE_WEAKER_USER_NAMESPACE, "user-namespace" },
 	};
 	json_t *list = json_array();
 
