@@ -3,6 +3,8 @@
 import os
 import shutil
 
+from . import fences
+
 DEFAULT_TIMEOUT_S = 120
 SANITIZED_SLOWER = 3  # time limits are this much longer with sanitizers
 
@@ -41,6 +43,11 @@ def unsanitized(reason):
     return _mark("unsanitized", reason)
 
 
+def bwrap_only(reason):
+    """For tests of bwrap itself: not tried with another mechanism (tests/run.py --fence)."""
+    return _mark("bwrap_only", reason)
+
+
 # For tests that concern only one of the two identities.
 root_only = _mark("only", "root")
 user_only = _mark("only", "user")
@@ -75,6 +82,14 @@ class Case:
     def check_build(self, sanitized):
         if sanitized and hasattr(self.function, "unsanitized"):
             raise Skip(f"not with sanitizers: {self.function.unsanitized}")
+
+    def check_mechanism(self, mechanism):
+        if mechanism != fences.USUAL and hasattr(self.function, "bwrap_only"):
+            raise Skip(f"only with bwrap: {self.function.bwrap_only}")
+
+    def weaker(self, mechanism, identity):
+        """The reason why it cannot hold with the mechanism, or None."""
+        return fences.weaker(mechanism, identity, self.function.__name__, self.label)
 
 
 def _printable(value):

@@ -37,13 +37,15 @@ class CaseItem(pytest.Item):
         # -k also accepts words of the form e2e/exit:test_name.
         file = f"{self.path.parent.name}/{self.path.stem.removeprefix('test_')}"
         self.extra_keyword_matches.add(f"{file}:{case.function.__name__}")
-        self.user_properties.append(("sentence", case.sentence))
+        self.user_properties += [("sentence", case.sentence), ("identity", identity)]
 
     def runtest(self):
         outcome, text = isolated.run_case(self.case, self.identity, self.index, self.test_run)
         # The channel to the controller accepts only valid UTF-8.
         text = text.encode(errors="backslashreplace").decode()
-        if outcome == "skipped":
+        if outcome == "weaker":
+            self.user_properties.append(("weaker", text))
+        if outcome in ("skipped", "weaker"):
             raise pytest.skip.Exception(text, _use_item_location=True)
         if outcome == "failed":
             raise Failed(text)
