@@ -6,8 +6,8 @@ the built tree. A failed test runs once more, alone. At the end nothing may be l
 --sanitize, escape/ and e2e/ run with programs that were built with ASan and UBSan.
 
 With --fence NAME, every fence is made by that mechanism, and the tests are escape/ and some of
-e2e/. What is known to be weaker there is listed in harness/weaker.py. --results FILE writes the
-outcome of each test.
+e2e/. Podman and Docker get storage and a daemon of the run's own. What is known to be weaker is
+listed in harness/weaker.py. --results FILE writes the outcome of each test.
 
 Options that are not listed here are pytest's: -k WORD, -x, --lf, --durations=10, --junitxml=FILE,
 -v, and paths such as tests/e2e/test_exit.py or tests/unit.
@@ -26,7 +26,7 @@ TESTS = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(TESTS)
 sys.path.insert(0, TESTS)
 
-from harness import fences, kernel, programs, rundir  # noqa: E402
+from harness import engines, fences, kernel, programs, rundir  # noqa: E402
 from harness.tally import printable, verdict as verdict_line  # noqa: E402
 
 WORKERS = 3
@@ -35,6 +35,7 @@ SIGNALS = (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP)
 AGAIN_MAX = 25
 SUITES = ("tests/escape", "tests/e2e")
 PROGRAMS = ("tests/unit", "scripts")
+ENGINES = ("podman", "docker")
 # With --fence: what depends on how the fence is made.
 FENCE_SUITES = ("tests/escape", *(f"tests/e2e/test_{name}.py" for name in (
     "denials", "drafts", "exit", "git", "limits", "listen", "loop", "loop_crash", "models_fence", "network", "streams")))
@@ -54,6 +55,7 @@ class Verdict:
     def __init__(self):
         self.counts = {"passed": 0, "failed": 0, "skipped": 0, "weaker": 0}
         self.outcomes = []
+        self.engines = None
         self.flaky = []
         self.began = time.monotonic()
 
@@ -72,7 +74,7 @@ class Verdict:
     def forgive(self, item, failures, account):
         """Counts what failed first and passed when it ran alone as passed, and remembers it."""
         for outcome in self.outcomes:
-            if outcome["test"] == item:
+            if outcome["item"] == item:
                 outcome.update(outcome="passed", reason="")
         self.counts["failed"] -= len(failures)
         self.counts["passed"] += len(failures)
@@ -104,7 +106,7 @@ def identities(options):
 def describe_run(options, temp, build):
     """Makes the folders of a run. The result is all that the tests know of them."""
     run = {"root": ROOT, "attack": rundir.compile_attack(TESTS, temp), "again": [],
-           "build": build, "sanitized": options.sanitize, "cpu": options.cpu, "fence": options.fence, "engines": {}, "identities": identities(options), "homes": {}, "builds": {}, "trees": [],
+           "build": build, "sanitized": options.sanitize, "cpu": options.cpu, "fences": options.fences or [""], "engines": {}, "identities": identities(options), "homes": {}, "builds": {}, "trees": [],
            "units": rundir.make_units(temp)}
     for identity in run["identities"]:
         tree = os.path.join(temp, f"{identity}-tree")
@@ -132,8 +134,8 @@ def in_tree(argument, tree):
 def pytest_arguments(options, rest, tree):
     rest = [in_tree(argument, tree) for argument in rest]
     if not any(argument.startswith(tree) for argument in rest):
-        suites = ("tests/agents",) if options.agents else FENCE_SUITES if options.fence else SUITES
-        some = options.agents or options.fence or options.user_only or options.root_only or options.sanitize
+        suites = ("tests/agents",) if options.agents else FENCE_SUITES if options.fences else SUITES
+        some = options.agents or options.fences or options.user_only or options.root_only or options.sanitize
         suites += () if some else PROGRAMS
         rest += [os.path.join(tree, suite) for suite in suites]
     return ["--rootdir", tree, "-c", os.path.join(tree, "tests/pytest.ini"),
@@ -209,6 +211,10 @@ def run_tests(options, rest, temp, verdict):
         verdict.skip(NOT_AS_ROOT)
     if not run["trees"]:
         return
+    if set(options.fences) & set(ENGINES):
+        verdict.engines = engines.Engines(temp, run["identities"])
+        verdict.engines.start()
+        run["engines"] = verdict.engines.environments
     arguments = pytest_arguments(options, rest, run["trees"][0])
     workers = options.workers * len(run["identities"])
     status, written = run_pytest(run, temp, ["-n", str(workers), *arguments])
@@ -232,8 +238,8 @@ def parse():
     parser.add_argument("--sanitize", action="store_true", help="escape/ and e2e/ with sanitizers")
     parser.add_argument("--build", default="build", metavar="DIR",
                         help="take the programs from this build folder (%(default)s)")
-    parser.add_argument("--fence", default="", metavar="NAME",
-                        help="the mechanism of every fence: bwrap, podman, docker or landlock")
+    parser.add_argument("--fence", dest="fences", action="append", default=[], metavar="NAME",
+                        help="the mechanism of every fence: bwrap, podman, docker, landlock; may be repeated")
     parser.add_argument("--results", metavar="FILE", help="write the outcome of each test as JSON")
     parser.add_argument("--cpu", action="store_true", help="print the CPU time of the tests, by file")
     parser.add_argument("--agents", action="store_true", help="the real agents, and nothing else")
@@ -242,7 +248,7 @@ def parse():
 
 def write_results(path, outcomes):
     with open(path, "w", encoding="utf-8") as file:
-        json.dump(sorted(outcomes, key=lambda outcome: outcome["test"]), file, indent=1)
+        json.dump(sorted(outcomes, key=lambda outcome: outcome.pop("item")), file, indent=1)
 
 
 def interrupt(number, _):
@@ -266,7 +272,11 @@ def main():
         run_tests(options, rest, temp, verdict)
     except Interrupted as interrupted:
         verdict.fail("the run is whole", f"it was ended {interrupted}")
+    except engines.Unusable as unusable:
+        verdict.fail("podman and docker work", str(unusable))
     finally:
+        for claim, evidence in verdict.engines.stop() if verdict.engines else ():
+            verdict.fail(claim, evidence)
         for claim, evidence in rundir.leftovers(temp):
             verdict.fail(claim, evidence)
         if options.results:

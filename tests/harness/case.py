@@ -74,6 +74,14 @@ class Case:
             return ["user"] if "user" in concerned else concerned
         return concerned
 
+    @property
+    def name(self):
+        return self.function.__name__ + (f"[{self.label}]" if self.label else "")
+
+    def mechanisms(self, wanted):
+        """Those of the wanted ones with which it runs. A module about some of them names these as MECHANISMS."""
+        return [name for name in wanted if name in self.function.__globals__.get("MECHANISMS", wanted)]
+
     def check_needs(self):
         for program in getattr(self.function, "programs", ()):
             if not shutil.which(program, path=os.defpath + ":/usr/local/bin:/usr/sbin:/sbin"):

@@ -97,10 +97,10 @@ def _close_descriptors(report):
     return 3
 
 
-def _try(case, identity, folder, run):
+def _try(case, identity, mechanism, folder, run):
     try:
         case.check_needs()
-        world = World(folder, identity, run["builds"][identity], run["attack"], run["fence"],
+        world = World(folder, identity, run["builds"][identity], run["attack"], mechanism,
                       run["engines"].get(identity, {}))
         case.check_build(world.sanitized)
         case.check_mechanism(world.mechanism)
@@ -120,7 +120,7 @@ def _try(case, identity, folder, run):
         return "failed", traceback.format_exc()
 
 
-def _child(case, identity, folder, run, report):
+def _child(case, identity, mechanism, folder, run, report):
     """Never returns."""
     answer = "failed", traceback.format_exc()
     try:
@@ -128,7 +128,7 @@ def _child(case, identity, folder, run, report):
         if os.getuid() == 0 and not case.syncs:
             kernel.skip_syncs()
         _become(identity, os.path.dirname(folder))
-        answer = _try(case, identity, folder, run)
+        answer = _try(case, identity, mechanism, folder, run)
     except BaseException:
         answer = "failed", traceback.format_exc()
     finally:
@@ -176,14 +176,14 @@ def _await_answer(pid, report, timeout_s):
         return "failed", "the test's process died"
 
 
-def run_case(case, identity, index, run):
+def run_case(case, identity, mechanism, index, run):
     """Returns (outcome, text). `run` describes the test run, see tests/run.py."""
     folder = os.path.join(run["homes"][identity], str(index))
     kernel.become_subreaper()
     report, write_end = os.pipe()
     pid = os.fork()
     if pid == 0:
-        _child(case, identity, folder, run, write_end)
+        _child(case, identity, mechanism, folder, run, write_end)
     os.close(write_end)
     timeout_s = case.timeout_s * (SANITIZED_SLOWER if run["sanitized"] else 1)
     outcome, text = _await_answer(pid, report, timeout_s)

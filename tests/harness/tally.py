@@ -54,7 +54,6 @@ class Tally:
         self.cpu = collections.Counter()
         self.items = collections.Counter()
         self.counts = {"passed": 0, "failed": 0, "skipped": 0, "weaker": 0}
-        self.mechanism = run["fence"]
         self.outcomes = []
         self.failures = []
         self.skips = {}
@@ -131,9 +130,8 @@ class Tally:
 
     def _keep(self, report, properties, outcome, reason):
         """What --results writes: only of tests that run as an identity."""
-        if "identity" in properties:
-            self.outcomes.append({"test": report.nodeid, "sentence": properties["sentence"], "mechanism": self.mechanism,
-                                  "identity": properties["identity"], "outcome": outcome, "reason": reason})
+        if "outcome of" in properties:
+            self.outcomes.append({**properties["outcome of"], "item": report.nodeid, "outcome": outcome, "reason": reason})
 
     def _fail(self, name, sentence, text, item):
         self.counts["failed"] += 1
