@@ -5,6 +5,10 @@ Tests of escape/ and e2e/ run as root and as a plain user if root starts this, e
 the built tree. A failed test runs once more, alone. At the end nothing may be left behind. With
 --sanitize, escape/ and e2e/ run with programs that were built with ASan and UBSan.
 
+With --fence NAME, every fence is made by that mechanism, and the tests are escape/ and some of
+e2e/. Podman and Docker get storage and a daemon of the run's own. What is known to be weaker is
+listed in harness/weaker.py. --results FILE writes the outcome of each test.
+
 Options that are not listed here are pytest's: -k WORD, -x, --lf, --durations=10, --junitxml=FILE,
 -v, and paths such as tests/e2e/test_exit.py or tests/unit.
 """
@@ -22,8 +26,8 @@ TESTS = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(TESTS)
 sys.path.insert(0, TESTS)
 
-from harness import kernel, programs, rundir  # noqa: E402
-from harness.tally import printable  # noqa: E402
+from harness import engines, fences, kernel, programs, rundir  # noqa: E402
+from harness.tally import printable, verdict as verdict_line  # noqa: E402
 
 WORKERS = 3
 SIGNALS = (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP)
@@ -31,6 +35,10 @@ SIGNALS = (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP)
 AGAIN_MAX = 25
 SUITES = ("tests/escape", "tests/e2e")
 PROGRAMS = ("tests/unit", "scripts")
+ENGINES = ("podman", "docker")
+# With --fence: what depends on how the fence is made.
+FENCE_SUITES = ("tests/escape", *(f"tests/e2e/test_{name}.py" for name in (
+    "denials", "drafts", "exit", "git", "limits", "listen", "loop", "loop_crash", "models_fence", "network", "streams")))
 PASSED_ON = ("RINGFENCE_TEST_AGENTS", "RINGFENCE_TEST_CAPTURE", "RINGFENCE_TEST_CUTS", "RINGFENCE_TEST_DRAFTS", "RINGFENCE_TEST_GOLDENS", "RINGFENCE_TEST_LOOPS",
              "RINGFENCE_TEST_MATRIX", "RINGFENCE_TEST_PROJECTS", "RINGFENCE_TEST_SEED",
              "RINGFENCE_TEST_WEB", "PATH", "TERM", "COLUMNS")
@@ -45,7 +53,9 @@ class Verdict:
     """The counts over all runs of pytest, and other findings."""
 
     def __init__(self):
-        self.counts = {"passed": 0, "failed": 0, "skipped": 0}
+        self.counts = {"passed": 0, "failed": 0, "skipped": 0, "weaker": 0}
+        self.outcomes = []
+        self.engines = None
         self.flaky = []
         self.began = time.monotonic()
 
@@ -63,6 +73,9 @@ class Verdict:
 
     def forgive(self, item, failures, account):
         """Counts what failed first and passed when it ran alone as passed, and remembers it."""
+        for outcome in self.outcomes:
+            if outcome["item"] == item:
+                outcome.update(outcome="passed", reason="")
         self.counts["failed"] -= len(failures)
         self.counts["passed"] += len(failures)
         self.flaky.append((item, failures, account))
@@ -73,8 +86,10 @@ class Verdict:
             for failure in failures:
                 print(f"  failed: {failure['sentence']}\n    {printable(failure['text'])}")
             print(f"  passed:\n    {printable(account or 'without output')}")
+        if self.counts["weaker"]:
+            print(f"-- {self.counts['weaker']} weaker than with {fences.USUAL} (tests/harness/weaker.py)")
         print(f"-- {time.monotonic() - self.began:.0f} s")
-        print("{passed} passed, {failed} failed, {skipped} skipped".format(**self.counts))
+        print(verdict_line(self.counts))
         ran = self.counts["passed"] + self.counts["failed"]
         return 0 if ran and not self.counts["failed"] else 1
 
@@ -91,7 +106,7 @@ def identities(options):
 def describe_run(options, temp, build):
     """Makes the folders of a run. The result is all that the tests know of them."""
     run = {"root": ROOT, "attack": rundir.compile_attack(TESTS, temp), "again": [],
-           "build": build, "sanitized": options.sanitize, "cpu": options.cpu, "identities": identities(options), "homes": {}, "builds": {}, "trees": [],
+           "build": build, "sanitized": options.sanitize, "cpu": options.cpu, "fences": options.fences or [""], "engines": {}, "identities": identities(options), "homes": {}, "builds": {}, "trees": [],
            "units": rundir.make_units(temp)}
     for identity in run["identities"]:
         tree = os.path.join(temp, f"{identity}-tree")
@@ -119,8 +134,8 @@ def in_tree(argument, tree):
 def pytest_arguments(options, rest, tree):
     rest = [in_tree(argument, tree) for argument in rest]
     if not any(argument.startswith(tree) for argument in rest):
-        suites = ("tests/agents",) if options.agents else SUITES
-        some = options.agents or options.user_only or options.root_only or options.sanitize
+        suites = ("tests/agents",) if options.agents else FENCE_SUITES if options.fences else SUITES
+        some = options.agents or options.fences or options.user_only or options.root_only or options.sanitize
         suites += () if some else PROGRAMS
         rest += [os.path.join(tree, suite) for suite in suites]
     return ["--rootdir", tree, "-c", os.path.join(tree, "tests/pytest.ini"),
@@ -148,7 +163,7 @@ def run_pytest(run, temp, arguments, **options):
             written = json.load(file)
         os.unlink(results)
     except FileNotFoundError:
-        written = {"counts": {}, "failures": [], "accounts": {}}
+        written = {"counts": {}, "failures": [], "accounts": {}, "outcomes": []}
     return status, written
 
 
@@ -196,10 +211,15 @@ def run_tests(options, rest, temp, verdict):
         verdict.skip(NOT_AS_ROOT)
     if not run["trees"]:
         return
+    if set(options.fences) & set(ENGINES):
+        verdict.engines = engines.Engines(temp, run["identities"])
+        verdict.engines.start()
+        run["engines"] = verdict.engines.environments
     arguments = pytest_arguments(options, rest, run["trees"][0])
     workers = options.workers * len(run["identities"])
     status, written = run_pytest(run, temp, ["-n", str(workers), *arguments])
     verdict.add(written["counts"])
+    verdict.outcomes += written["outcomes"]
     if status not in (0, 1, 5) and not written["failures"]:
         verdict.fail("the suite runs to its end", f"pytest ended with {status}; see above")
     if status == 1 and "-x" not in rest:
@@ -218,9 +238,17 @@ def parse():
     parser.add_argument("--sanitize", action="store_true", help="escape/ and e2e/ with sanitizers")
     parser.add_argument("--build", default="build", metavar="DIR",
                         help="take the programs from this build folder (%(default)s)")
+    parser.add_argument("--fence", dest="fences", action="append", default=[], metavar="NAME",
+                        help="the mechanism of every fence: bwrap, podman, docker, landlock; may be repeated")
+    parser.add_argument("--results", metavar="FILE", help="write the outcome of each test as JSON")
     parser.add_argument("--cpu", action="store_true", help="print the CPU time of the tests, by file")
     parser.add_argument("--agents", action="store_true", help="the real agents, and nothing else")
     return parser.parse_known_args()
+
+
+def write_results(path, outcomes):
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(sorted(outcomes, key=lambda outcome: outcome.pop("item")), file, indent=1)
 
 
 def interrupt(number, _):
@@ -244,9 +272,15 @@ def main():
         run_tests(options, rest, temp, verdict)
     except Interrupted as interrupted:
         verdict.fail("the run is whole", f"it was ended {interrupted}")
+    except engines.Unusable as unusable:
+        verdict.fail("podman and docker work", str(unusable))
     finally:
+        for claim, evidence in verdict.engines.stop() if verdict.engines else ():
+            verdict.fail(claim, evidence)
         for claim, evidence in rundir.leftovers(temp):
             verdict.fail(claim, evidence)
+        if options.results:
+            write_results(options.results, verdict.outcomes)
         status = verdict.finish()
     return status
 

@@ -20,7 +20,7 @@ def test_a_loop_goes_on_until_its_check_passes(t, workspace):
     contains(result.out, "iteration 2 of 20", "the progress")
     contains(result.out, "completed: every rule holds", "the last line")
     status = loop.ended("completed")
-    equal((status["iteration"], status["used"], status["mechanism"]), (2, 2, "bwrap"), "the status")
+    equal((status["iteration"], status["used"], status["mechanism"]), (2, 2, t.mechanism), "the status")
     equal([entry["verdict"] for entry in loop.history()], ["go on", "done"], "the verdicts")
 
 

@@ -1,12 +1,15 @@
 """The test runner itself: counts, the verdict, tests that fail once, on a tiny checkout."""
 
+import glob
+import json
 import os
 import re
 import shutil
 import signal
 import subprocess
 
-from harness import cases, contains, equal, expect, lacks, needs, rundir, timeout, user_only
+from harness import cases, contains, equal, expect, fences, lacks, needs, rundir, timeout, user_only
+from harness.weaker import WEAKER as WEAKER_ROWS
 
 TESTS = '''
 import os
@@ -42,6 +45,30 @@ def test_it_runs_once(t):
 def test_it_runs_as_each(t):
     pass
 '''
+
+FENCED = '''
+from harness import bwrap_only, cases, equal
+
+def test_it_has_the_mechanism(t):
+    result, report = t.report("true")
+    equal((result.code, report["mechanism"]), (0, t.mechanism), "the fence", result)
+
+@cases("one", "two")
+def test_it_holds_for_two(t, word):
+    equal(word, "two", "the word")
+
+@bwrap_only("it looks into bwrap")
+def test_it_looks_into_bwrap(t):
+    pass
+'''
+WEAKER = """
+WEAKER = (
+    ("bwrap", "test_it_holds_for_two: o*", "one is not two"),
+    ("bwrap/OTHER", "test_it_has_the_mechanism", "this is of the other identity"),
+    ("moat", "test_it_has_the_mechanism", "it is not built"),
+    ("moat", "test_it_holds_for_two", "it has water in it"),
+)
+"""
 
 UNIT = '''#!/bin/sh
 echo 'ok - one sentence'
@@ -128,6 +155,62 @@ def test_the_tests_that_failed_last_can_be_run_alone(t):
     equal(result.out.splitlines()[-1],
           f"0 passed, {checkout.identities} failed, {checkout.missing} skipped", "the last line",
           result)
+
+
+def run_with(t, mechanism):
+    """The tests of FENCED with a mechanism; returns (result, outcomes by test)."""
+    checkout = Checkout(t)
+    checkout.write("tests/e2e/test_fenced.py", FENCED)
+    checkout.write("tests/harness/weaker.py", WEAKER.replace("OTHER", "nobody"))
+    result = checkout.run("tests/e2e/test_fenced.py", f"--{t.identity}-only", "--fence", mechanism, "--results", "results.json")
+    outcomes = json.loads(t.read(os.path.join(checkout.folder, "results.json")))
+    names = {one["test"].partition("::")[2]: one for one in outcomes}
+    equal({(one["mechanism"], one["identity"]) for one in outcomes}, {(mechanism, t.identity)}, "whose outcomes they are")
+    return result, {name: (one["outcome"], one["reason"].partition("\n")[0]) for name, one in names.items()}
+
+
+@timeout(240)
+def test_what_is_declared_as_weaker_is_counted_apart(t):
+    result, outcomes = run_with(t, "bwrap")
+    equal(result.code, 0, "exit status", result)
+    equal(result.out.splitlines()[-1], "3 passed, 0 failed, 0 skipped", "the last line", result)
+    contains(result.out, "-- 1 weaker than with bwrap", "the lines before it")
+    equal(outcomes["test_it_holds_for_two[one]"], ("weaker", "one is not two"), "the outcome of what is weaker")
+    equal(outcomes["test_it_holds_for_two[two]"], ("passed", ""), "the outcome of what is not")
+
+
+@timeout(240)
+def test_a_test_that_holds_although_it_is_declared_as_weaker_fails(t):
+    result, outcomes = run_with(t, "moat")
+    equal(result.code, 1, "exit status", result)
+    equal(outcomes["test_it_holds_for_two[one]"], ("weaker", "it has water in it"), "the outcome of what is weaker")
+    equal(outcomes["test_it_holds_for_two[two]"],
+          ("failed", "it holds with moat, and tests/harness/weaker.py says that it cannot: it has water in it"), "of what holds")
+    equal(outcomes["test_it_looks_into_bwrap"], ("skipped", "only with bwrap: it looks into bwrap"), "of bwrap's own")
+    # There is no such mechanism: so every start did ask for it.
+    equal(outcomes["test_it_has_the_mechanism"], ("weaker", "it is not built"), "the outcome of what is refused")
+
+
+@cases((["RF", "exec", "--", "true"], ["RF", "exec", "--fence", "moat", "--", "true"]),
+       (["attack", "7", "RF", "run", "do it"], ["attack", "7", "RF", "run", "--fence", "moat", "do it"]),
+       (["sh", "-c", "RF exec -- true; x"], ["sh", "-c", "RF exec --fence moat -- true; x"]),
+       (["RF", "exec", "--fence", "bwrap", "--", "true"], ["RF", "exec", "--fence", "bwrap", "--", "true"]),
+       (["RF", "status"], ["RF", "status"]), ("RF exec -- true", "RF exec -- true"))
+def test_every_way_of_a_test_to_start_a_fence_asks_for_the_mechanism(t, argv, wanted):
+    equal(fences.argv_with(argv, "RF", "moat"), wanted, "the words")
+    equal(fences.argv_with(argv, "RF", ""), argv, "the words without --fence")
+
+
+def test_what_is_declared_as_weaker_names_a_test_and_a_mechanism(t):
+    tests = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    names = set()
+    for path in glob.glob(os.path.join(tests, "*/test_*.py")):
+        names.update(re.findall(r"(?m)^def (test_\w+)\(", t.read(path)))
+    expect("test_what_is_declared_as_weaker_names_a_test_and_a_mechanism" in names, "the names of tests are found", names)
+    unknown = [row for row in WEAKER_ROWS if row[1].partition(": ")[0] not in names]
+    equal(unknown, [], "rows of tests that do not exist")
+    strange = [row for row in WEAKER_ROWS if not re.fullmatch(r"(podman|docker|landlock)(/root|/user)?", row[0])]
+    equal(strange, [], "rows of other mechanisms")
 
 
 CRASH = """

@@ -6,11 +6,12 @@ import re
 import subprocess
 import time
 
-from harness import (Skip, cases, contains, equal, expect, lacks, refused_before_start,
-                     user_only)
+from harness import (Skip, bwrap_only, cases, contains, equal, expect, lacks,
+                     refused_before_start, user_only)
 from harness import kernel
 from harness.control import attack_inside
 
+OWN_PROGRAM = "it puts another program in the place of bwrap"
 _here = os.path.dirname(os.path.abspath(__file__))
 _spec = importlib.util.spec_from_file_location("weak_bwrap", os.path.join(_here, "weak_bwrap.py"))
 weak_bwrap = importlib.util.module_from_spec(_spec)
@@ -50,12 +51,14 @@ def refused_quickly(t, *opts, **options):
     return result
 
 
+@bwrap_only(OWN_PROGRAM)
 @cases("/nonexistent/bwrap", "/etc/passwd", "/")
 def test_77_without_bwrap_nothing_runs_and_the_remedy_is_named(t, path):
     refused_quickly(t, env=with_bwrap(t, path), says="bubblewrap")
     t.works("true")
 
 
+@bwrap_only(OWN_PROGRAM)
 def test_77_the_remedy_for_a_missing_bwrap_is_a_command_of_this_machine(t):
     manager = next((m for m in ("apt-get", "dnf", "zypper", "pacman")
                     if os.path.exists(f"/usr/bin/{m}")), None)
@@ -64,6 +67,7 @@ def test_77_the_remedy_for_a_missing_bwrap_is_a_command_of_this_machine(t):
     refused_before_start(t, env=with_bwrap(t, "/nonexistent/bwrap"), says=(manager, "bubblewrap"))
 
 
+@bwrap_only(OWN_PROGRAM)
 def test_77_a_relative_path_of_bwrap_is_not_taken(t):
     """It could be one that the agent has planted in the project."""
     mark = t.path("planted-ran")
@@ -87,6 +91,7 @@ def test_77_where_user_namespaces_are_forbidden_the_ugly_flag_still_works(t):
     contains(result.err.lower(), "without a fence", "stderr")
 
 
+@bwrap_only(OWN_PROGRAM)
 def test_77_a_bwrap_that_hangs_does_not_hang_for_ever(t):
     path = t.script("bwrap", "#!/bin/sh\nexec sleep 600\n")
     process = t.fence_start("true", env=with_bwrap(t, path))
@@ -120,6 +125,7 @@ def test_77_accepting_a_weaker_fence_where_nothing_is_missing_weakens_nothing(t)
     equal((report["weaker"], report["canaries"]), ([], before["canaries"]), "the report")
 
 
+@bwrap_only(OWN_PROGRAM)
 def test_78_the_control_an_unchanged_bwrap_works(t):
     result = t.fence("echo", "ran", env=with_bwrap(t, weak(t, "nothing")))
     equal((result.code, result.out), (0, "ran\n"), "the control", result)
@@ -175,6 +181,7 @@ CAUGHT_BY = {
 }
 
 
+@bwrap_only(OWN_PROGRAM)
 @cases(*CAUGHT_BY)
 def test_78_a_weaker_fence_is_caught_before_the_command_runs(t, name):
     """By the canary that watches what is weaker, and by no other."""
@@ -190,6 +197,7 @@ def test_78_every_weakness_has_its_canary_and_every_canary_a_weakness(t):
     equal(report["canaries"]["total"], len(set(CAUGHT_BY.values())), "canaries of a run")
 
 
+@bwrap_only(OWN_PROGRAM)
 @cases(*weak_bwrap.EXTRA)
 def test_78_a_place_of_the_host_that_is_added_is_caught(t, place):
     path = weak(t, place)
@@ -200,6 +208,7 @@ def test_78_a_place_of_the_host_that_is_added_is_caught(t, place):
     contains(result.err, f"canary 'mounts' got through: unexpected mount at '{where}'", "the reason")
 
 
+@bwrap_only(OWN_PROGRAM)
 @cases(*weak_bwrap.SHAMS)
 def test_78_a_fence_that_does_nothing_is_caught_before_the_command_runs(t, name):
     path = weak(t, name)
@@ -210,6 +219,7 @@ def test_78_a_fence_that_does_nothing_is_caught_before_the_command_runs(t, name)
     contains(result.err, "ringfence: ", "stderr")
 
 
+@bwrap_only(OWN_PROGRAM)
 def test_78_the_failed_canary_is_named_in_the_report(t):
     path = weak(t, ".git writable")
     result, report = t.report("true", env=with_bwrap(t, path))
@@ -224,6 +234,7 @@ def test_78_canaries_of_a_good_run_are_counted(t):
     equal((canaries["passed"], canaries["total"]), (23, 23), "canaries that held, and all", report)
 
 
+@bwrap_only(OWN_PROGRAM)
 @user_only
 def test_78_a_fence_whose_owner_is_killed_while_bwrap_waits_leaves_nothing(t):
     """Bwrap's child waits for eight bytes of its parent. A parent that dies before it writes them,

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import time
 
-from harness import Skip, cases, contains, equal, expect, timeout
+from harness import Skip, bwrap_only, cases, contains, equal, expect, timeout
 from harness.loop import until
 
 PYTHON = "/usr/bin/python3"
@@ -145,6 +145,7 @@ def test_76_the_watch_costs_nothing_where_nothing_is_watched(t):
     t.communicate(process, b"\n")
 
 
+@bwrap_only("it puts another program in the place of bwrap")
 def test_78_a_limit_that_does_not_hold_inside_is_caught_before_the_command_runs(t):
     """A mechanism that resets the CPU affinity."""
     if len(os.sched_getaffinity(0)) < 2:

@@ -3,6 +3,8 @@
 import os
 import shutil
 
+from . import fences
+
 DEFAULT_TIMEOUT_S = 120
 SANITIZED_SLOWER = 3  # time limits are this much longer with sanitizers
 
@@ -41,6 +43,11 @@ def unsanitized(reason):
     return _mark("unsanitized", reason)
 
 
+def bwrap_only(reason):
+    """For tests of bwrap itself: not tried with another mechanism (tests/run.py --fence)."""
+    return _mark("bwrap_only", reason)
+
+
 # For tests that concern only one of the two identities.
 root_only = _mark("only", "root")
 user_only = _mark("only", "user")
@@ -67,6 +74,14 @@ class Case:
             return ["user"] if "user" in concerned else concerned
         return concerned
 
+    @property
+    def name(self):
+        return self.function.__name__ + (f"[{self.label}]" if self.label else "")
+
+    def mechanisms(self, wanted):
+        """Those of the wanted ones with which it runs. A module about some of them names these as MECHANISMS."""
+        return [name for name in wanted if name in self.function.__globals__.get("MECHANISMS", wanted)]
+
     def check_needs(self):
         for program in getattr(self.function, "programs", ()):
             if not shutil.which(program, path=os.defpath + ":/usr/local/bin:/usr/sbin:/sbin"):
@@ -75,6 +90,14 @@ class Case:
     def check_build(self, sanitized):
         if sanitized and hasattr(self.function, "unsanitized"):
             raise Skip(f"not with sanitizers: {self.function.unsanitized}")
+
+    def check_mechanism(self, mechanism):
+        if mechanism != fences.USUAL and hasattr(self.function, "bwrap_only"):
+            raise Skip(f"only with bwrap: {self.function.bwrap_only}")
+
+    def weaker(self, mechanism, identity):
+        """The reason why it cannot hold with the mechanism, or None."""
+        return fences.weaker(mechanism, identity, self.function.__name__, self.label)
 
 
 def _printable(value):

@@ -16,6 +16,7 @@ from .patience import Patience
 from .world import World
 
 TOLD_GRACE_S = 20  # time for a test that timed out to print where it was
+BROKEN_OFF = ("failed", "weaker")  # outcomes of tests that did not reach their end
 
 
 def _wait_for_orphans(grace_s):
@@ -37,21 +38,37 @@ def _where(error):
 
 
 def _perform(case, world, told):
-    """told: what ran is also told of a test that passes."""
+    """told: what ran is also told of a test that passes. The outcome "refuted" is that of a claim that does not hold."""
+    outcome = "failed"
     try:
         case.function(world, *case.args)
         return "passed", "\n".join(world.account("")) if told else ""
     except Skip as skip:
         return "skipped", str(skip)
     except Failure as failure:
+        outcome = "failed" if isinstance(failure, _OutOfTime) else "refuted"
         text = "\n".join([str(failure), *_where(failure)])
     except Exception:
         text = traceback.format_exc()
-    return "failed", "\n".join([text, *world.account(text)])
+    return outcome, "\n".join([text, *world.account(text)])
+
+
+class _OutOfTime(Failure):
+    pass
 
 
 def _out_of_time(*_):
-    raise Failure("timed out")
+    raise _OutOfTime("timed out")
+
+
+def _weigh(case, world, outcome, text):
+    """What is declared as weaker must not hold with this mechanism."""
+    reason = case.weaker(world.mechanism, world.identity)
+    if reason and outcome == "passed":
+        return "failed", f"it holds with {world.mechanism}, and tests/harness/weaker.py says that it cannot: {reason}"
+    if reason and outcome == "refuted":
+        return "weaker", reason
+    return "failed" if outcome == "refuted" else outcome, text
 
 
 def _become(identity, home):
@@ -80,19 +97,21 @@ def _close_descriptors(report):
     return 3
 
 
-def _try(case, identity, folder, run):
+def _try(case, identity, mechanism, folder, run):
     try:
         case.check_needs()
-        world = World(folder, identity, run["builds"][identity], run["attack"])
+        world = World(folder, identity, run["builds"][identity], run["attack"], mechanism,
+                      run["engines"].get(identity, {}))
         case.check_build(world.sanitized)
+        case.check_mechanism(world.mechanism)
         signal.signal(signal.SIGTERM, _out_of_time)
         os.chdir(world.project)
-        outcome, text = _perform(case, world, run["again"])
+        outcome, text = _weigh(case, world, *_perform(case, world, run["again"]))
         complaints = world.end()
         # A test that failed has left what it would have ended: nothing of that would end by itself.
-        orphans = _wait_for_orphans(1 if outcome == "failed" else rundir.LEFTOVER_GRACE_S)
-        complaints += [f"process {pid} was left: {command}" for pid, command in orphans if outcome != "failed"]
-        if complaints:
+        orphans = _wait_for_orphans(1 if outcome in BROKEN_OFF else rundir.LEFTOVER_GRACE_S)
+        complaints += [f"process {pid} was left: {command}" for pid, command in orphans if outcome not in BROKEN_OFF]
+        if complaints and outcome != "weaker":
             return "failed", "\n".join([text] * bool(text) + complaints)
         return outcome, text
     except Skip as skip:
@@ -101,7 +120,7 @@ def _try(case, identity, folder, run):
         return "failed", traceback.format_exc()
 
 
-def _child(case, identity, folder, run, report):
+def _child(case, identity, mechanism, folder, run, report):
     """Never returns."""
     answer = "failed", traceback.format_exc()
     try:
@@ -109,7 +128,7 @@ def _child(case, identity, folder, run, report):
         if os.getuid() == 0 and not case.syncs:
             kernel.skip_syncs()
         _become(identity, os.path.dirname(folder))
-        answer = _try(case, identity, folder, run)
+        answer = _try(case, identity, mechanism, folder, run)
     except BaseException:
         answer = "failed", traceback.format_exc()
     finally:
@@ -157,14 +176,14 @@ def _await_answer(pid, report, timeout_s):
         return "failed", "the test's process died"
 
 
-def run_case(case, identity, index, run):
+def run_case(case, identity, mechanism, index, run):
     """Returns (outcome, text). `run` describes the test run, see tests/run.py."""
     folder = os.path.join(run["homes"][identity], str(index))
     kernel.become_subreaper()
     report, write_end = os.pipe()
     pid = os.fork()
     if pid == 0:
-        _child(case, identity, folder, run, write_end)
+        _child(case, identity, mechanism, folder, run, write_end)
     os.close(write_end)
     timeout_s = case.timeout_s * (SANITIZED_SLOWER if run["sanitized"] else 1)
     outcome, text = _await_answer(pid, report, timeout_s)

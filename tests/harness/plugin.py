@@ -6,6 +6,7 @@ checks are programs, and items as well (harness/programs.py).
 """
 
 import gc
+import itertools
 import json
 import os
 import resource
@@ -27,23 +28,27 @@ class Failed(Exception):
 
 
 class CaseItem(pytest.Item):
-    def __init__(self, *, case, identity, run, **options):
+    def __init__(self, *, case, identity, mechanism, run, **options):
         super().__init__(**options)
         self.case = case
         self.identity = identity
+        self.mechanism = mechanism
         self.test_run = run
         self.timeout_s = case.timeout_s
         self.index = 0
         # -k also accepts words of the form e2e/exit:test_name.
         file = f"{self.path.parent.name}/{self.path.stem.removeprefix('test_')}"
         self.extra_keyword_matches.add(f"{file}:{case.function.__name__}")
-        self.user_properties.append(("sentence", case.sentence))
+        self.user_properties += [("sentence", case.sentence), ("outcome of", {
+            "test": f"{self.parent.nodeid}::{case.name}", "sentence": case.sentence, "mechanism": mechanism, "identity": identity})]
 
     def runtest(self):
-        outcome, text = isolated.run_case(self.case, self.identity, self.index, self.test_run)
+        outcome, text = isolated.run_case(self.case, self.identity, self.mechanism, self.index, self.test_run)
         # The channel to the controller accepts only valid UTF-8.
         text = text.encode(errors="backslashreplace").decode()
-        if outcome == "skipped":
+        if outcome == "weaker":
+            self.user_properties.append(("weaker", text))
+        if outcome in ("skipped", "weaker"):
             raise pytest.skip.Exception(text, _use_item_location=True)
         if outcome == "failed":
             raise Failed(text)
@@ -61,10 +66,10 @@ class CaseItem(pytest.Item):
 
 def _items_of(module, function, run):
     for case in cases_of(function):
-        for identity in case.identities(run["identities"]):
-            label = f"{case.label}-{identity}" if case.label else identity
+        for mechanism, identity in itertools.product(case.mechanisms(run["fences"]), case.identities(run["identities"])):
+            label = "-".join(filter(None, (case.label, mechanism, identity)))
             yield CaseItem.from_parent(module, name=f"{function.__name__}[{label}]", case=case,
-                                       identity=identity, run=run)
+                                       identity=identity, mechanism=mechanism, run=run)
 
 
 def expected_s(item, took):

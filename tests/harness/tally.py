@@ -16,6 +16,10 @@ def printable(text):
     return "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in text)
 
 
+def verdict(counts):
+    return "{passed} passed, {failed} failed, {skipped} skipped".format(**counts)
+
+
 DURATIONS = "ringfence/durations"
 
 
@@ -49,7 +53,8 @@ class Tally:
         self.cpu_shown = run["cpu"]
         self.cpu = collections.Counter()
         self.items = collections.Counter()
-        self.counts = {"passed": 0, "failed": 0, "skipped": 0}
+        self.counts = {"passed": 0, "failed": 0, "skipped": 0, "weaker": 0}
+        self.outcomes = []
         self.failures = []
         self.skips = {}
         self.accounts = {}
@@ -62,7 +67,7 @@ class Tally:
         terminal.write_line(text)
 
     def line(self):
-        return "{passed} passed, {failed} failed, {skipped} skipped".format(**self.counts)
+        return verdict(self.counts)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report):
@@ -105,21 +110,28 @@ class Tally:
     def _count(self, report):
         properties = _properties(report)
         sentence = properties.get("sentence", "")
+        outcome = "weaker" if "weaker" in properties else report.outcome
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr or "")
+        self._keep(report, properties, outcome, reason.removeprefix("Skipped: "))
         if report.failed:
             self._fail(report.nodeid, sentence, str(report.longrepr),
                        getattr(report, "ringfence_item", report.nodeid))
             return
-        self.counts[report.outcome] += 1
-        if report.skipped:
+        self.counts[outcome] += 1
+        if outcome == "skipped":
             name, _, label = report.nodeid.rpartition("[")
             who = label.rstrip("]").rpartition("-")[2]
-            reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else ""
             key = (name or label, reason.removeprefix("Skipped: "))
             self.skips.setdefault(key, []).append(who if name else "")
-        else:
+        elif outcome == "passed":
             self.accounts[report.nodeid] = properties.get("account", "")
         if sum(self.counts.values()) % PROGRESS_EVERY == 0:
             self._write(f"-- {self.line()} so far")
+
+    def _keep(self, report, properties, outcome, reason):
+        """What --results writes: only of tests that run as an identity."""
+        if "outcome of" in properties:
+            self.outcomes.append({**properties["outcome of"], "item": report.nodeid, "outcome": outcome, "reason": reason})
 
     def _fail(self, name, sentence, text, item):
         self.counts["failed"] += 1
@@ -139,4 +151,4 @@ class Tally:
         self.config.cache.set(DURATIONS, {**durations_of(self.config), **self.durations})
         with open(self.file, "w", encoding="utf-8") as file:
             json.dump({"counts": self.counts, "failures": self.failures,
-                       "accounts": self.accounts}, file)
+                       "accounts": self.accounts, "outcomes": self.outcomes}, file)

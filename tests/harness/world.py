@@ -13,7 +13,7 @@ import subprocess
 import threading
 import time
 
-from . import kernel
+from . import fences, kernel
 from .case import SANITIZED_SLOWER, Failure, Skip
 from .expect import expect, shorten
 from .patience import Patience
@@ -41,8 +41,11 @@ class Result:
 
 
 class World:
-    def __init__(self, folder, identity, build, attack):
+    def __init__(self, folder, identity, build, attack, fence="", engines=()):
         self.identity = identity
+        self.asked = fence  # the mechanism that each start of ringfence asks for, or nothing
+        self.mechanism = fence or fences.USUAL
+        self.engines = dict(engines)  # the environment in which podman and docker find their folders
         self.folder = folder
         self.build = build
         self.ringfence = os.path.join(build, "ringfence")
@@ -121,6 +124,7 @@ class World:
     def env(self, **changes):
         env = {"PATH": PATH, "HOME": self.home, "LANG": "C.UTF-8", "TERM": "dumb",
                "RINGFENCE_TEST_MARK": os.path.basename(os.path.dirname(os.path.dirname(self.folder)))}
+        env.update(self.engines)
         env.update(changes)
         return {name: value for name, value in env.items() if value is not None}
 
@@ -128,6 +132,7 @@ class World:
         options.setdefault("cwd", self.project)
         options.setdefault("stdin", subprocess.DEVNULL)
         options.setdefault("bufsize", 0)  # communicate() does not see what readline() has buffered
+        argv = fences.argv_with(argv, self.ringfence, self.asked)
         process = subprocess.Popen(argv, env=env or self.env(), start_new_session=True, **options)
         self.running.append(process)
         return process
@@ -202,7 +207,7 @@ class World:
     def tty(self, argv, **options):
         options.setdefault("env", self.env(TERM="xterm"))
         options.setdefault("cwd", self.project)
-        terminal = Terminal(argv, **options)
+        terminal = Terminal(fences.argv_with(argv, self.ringfence, self.asked), **options)
         self.running.append(terminal.process)
         return terminal
 

@@ -1,0 +1,41 @@
+"""The same tests with another mechanism (tests/run.py --fence NAME): the words for ringfence, and what is weaker there."""
+
+import fnmatch
+
+from .weaker import WEAKER
+
+# The mechanism of tests that are run without --fence.
+USUAL = "bwrap"
+# The commands that start a fence of the mechanism that is asked for.
+STARTS = ("exec", "shell", "run", "work")
+
+
+def argv_with(argv, ringfence, mechanism):
+    """The same start of ringfence, with the mechanism; also as a part of a line for a shell, or of another program's words."""
+    if not mechanism or not isinstance(argv, (list, tuple)) or "--fence" in argv:
+        return argv
+    wanted = ["--fence", mechanism]
+    words = []
+    for before, word in zip([None, *argv], argv):
+        words += [_line_with(word, ringfence, wanted) if isinstance(word, str) else word]
+        if before == ringfence and word in STARTS:
+            words += wanted
+    return words
+
+
+def _line_with(line, ringfence, wanted):
+    for start in STARTS:
+        line = line.replace(f"{ringfence} {start} ", " ".join([ringfence, start, *wanted, ""]))
+    return line
+
+
+def _fits(row, mechanism, identity, name, label):
+    wanted, _, who = row[0].partition("/")
+    test, _, pattern = row[1].partition(": ")
+    return (wanted == mechanism and who in ("", identity) and test == name
+            and (not pattern or fnmatch.fnmatchcase(label, pattern)))
+
+
+def weaker(mechanism, identity, name, label):
+    """The reason why a test cannot hold with the mechanism, or None."""
+    return next((row[2] for row in WEAKER if _fits(row, mechanism, identity, name, label)), None)
