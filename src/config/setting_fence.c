@@ -197,6 +197,21 @@ const struct setting setting_fence_rows[] = {
 		.example = "bwrap",
 		.widens = "the fence is made with",
 	},
+	[SETTING_IMAGE] = {
+		.id = SETTING_IMAGE,
+		.key = "image",
+		.type = SETTING_TEXT,
+		.trust = SETTING_TRUSTED,
+		.fallback = "none",
+		.value = "NAME",
+		.help = "show the system folders of this container image",
+		.more = "For `fence: podman` and `docker`; other fences refuse it. Without an image, "
+			"a command sees the system folders of this machine. Nothing else of an image "
+			"is used: its entry point, user, variables and volumes have no effect. "
+			"[`ringfence image build`](containers.md#images) makes images.",
+		.example = "ringfence/claude",
+		.widens = "the system folders that the command sees, with its programs, come from",
+	},
 	[SETTING_ACCEPT_WEAKER] = {
 		.id = SETTING_ACCEPT_WEAKER,
 		.key = "accept-weaker",

@@ -168,6 +168,7 @@ static void add_result(struct json *json, const struct fence_plan *plan,
 	json_open(json, NULL, '{');
 	json_text(json, "project", plan ? plan->project : NULL);
 	json_text(json, "mechanism", result->mechanism);
+	json_text(json, "image", plan ? plan->spec->image : NULL);
 	add_weaker(json, result);
 	json_open(json, "canaries", '{');
 	json_number(json, "passed", result->canaries_held);

@@ -88,6 +88,7 @@ struct launcher;
 
 struct fence_spec {
 	const char *mechanism; /* "auto", or a name */
+	const char *image;     /* whose system folders are shown; NULL: those of the host */
 	const char *project;   /* NULL: the current directory */
 	const char *cwd; /* NULL: the current directory if inside the project, else the project */
 	const struct fence_place *place; /* the project's place if already known, or NULL */

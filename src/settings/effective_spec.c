@@ -6,6 +6,7 @@
 #include "notify/notify_target.h"
 #include "project/hosts.h"
 #include "settings/effective_models.h"
+#include "util/container_engine.h"
 #include "util/env.h"
 #include "util/file/path.h"
 #include "util/mem.h"
@@ -316,6 +317,17 @@ static void add_patterns(struct fence_spec *spec, const struct ignore *ignore)
 	}
 }
 
+static int check_image(const struct config *config, struct error *err)
+{
+	const char *image = config_text(config, SETTING_IMAGE);
+	struct error why;
+
+	if (image && container_engine_check_image(image, &why) < 0)
+		return error_with(err, why.status, "%s: %s",
+				  config_get(config, SETTING_IMAGE)->origin, why.text);
+	return 0;
+}
+
 int effective_spec(struct effective *effective, struct error *err)
 {
 	const struct config *config = &effective->config;
@@ -327,12 +339,13 @@ int effective_spec(struct effective *effective, struct error *err)
 		if (config->values[i].state == CONFIG_ACTIVE &&
 		    add_entry(spec, &config->values[i], err) < 0)
 			return -1;
-	if (add_network(effective, err) < 0)
+	if (add_network(effective, err) < 0 || check_image(config, err) < 0)
 		return -1;
 	add_patterns(spec, &config->ignore);
 	for (int i = 0; i < FENCE_LIMIT_COUNT; i++)
 		spec->limits[i] = config_get(config, limit_settings[i])->number;
 	spec->mechanism = config_get(config, SETTING_FENCE)->text;
+	spec->image = config_text(config, SETTING_IMAGE);
 	spec->read_only = config_get(config, SETTING_READ_ONLY)->number;
 	spec->read_only_origin = config_get(config, SETTING_READ_ONLY)->origin;
 	spec->denials = config_get(config, SETTING_DENIALS)->number;

@@ -4,6 +4,7 @@
 #include "util/env.h"
 #include "util/process.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -110,5 +111,21 @@ int container_engine_check(const struct container_engine *engine, const struct t
 	for (size_t i = 0; i < engine->environment.count; i++)
 		if (taint_check_word(taint, engine->environment.items[i], &why) < 0)
 			return refuse(engine, "its environment", &why, err);
+	return 0;
+}
+
+int container_engine_check_image(const char *name, struct error *err)
+{
+	enum { LONGEST = 512 };
+	size_t size = strlen(name);
+
+	for (size_t i = 0; i < size && size <= LONGEST; i++)
+		if (!isalnum((unsigned char)name[i]) && (i == 0 || !strchr("._-/:@", name[i])))
+			size = 0;
+	if (size == 0 || size > LONGEST)
+		return error_with(err, ERROR_INVALID,
+				  "'%.200s' is not the name of an image: it must begin with a "
+				  "letter or a digit, and may have letters, digits and ._-/:@",
+				  name);
 	return 0;
 }

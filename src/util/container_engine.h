@@ -43,4 +43,8 @@ void container_engine_release(struct container_engine *engine);
 int container_engine_check(const struct container_engine *engine, const struct taint *taint,
 			   struct error *err);
 
+/* Refuses a text that cannot be the name of an image: "debian", "quay.io/team/base:1.2", an id or a
+ * digest. Returns 0, or -1 with err set (ERROR_INVALID). */
+int container_engine_check_image(const char *name, struct error *err);
+
 #endif

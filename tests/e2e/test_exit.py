@@ -308,7 +308,7 @@ def test_the_report_has_every_field(t):
     result, report = t.report("sh", "-c", "mkdir .vscode; echo x > .vscode/tasks.json; exit 5")
     equal(result.code, 5, "exit status", result)
     equal(sorted(report), ["canaries", "denials", "denials_unlisted", "duration_ms", "exit", "flagged", "hosts",
-                           "limits", "mechanism", "net", "project", "quarantined", "quarantined_total", "use", "weaker"],
+                           "image", "limits", "mechanism", "net", "project", "quarantined", "quarantined_total", "use", "weaker"],
           "fields")
     equal(sorted(report["exit"]), ["code", "kind", "limit", "why"], "fields of the exit")
     equal(report["mechanism"], t.mechanism, "mechanism")

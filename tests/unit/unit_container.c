@@ -14,7 +14,8 @@ static void names(void)
 	      container_engine_named("podman") == CONTAINER_ENGINE_PODMAN);
 	CHECK("docker is found by its name",
 	      container_engine_named("docker") == CONTAINER_ENGINE_DOCKER);
-	CHECK("another name is no engine", container_engine_named("pod") == CONTAINER_ENGINE_COUNT);
+	CHECK("another name is not an engine",
+	      container_engine_named("pod") == CONTAINER_ENGINE_COUNT);
 	CHECK("an engine has its name",
 	      strcmp(container_engine_name(CONTAINER_ENGINE_DOCKER), "docker") == 0);
 }
@@ -129,6 +130,34 @@ static void program_in_reach(void)
 	container_engine_release(&engine);
 }
 
+static void images(void)
+{
+	static const char *const names[] = { "debian", "quay.io/team/base:1.2", "localhost:5000/a",
+					     "0a1b2c3d", "a@sha256:00ff" };
+	static const char *const others[] = { "",    "-v/:/host", "--privileged", "a b",
+					      "a,b", ".a",        "a\n",          "../a" };
+	struct error err;
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		printf("# %s\n", names[i]);
+		CHECK("the name of an image passes",
+		      container_engine_check_image(names[i], &err) == 0);
+	}
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+		printf("# '%s'\n", others[i]);
+		CHECK("what an engine could take for an option or for several words is refused",
+		      container_engine_check_image(others[i], &err) < 0 &&
+			      err.status == ERROR_INVALID);
+	}
+
+	char longest[600];
+
+	memset(longest, 'a', sizeof longest);
+	longest[sizeof longest - 1] = '\0';
+	CHECK("a name that is too long is refused",
+	      container_engine_check_image(longest, &err) < 0);
+}
+
 int main(void)
 {
 	env_init();
@@ -137,5 +166,6 @@ int main(void)
 	environment();
 	refusals();
 	program_in_reach();
+	images();
 	return unit_failures > 0;
 }

@@ -41,6 +41,7 @@ static struct fence_spec full = {
 	word,
 	word,
 	word,
+	word,
 	(const struct fence_place *)word,
 	{ &path, 1 },
 	{ &path, 1 },
@@ -90,6 +91,7 @@ static const struct member {
 #name, offsetof(struct fence_spec, name), sizeof full.name, false \
 	}
 	STORED(mechanism),
+	STORED(image),
 	OF_A_RUN(project),
 	OF_A_RUN(cwd),
 	OF_A_RUN(place),

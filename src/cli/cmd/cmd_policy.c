@@ -138,6 +138,7 @@ static void print_json(const struct effective *effective, const struct fence_pla
 	json_open(&json, NULL, '{');
 	json_text(&json, "project", plan->project);
 	json_text(&json, "mechanism", fence_plan_mechanism(plan));
+	json_text(&json, "image", plan->spec->image);
 	json_open(&json, "identity", '{');
 	json_number(&json, "uid", plan->identity.uid);
 	json_number(&json, "gid", plan->identity.gid);

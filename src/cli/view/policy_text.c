@@ -224,6 +224,9 @@ void policy_text_print(const struct effective *effective, const struct fence_pla
 	print_line("runs as", who, NULL, "");
 	print_line("fence", fence_plan_mechanism(plan), NULL,
 		   config_get(&effective->config, SETTING_FENCE)->origin);
+	if (plan->spec->image)
+		print_line("image", plan->spec->image, NULL,
+			   config_get(&effective->config, SETTING_IMAGE)->origin);
 	print_rules(effective, plan, loop);
 	print_line("network",
 		   effective->spec.net == FENCE_NET_LIST && !effective->spec.allow.count

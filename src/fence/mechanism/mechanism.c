@@ -57,6 +57,17 @@ int mechanism_check_program(const struct fence_plan *plan, const char *program, 
 	return 0;
 }
 
+int mechanism_refuse_image(const struct fence_plan *plan, struct error *err)
+{
+	if (!plan->spec->image)
+		return 0;
+	return error_with(
+		err, ERROR_REFUSED,
+		"the image '%.200s' needs a container, and the fence is '%s': choose it with "
+		"--fence podman or --fence docker, or remove the image (--image none)",
+		plan->spec->image, plan->mechanism->name);
+}
+
 int mechanism_prepare_child(const struct mechanism_start *start, struct error *err)
 {
 	sigset_t none;

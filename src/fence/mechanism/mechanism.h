@@ -95,6 +95,9 @@ uint64_t mechanism_setup_ms(const struct fence_plan *plan);
  * run. */
 int mechanism_check_program(const struct fence_plan *plan, const char *program, struct error *err);
 
+/* Refuses an image, for mechanisms that show the system folders of the host. */
+int mechanism_refuse_image(const struct fence_plan *plan, struct error *err);
+
 /* In the child: creates a session, resets signals, places the descriptors where init expects them
  * and enters the cgroups. */
 int mechanism_prepare_child(const struct mechanism_start *start, struct error *err);

@@ -53,7 +53,7 @@ int mechanism_bwrap_plan(struct fence_plan *plan, struct error *err)
 {
 	AUTO_FREE char *bwrap = find_bwrap();
 
-	if (mechanism_check_program(plan, bwrap, err) < 0)
+	if (mechanism_refuse_image(plan, err) < 0 || mechanism_check_program(plan, bwrap, err) < 0)
 		return -1;
 	return stage_check(plan, err);
 }

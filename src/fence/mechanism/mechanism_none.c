@@ -16,6 +16,8 @@ int mechanism_none_detect(struct error *err)
 
 int mechanism_none_plan(struct fence_plan *plan, struct error *err)
 {
+	if (mechanism_refuse_image(plan, err) < 0)
+		return -1;
 	if (plan->spec->listen_count)
 		return error_set(
 			err,

@@ -88,16 +88,16 @@ json_t *spec_json_write(const struct fence_spec *spec, const char *base)
 				 (json_int_t)spec->net_caps.bytes_out);
 
 	return json_pack(
-		"{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:s?, s:b, s:b, s:b, s:i, s:s?, s:i, s:i}",
-		"mechanism", spec->mechanism, "write", paths_of(&spec->write, base), "read",
-		paths_of(&spec->read, base), "hide", paths_of(&spec->hide, base), "patterns",
-		patterns_of(&spec->patterns), "allow", rules_of(&spec->allow), "net_caps", caps,
-		"listen", listens_of(spec), "env", env, "models", models_json_write(&spec->models),
-		"limits", limits, "read_only", spec->read_only, "read_only_origin",
-		spec->read_only_origin, "denials", spec->denials, "trace_reads", spec->trace_reads,
-		"raw_terminal", spec->raw_terminal, "net", (int)spec->net, "net_origin",
-		spec->net_origin, "accepted_weaker", (int)spec->accepted_weaker, "accepted_limits",
-		(int)spec->accepted_limits);
+		"{s:s, s:s?, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:s?, s:b, s:b, s:b, s:i, s:s?, s:i, s:i}",
+		"mechanism", spec->mechanism, "image", spec->image, "write",
+		paths_of(&spec->write, base), "read", paths_of(&spec->read, base), "hide",
+		paths_of(&spec->hide, base), "patterns", patterns_of(&spec->patterns), "allow",
+		rules_of(&spec->allow), "net_caps", caps, "listen", listens_of(spec), "env", env,
+		"models", models_json_write(&spec->models), "limits", limits, "read_only",
+		spec->read_only, "read_only_origin", spec->read_only_origin, "denials",
+		spec->denials, "trace_reads", spec->trace_reads, "raw_terminal", spec->raw_terminal,
+		"net", (int)spec->net, "net_origin", spec->net_origin, "accepted_weaker",
+		(int)spec->accepted_weaker, "accepted_limits", (int)spec->accepted_limits);
 }
 
 static void read_paths(const json_t *list, struct fence_paths *paths)
@@ -156,7 +156,8 @@ static int read_listens(const json_t *list, struct fence_spec *spec, struct erro
 int spec_json_read(const json_t *json, struct fence_spec *ret_spec, struct error *err)
 {
 	const json_t *limits = json_object_get(json, "limits");
-	struct fence_spec spec = { .mechanism = jsonget_text(json, "mechanism") };
+	struct fence_spec spec = { .mechanism = jsonget_text(json, "mechanism"),
+				   .image = jsonget_string(json, "image") };
 	size_t index;
 	json_t *entry;
 
