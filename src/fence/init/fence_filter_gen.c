@@ -18,7 +18,7 @@
  * decides by the number alone, and without a listener they are refused as well (ENOSYS). The
  * tracing one also asks before reads. `fence_filter_gen calls` writes the list of calls that are
  * asked about, for the listener; `fence_filter_gen fates` the fate of every call, for people;
- * `fence_filter_gen profile` the plain filter for container engines.
+ * `fence_filter_gen profile podman` (or docker) the profile of a container engine.
  */
 #include "fence/init/filter_pack.h"
 #include "util/arch.h"
@@ -155,6 +155,9 @@ static const char *const conditional[] = {
 	"fchmod", "fchmodat", "creat",       "mknod",  "mknodat",    "open",  "openat",
 };
 
+/* Allowed in containers, whatever the arguments. */
+static const char *const open_in_containers[] = { "socket", "socketpair", "ioctl" };
+
 /* Allowed, and asked about under conditions; see the functions below. */
 static const char *const sometimes_asked[] = { "newfstatat", "statx", "utimensat" };
 
@@ -177,7 +180,8 @@ static void must(int result, const char *what)
 }
 
 static scmp_filter_ctx filter;
-static bool as_json; /* write rules for a container engine instead */
+/* Write rules for a container engine instead: */
+static enum { NO_PROFILE, PODMAN, DOCKER } profile;
 static enum { PLAIN, NOTICING, TRACING } mode;
 
 static uint32_t notify_from(int least, uint32_t otherwise)
@@ -187,6 +191,9 @@ static uint32_t notify_from(int least, uint32_t otherwise)
 
 static uint32_t refusal(const char *name, int error)
 {
+	/* In a container, the filter below would keep ours from reporting the call. */
+	if (profile)
+		return LISTED(unreported, name) ? SCMP_ACT_ERRNO(error) : SCMP_ACT_ALLOW;
 	return LISTED(unreported, name) ? SCMP_ACT_ERRNO(error)
 					: notify_from(NOTICING, SCMP_ACT_ERRNO(error));
 }
@@ -214,7 +221,7 @@ static void rule(uint32_t action, const char *name, unsigned int count,
 {
 	int number = seccomp_syscall_resolve_name(name);
 
-	if (number >= 0 && as_json)
+	if (number >= 0 && profile)
 		write_json(action, name, count, conditions);
 	else if (number >= 0) /* not every architecture has every call */
 		must(seccomp_rule_add_exact_array(filter, action, number, count, conditions), name);
@@ -446,23 +453,42 @@ static void write_filter(const char *name)
 	seccomp_release(filter);
 }
 
-/* Writes the plain filter for container engines, with what ringfence-init needs before it adds its
- * own. Calls of foreign architectures are killed, as there. */
+/* A user namespace would give every capability in it. Podman's containers have one of their own, in
+ * which the fence forbids more (tree/graft.c); Docker's have not. */
+static void add_container_processes(void)
+{
+	static const char *const calls[] = { "clone", "unshare" };
+
+	for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+		if (profile == PODMAN) {
+			rule(SCMP_ACT_ALLOW, calls[i], 0, NULL);
+			continue;
+		}
+		REFUSE_IF(EPERM, calls[i], BITS_ARE(0, CLONE_NEWUSER, CLONE_NEWUSER));
+		ALLOW_IF(calls[i], BITS_ARE(0, CLONE_NEWUSER, 0));
+	}
+	rule(SCMP_ACT_ALLOW, "personality", 0, NULL);
+}
+
+/*
+ * Writes the profile of a container engine: the calls that no process in a container may make,
+ * ringfence-init included. The command is also behind our own filter, which reports what it refuses.
+ * Calls of foreign architectures are killed, as there.
+ */
 static void write_profile(void)
 {
-	as_json = true;
 	printf("{\"defaultAction\":\"SCMP_ACT_ERRNO\",\"defaultErrnoRet\":%d,"
 	       "\"architectures\":[\"%s\"],\"syscalls\":[\n"
 	       "{\"names\":[\"openat2\"],\"action\":\"SCMP_ACT_ALLOW\"}",
 	       ENOSYS, ARCH_AUDIT == AUDIT_ARCH_X86_64 ? "SCMP_ARCH_X86_64" : "SCMP_ARCH_AARCH64");
 	add_known_calls();
-	add_processes();
+	add_container_processes();
 	add_modes();
 	add_opens();
 	add_looks();
 	add_times();
-	add_sockets();
-	add_ioctl();
+	for (size_t i = 0; i < sizeof open_in_containers / sizeof *open_in_containers; i++)
+		rule(SCMP_ACT_ALLOW, open_in_containers[i], 0, NULL);
 	printf("]}\n");
 }
 
@@ -525,7 +551,8 @@ int main(int argc, char **argv)
 {
 	must(seccomp_api_set(6), "api"); /* independent of the build machine's kernel */
 	must(seccomp_arch_native() == ARCH_AUDIT ? 0 : -EINVAL, "libseccomp's architecture");
-	if (argc > 1 && strcmp(argv[1], "profile") == 0) {
+	if (argc > 2 && strcmp(argv[1], "profile") == 0) {
+		profile = strcmp(argv[2], "docker") == 0 ? DOCKER : PODMAN;
 		write_profile();
 		return 0;
 	}

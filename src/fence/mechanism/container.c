@@ -152,23 +152,32 @@ char *container_root(const struct fence_plan *plan, struct error *err)
 	return root;
 }
 
-static const char filter_text[] =
-#include "container_filter.inc" /* from fence_filter_gen.c */
+/* The seccomp profiles, from fence_filter_gen.c. */
+static const char podman_profile[] =
+#include "seccomp_podman.inc"
+	;
+static const char docker_profile[] =
+#include "seccomp_docker.inc"
 	;
 
-char *container_filter(const struct fence_plan *plan, struct error *err)
+/* Returns the path of the engine's seccomp profile, which is written. */
+static char *write_profile(enum container_engine_kind kind, const char *state, struct error *err)
 {
-	AUTO_FREE char *folder = containers_folder(plan->state, err);
+	const bool docker = kind == CONTAINER_ENGINE_DOCKER;
+	AUTO_FREE char *folder = containers_folder(state, err);
+	AUTO_FREE char *name = mem_format("seccomp-%s.json", container_engine_name(kind));
 	AUTO_FD opened = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 
 	if (!folder)
 		return NULL;
-	if (opened < 0 || fd_replace_file(opened, "seccomp.json", filter_text,
-					  sizeof filter_text - 1, 0644) < 0) {
-		error_sys(err, "write the filter of containers in '%s'", folder);
+	if (opened < 0 ||
+	    fd_replace_file(opened, name, docker ? docker_profile : podman_profile,
+			    docker ? sizeof docker_profile - 1 : sizeof podman_profile - 1,
+			    0644) < 0) {
+		error_sys(err, "write '%s' in '%s'", name, folder);
 		return NULL;
 	}
-	return path_join(folder, "seccomp.json");
+	return path_join(folder, name);
 }
 
 /* Makes and locks the folder of a container. */
@@ -360,16 +369,16 @@ static int add_common(const struct mechanism_start *start, struct list *words, s
 		"--label=org.ringfence.run=1",
 	};
 	const struct fence_plan *plan = start->plan;
-	AUTO_FREE char *filter = container_filter(plan, err);
+	AUTO_FREE char *profile = write_profile(start->container->engine.kind, plan->state, err);
 
-	if (!filter)
+	if (!profile)
 		return -1;
 	for (size_t i = 0; i < sizeof always / sizeof *always; i++)
 		list_add(words, always[i]);
 	list_printf(words, "--name=%s", start->container->name);
 	list_printf(words, "--network=%s", plan->spec->net == FENCE_NET_OPEN ? "host" : "none");
 	list_printf(words, "--user=%u:%u", plan->identity.uid, plan->identity.gid);
-	list_printf(words, "--security-opt=seccomp=%s", filter);
+	list_printf(words, "--security-opt=seccomp=%s", profile);
 	add_ulimit(words, "nofile", RLIMIT_NOFILE, MOST_FILES);
 	add_ulimit(words, "nproc", RLIMIT_NPROC, MOST_PROCESSES);
 	if (add_bind(words, plan->init, TREE_INIT, ",readonly", err) < 0)

@@ -10,8 +10,8 @@
  *	STATE/containers/NAME/engine
  *				the name of the engine; locked while ringfence lives
  *	STATE/containers/root/	an empty file system, for runs without an image
- *	STATE/containers/seccomp.json
- *				the filter of everything in a container
+ *	STATE/containers/seccomp-ENGINE.json
+ *				the seccomp profile of an engine
  *
  * A folder that nobody locks was left by a killed ringfence: its container is removed when the next
  * one starts.
@@ -48,9 +48,8 @@ void container_classify(enum container_engine_kind kind, const char *complaints,
 			struct error *err);
 void container_end(struct mechanism_start *start, const int *status);
 
-/* Returns the path of a file or folder in STATE/containers, which is made if it is missing. The
- * caller frees it. Returns NULL with err set on failure. */
+/* Returns the path of STATE/containers/root, which is made if it is missing, or NULL with err set.
+ * The caller frees it. */
 char *container_root(const struct fence_plan *plan, struct error *err);
-char *container_filter(const struct fence_plan *plan, struct error *err);
 
 #endif

@@ -45,8 +45,10 @@ static void add_runtime(struct list *words)
 
 static int add_options(const struct mechanism_start *start, struct list *words, struct error *err)
 {
-	static const char *const always[] = { "--pid=private", "--uts=private", "--no-hosts",
-					      "--systemd=false", "--read-only-tmpfs=false" };
+	static const char *const always[] = {
+		"--pid=private",   "--uts=private",           "--no-hosts",
+		"--systemd=false", "--read-only-tmpfs=false", "--passwd=false"
+	};
 	AUTO_FREE char *root = container_root(start->plan, err);
 
 	if (!root)

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <linux/mount.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -32,13 +33,24 @@ int graft_cut(const char *root, struct error *err)
 	return fd_steal(&tree);
 }
 
-/* A container without a user namespace of its own shares that of its engine, which may be ours. */
+/* The setting of the user namespace that this process is in, whichever /proc it is written by. */
+static int forbid_user_namespaces(void)
+{
+	AUTO_FD setting = open("/proc/sys/user/max_user_namespaces", O_WRONLY | O_CLOEXEC);
+
+	return setting < 0 ? -1 : fd_write_all(setting, "0", 1);
+}
+
+/* A container without a user namespace of its own has that of its engine, which is ours. */
 static int enter(int process, struct error *err)
 {
-	if (setns(process, CLONE_NEWUSER | CLONE_NEWNS) == 0 ||
-	    (errno == EINVAL && setns(process, CLONE_NEWNS) == 0))
-		return 0;
-	return error_sys(err, "enter the container (was it started by another user?)");
+	bool own = setns(process, CLONE_NEWUSER) == 0;
+
+	if (!own && errno != EINVAL)
+		return error_sys(err, "enter the container (was it started by another user?)");
+	if (own && forbid_user_namespaces() < 0)
+		return error_sys(err, "forbid user namespaces in the container");
+	return setns(process, CLONE_NEWNS) < 0 ? error_sys(err, "enter the container's mounts") : 0;
 }
 
 /* Mounts propagate to no other namespace: engines make them private or slaves. */
