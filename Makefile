@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 SECONDS ?= 60
 SUITE ?= trixie
 
-.PHONY: all demo test test-power test-soak test-projects test-web test-vm test-debian test-arm64 coverage mutate test-monitoring test-agents test-matrix lint bench fuzz install clean help build
+.PHONY: all demo test test-power test-soak test-containers test-projects test-web test-vm test-debian test-arm64 coverage mutate test-monitoring test-agents test-matrix lint bench fuzz install clean help build
 .NOTPARALLEL:
 
 all: ## build the programs into build/ (the default)
@@ -33,6 +33,11 @@ test-soak: ## kill processes of loops at random and count their cost, and apply 
 	@scripts/setup test
 	@$(MAKE) --no-print-directory build
 	@RINGFENCE_TEST_LOOPS='$(LOOPS)' RINGFENCE_TEST_DRAFTS='$(DRAFTS)' RINGFENCE_TEST_SEED='$(SEED)' tests/run.py -x tests/soak $(ARGS)
+
+test-containers: ## test the fence of podman, docker and landlock; K=socket chooses some
+	@scripts/setup containers
+	@$(MAKE) --no-print-directory build
+	@tests/containers/run $(if $(K),-k '$(K)') $(ARGS)
 
 test-projects: ## build and test real projects in drafts; K=go chooses some
 	@scripts/setup projects

@@ -6,8 +6,8 @@ the built tree. A failed test runs once more, alone. At the end nothing may be l
 --sanitize, escape/ and e2e/ run with programs that were built with ASan and UBSan.
 
 With --fence NAME, every fence is made by that mechanism, and the tests are escape/ and some of
-e2e/. Podman and Docker get storage and a daemon of the run's own. What is known to be weaker is
-listed in harness/weaker.py. --results FILE writes the outcome of each test.
+e2e/. Podman and Docker get storage and a daemon of the run's own. Known weaknesses are listed in
+harness/weaker.py. --results FILE writes the outcome of each test.
 
 Options that are not listed here are pytest's: -k WORD, -x, --lf, --durations=10, --junitxml=FILE,
 -v, and paths such as tests/e2e/test_exit.py or tests/unit.

@@ -62,7 +62,7 @@ def _out_of_time(*_):
 
 
 def _weigh(case, world, outcome, text):
-    """What is declared as weaker must not hold with this mechanism."""
+    """A claim that is declared as weaker must not hold with this mechanism."""
     reason = case.weaker(world.mechanism, world.identity)
     if reason and outcome == "passed":
         return "failed", f"it holds with {world.mechanism}, and tests/harness/weaker.py says that it cannot: {reason}"

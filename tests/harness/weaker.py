@@ -1,4 +1,4 @@
-"""What each mechanism does not enforce: tests that cannot hold there, each with its reason.
+"""Tests that cannot hold with a mechanism, each with its reason.
 
 A row is (mechanism, test, reason). The mechanism is that of `tests/run.py --fence`, with `/root` or `/user` for one of
 the identities. The test is the name of its function, with `: PATTERN` for some of its cases (fnmatch). Such a test is
