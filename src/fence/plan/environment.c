@@ -106,7 +106,7 @@ int environment_make(struct fence_plan *plan, struct error *err)
 	list_printf(environment, "USER=%s", plan->identity.name);
 	list_printf(environment, "LOGNAME=%s", plan->identity.name);
 	list_add(environment, "SHELL=/bin/sh");
-	list_add(environment, "TMPDIR=/tmp");
+	list_printf(environment, "TMPDIR=%s", plan->tmp);
 	list_printf(environment, "PWD=%s", plan->cwd);
 	list_add(environment, "RINGFENCE=1");
 	add_quiet(plan, environment);
