@@ -14,9 +14,7 @@ static const struct fence_weaker_entry entries[] = {
 	  "names, sizes and times of all files can be seen; their content cannot be read" },
 	{ FENCE_WEAKER_PROCESSES, "processes",
 	  "the processes of the machine can be listed, with their arguments" },
-	{ FENCE_WEAKER_NETWORK, "network",
-	  "the host's interfaces can be listed, and other programs of the machine can connect to "
-	  "the gateway" },
+	{ FENCE_WEAKER_NETWORK, "network", "the host's interfaces and connections can be listed" },
 	{ FENCE_WEAKER_LIFETIME, "lifetime",
 	  "if ringfence and ringfence-init are killed at the same time, the command goes on, still "
 	  "confined" },

@@ -570,6 +570,9 @@ int main(int argc, char **argv)
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	sigemptyset(&child);
 	sigaddset(&child, SIGCHLD);
+	/* Process 1 of a namespace gets no SIGHUP; elsewhere, init leads the session of a terminal
+	 * that may be gone before the command is. */
+	sigaddset(&child, SIGHUP);
 	sigaddset(&child, SIGTTOU); /* the command takes the terminal while in the background */
 	sigprocmask(SIG_SETMASK, &child, NULL);
 	signals = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);

@@ -78,6 +78,12 @@ size_t perform_copy(const struct perform_caller *caller, uint64_t address, void 
 /* Reads the real path of an open file. Returns false if it has none. */
 bool perform_real_path(int fd, char ret_path[PATH_MAX]);
 
+/* Binds a copy of a unix socket of the caller where Landlock has no grant and the plan allows it;
+ * otherwise, Landlock decides. */
+struct perform_answer perform_bind_path(const struct performer *performer,
+					const struct perform_caller *caller, int socket,
+					const char *path);
+
 struct perform_answer perform_connect(const struct performer *performer,
 				      const struct seccomp_notif *call);
 struct perform_answer perform_bind(const struct performer *performer,

@@ -130,10 +130,17 @@ struct perform_answer perform_bind(const struct performer *performer,
 	int why = perform_find_caller((pid_t)call->pid, &caller);
 	AUTO_FD socket = why ? -1 : take(&caller, (int)call->data.args[0]);
 	int family = socket < 0 ? -1 : family_of(socket);
+	socklen_t size = (socklen_t)call->data.args[2];
+	union address address = { 0 };
 
 	if (performer->plan->spec->net != FENCE_NET_OPEN &&
 	    (family == AF_INET || family == AF_INET6))
 		return PERFORM_REFUSE(EACCES);
+	if (family == AF_UNIX && size > offsetof(struct sockaddr_un, sun_path) &&
+	    size <= sizeof address.local &&
+	    perform_copy(&caller, call->data.args[1], address.bytes, size) == size &&
+	    address.any.sa_family == AF_UNIX && address.local.sun_path[0])
+		return perform_bind_path(performer, &caller, socket, address.local.sun_path);
 	return (struct perform_answer){ .kind = PERFORM_CONTINUE };
 }
 

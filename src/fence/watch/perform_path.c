@@ -17,8 +17,10 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -510,6 +512,29 @@ static struct perform_answer act_call(const struct act *act, int number)
 	default:
 		return act_old_call(act, number);
 	}
+}
+
+struct perform_answer perform_bind_path(const struct performer *performer,
+					const struct perform_caller *caller, int socket,
+					const char *path)
+{
+	const struct act act = { .performer = performer, .caller = *caller };
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	char text[PATH_MAX];
+	AUTO_ENTRY entry;
+	mode_t mask;
+	int result;
+
+	entry.folder = -1;
+	if (perform_locate(caller, AT_FDCWD, path, text) || find_entry(text, &entry) ||
+	    !is_open(&act, &entry) || is_granted(&act, &entry) ||
+	    snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/%s", entry.folder,
+		     entry.name) >= (int)sizeof address.sun_path)
+		return CONTINUE;
+	mask = umask(caller->umask);
+	result = bind(socket, (struct sockaddr *)&address, sizeof address);
+	umask(mask);
+	return result_of(result);
 }
 
 struct perform_answer perform_path(const struct performer *performer,
