@@ -5,6 +5,6 @@
 #ifndef FENCE_FENCE_MECHANISMS_H
 #define FENCE_FENCE_MECHANISMS_H
 
-#define FENCE_MECHANISMS(X) X(bwrap) X(podman) X(docker)
+#define FENCE_MECHANISMS(X) X(bwrap) X(podman) X(docker) X(landlock)
 
 #endif

@@ -91,6 +91,9 @@ struct fence_plan {
 	char *project;
 	char *cwd;
 	char *home;  /* the private home inside, at the path of the real one if there is one */
+	char *tmp;   /* the private folder for temporary files inside */
+	char *own;   /* of a command that shares the host's file tree: the folder of the run that
+			has its home and tmp (run/run_home.h); or NULL */
 	char *state; /* Ringfence's state folder */
 	char *init;  /* ringfence-init */
 	struct fence_rule *rules; /* sorted: parents first */

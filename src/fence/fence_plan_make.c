@@ -14,6 +14,7 @@
 #include "fence/plan/protection.h"
 #include "fence/plan/ruleset.h"
 #include "fence/plan/scan.h"
+#include "fence/run/run_home.h"
 #include "fence/run/run_record.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
@@ -448,7 +449,7 @@ int fence_plan_begin(const struct fence_spec *spec, struct fence_plan *ret_plan,
 	plan.mechanism = mechanism_find(
 		spec->accepted_weaker & FENCE_WEAKER_NO_FENCE ? "none" : spec->mechanism);
 	if (!plan.mechanism)
-		return error_set(err, "unknown mechanism '%s' (use auto or bwrap)",
+		return error_set(err, "unknown mechanism '%s' (use auto, bwrap or landlock)",
 				 spec->mechanism);
 	plan.weaker = spec->accepted_weaker & missing_here(&plan);
 	/* Quarantine what a killed run left before the scan records which files already exist; in
@@ -469,8 +470,7 @@ int fence_plan_scan(struct fence_plan *plan, struct error *err)
 	if (make_rules(plan, err) < 0 || find_cwd(plan, base ? base : "/", err) < 0 ||
 	    ruleset_refuse_too_many(plan, err) < 0)
 		return -1;
-	plan->home = plan->identity.home[0] ? mem_dup(plan->identity.home)
-					    : path_join("/home", plan->identity.name);
+	run_home_choose(plan);
 	return environment_make(plan, err) < 0 ? -1 : plan->mechanism->plan(plan, err);
 }
 
@@ -504,6 +504,8 @@ void fence_plan_release(struct fence_plan *plan)
 	free(plan->project);
 	free(plan->cwd);
 	free(plan->home);
+	free(plan->tmp);
+	free(plan->own);
 	free(plan->state);
 	free(plan->init);
 	for (size_t i = 0; i < plan->rule_count; i++) {

@@ -1,6 +1,7 @@
 /* The report of a run: see fence_report.h. */
 #include "fence/fence_report.h"
 
+#include "fence/fence_weaker.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
 #include "util/file/state_folder.h"
@@ -53,20 +54,12 @@ static void add_denial(struct json *json, const struct fence_denial *denial, uin
 
 static void add_weaker(struct json *json, const struct fence_result *result)
 {
-	static const struct {
-		unsigned int bit;
-		const char *name;
-	} weaker[] = {
-		{ FENCE_WEAKER_NO_FENCE, "no fence" },
-		{ FENCE_WEAKER_LANDLOCK, "landlock" },
-		{ FENCE_WEAKER_ABSTRACT_SOCKETS, "abstract-sockets" },
-		{ FENCE_WEAKER_USER_NAMESPACE, "user-namespace" },
-	};
+	const struct fence_weaker_entry *at;
 
 	json_open(json, "weaker", '[');
-	for (size_t i = 0; i < sizeof weaker / sizeof *weaker; i++)
-		if (result->weaker & weaker[i].bit)
-			json_text(json, NULL, weaker[i].name);
+	for (size_t i = 0; (at = fence_weaker_at(i)); i++)
+		if (result->weaker & at->bit)
+			json_text(json, NULL, at->name);
 	for (int i = 0; i < FENCE_LIMIT_COUNT; i++)
 		if (result->weaker_limits & 1U << i)
 			json_text(json, NULL, fence_limit_name((enum fence_limit)i));

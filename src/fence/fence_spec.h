@@ -30,6 +30,12 @@ enum fence_weaker {
 	FENCE_WEAKER_ABSTRACT_SOCKETS = 2,
 	FENCE_WEAKER_NO_FENCE = 4,
 	FENCE_WEAKER_USER_NAMESPACE = 8, /* of docker */
+	/* Of a command that shares the host's namespaces. Choosing such a fence accepts them. */
+	FENCE_WEAKER_NAMES = 16,
+	FENCE_WEAKER_PROCESSES = 32,
+	FENCE_WEAKER_NETWORK = 64,
+	FENCE_WEAKER_LIFETIME = 128,
+	FENCE_WEAKER_SIGNALS = 256,
 };
 
 struct fence_listen {

@@ -34,7 +34,14 @@ typedef int canary_fn(const struct order *order, struct error *err);
 struct canary {
 	const char *name;
 	canary_fn *attempt;
-	enum { ALWAYS, WITH_PRIVATE_NET, WITH_SOCKET_SCOPE, WITH_LANDLOCK } when;
+	enum {
+		ALWAYS,
+		WITH_NAMESPACES, /* the fence has namespaces and mounts of its own */
+		WITH_PRIVATE_NET,
+		WITH_SOCKET_SCOPE,
+		WITH_LANDLOCK,
+		WITH_GRANTS, /* the command shares the host's namespaces */
+	} when;
 };
 
 static int first_process(const struct order *order, struct error *err)
@@ -102,12 +109,14 @@ static int no_capabilities(const struct order *order, struct error *err)
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct data[2] = { 0 };
 
-	(void)order;
 	if (syscall(SYS_capget, &header, data) < 0)
 		return error_sys(err, "read the capabilities");
 	for (size_t i = 0; i < 2; i++)
 		if (data[i].effective | data[i].permitted | data[i].inheritable)
 			return error_set(err, "the process has capabilities");
+	/* A user has these on the host as well; no_new_privs keeps programs from using them. */
+	if (order->flags.shared)
+		return 0;
 	for (int capability = 0; prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; capability++)
 		if (prctl(PR_CAPBSET_READ, capability, 0, 0, 0) == 1)
 			return error_set(err, "capability %d could be regained", capability);
@@ -346,11 +355,16 @@ static int kernel_settings(const struct order *order, struct error *err)
 
 static int init_untouchable(const struct order *order, struct error *err)
 {
-	AUTO_FD memory = open("/proc/1/mem", O_RDWR | O_CLOEXEC);
+	char path[64];
 	char target[16];
 
 	(void)order;
-	if (memory >= 0 || readlink("/proc/1/root", target, sizeof target) >= 0)
+	snprintf(path, sizeof path, "/proc/%d/mem", getppid());
+
+	AUTO_FD memory = open(path, O_RDWR | O_CLOEXEC);
+
+	snprintf(path, sizeof path, "/proc/%d/root", getppid());
+	if (memory >= 0 || readlink(path, target, sizeof target) >= 0)
 		return error_set(err, "init's memory or root folder could be reached");
 	return 0;
 }
@@ -362,6 +376,25 @@ static int landlocked(const struct order *order, struct error *err)
 
 	(void)order;
 	return fd < 0 && errno == EACCES ? 0 : error_set(err, "Landlock is not in force");
+}
+
+/* Landlock does not govern modes; the listener outside must refuse. */
+static int host_metadata(const struct order *order, struct error *err)
+{
+	return chmod(order->canary, 0600) < 0
+		       ? 0
+		       : error_set(err, "the mode of the host's file '%s' could be set",
+				   order->canary);
+}
+
+/* A socket that listens without bind() gets a port of the host. */
+static int no_listening(const struct order *order, struct error *err)
+{
+	AUTO_FD fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (!order->flags.net_private || fd < 0 || listen(fd, 1) < 0)
+		return 0;
+	return error_set(err, "the command can listen on the host's network");
 }
 
 static int check_rlimit(int resource, uint64_t most, const char *name, struct error *err)
@@ -438,17 +471,17 @@ static int no_descriptors(const struct order *order, struct error *err)
 }
 
 static const struct canary outside[] = {
-	{ "process-namespace", first_process, ALWAYS },
+	{ "process-namespace", first_process, WITH_NAMESPACES },
 	{ "session", own_session, ALWAYS },
-	{ "namespaces", own_namespaces, ALWAYS },
-	{ "nested-namespace", no_nested_namespace, ALWAYS },
+	{ "namespaces", own_namespaces, WITH_NAMESPACES },
+	{ "nested-namespace", no_nested_namespace, WITH_NAMESPACES },
 	{ "capabilities", no_capabilities, ALWAYS },
 	{ "root", no_root, ALWAYS },
-	{ "system", read_only_root, ALWAYS },
-	{ "file-systems", own_file_systems, ALWAYS },
-	{ "mounts", only_expected_mounts, ALWAYS },
-	{ "home", private_scratch, ALWAYS },
-	{ "rules", rules, ALWAYS },
+	{ "system", read_only_root, WITH_NAMESPACES },
+	{ "file-systems", own_file_systems, WITH_NAMESPACES },
+	{ "mounts", only_expected_mounts, WITH_NAMESPACES },
+	{ "home", private_scratch, WITH_NAMESPACES },
+	{ "rules", rules, WITH_NAMESPACES },
 };
 
 static const struct canary inside[] = {
@@ -462,6 +495,8 @@ static const struct canary inside[] = {
 	{ "kernel-settings", kernel_settings, ALWAYS },
 	{ "init", init_untouchable, ALWAYS },
 	{ "landlock", landlocked, WITH_LANDLOCK },
+	{ "metadata", host_metadata, WITH_GRANTS },
+	{ "listen", no_listening, WITH_GRANTS },
 	{ "limits", limits_hold, ALWAYS },
 	{ "descriptors", no_descriptors, ALWAYS },
 };
@@ -470,6 +505,10 @@ static const struct canary inside[] = {
 static bool applies(const struct canary *canary, const struct order *order, bool landlock)
 {
 	switch (canary->when) {
+	case WITH_NAMESPACES:
+		return !order->flags.shared;
+	case WITH_GRANTS:
+		return order->flags.shared;
 	case WITH_PRIVATE_NET:
 		return order->flags.net_private;
 	case WITH_SOCKET_SCOPE:

@@ -10,13 +10,15 @@
 #include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "filter.inc" /* filter_plain, filter_noticing, filter_tracing; from fence_filter_gen.c */
 
-/* Stops fork bombs. Threads count, so a parallel build needs some room. */
-enum { MOST_PROCESSES = 2048 };
+/* Stops fork bombs. Threads count, so a parallel build needs some room; without a user namespace, so
+ * do all other processes of the user. */
+enum { MOST_PROCESSES = 2048, MOST_PROCESSES_SHARED = 8192 };
 
 static int lower_rlimit(int resource, rlim_t most, const char *name, struct error *err)
 {
@@ -68,6 +70,8 @@ rlim_t confine_processes(const struct order *order)
 
 	if (order->limits.processes_exact)
 		return asked;
+	if (order->flags.shared)
+		return MOST_PROCESSES_SHARED;
 	return asked > MOST_PROCESSES ? asked : MOST_PROCESSES;
 }
 
@@ -101,6 +105,9 @@ int confine_always(const struct order *order, struct error *err)
 	return order->limits.counters ? refuse_call(SYS_fallocate, EOPNOTSUPP, err) : 0;
 }
 
+/* The half of an argument that the kernel uses for an int. */
+#define LOW_HALF(argument) offsetof(struct seccomp_data, args[argument])
+
 #define PROGRAM(steps) ((struct sock_fprog){ sizeof(steps) / sizeof *(steps), steps })
 
 /* WAIT_KILLABLE_RECV: a pending call must not restart at every signal. Go sends itself hundreds. */
@@ -112,13 +119,56 @@ static int install_with_listener(const struct sock_fprog *program)
 			    program);
 }
 
-int confine_seccomp(enum confine_notice notice, int *ret_listener, struct error *err)
+/* Refuses UDP, which needs no connect(). */
+static int refuse_datagrams(struct error *err)
+{
+	struct sock_filter steps[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 0, 7),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, LOW_HALF(0)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_INET, 1, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_INET6, 0, 4),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, LOW_HALF(1)),
+		BPF_STMT(BPF_ALU | BPF_AND | BPF_K, 0xf),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SOCK_DGRAM, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = PROGRAM(steps);
+
+	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) < 0
+		       ? error_sys(err, "install a filter against UDP")
+		       : 0;
+}
+
+/* Here the listener performs acts that Landlock cannot judge, so there must be one. */
+static int filter_shared_command(const struct confine_filter *wanted, int *ret_listener,
+				 struct error *err)
+{
+	struct sock_fprog program = wanted->notice == CONFINE_TRACE ? PROGRAM(filter_shared_tracing)
+				    : wanted->asks_opens            ? PROGRAM(filter_shared_opens)
+								    : PROGRAM(filter_shared);
+
+	if (!wanted->network && refuse_datagrams(err) < 0)
+		return -1;
+	*ret_listener = install_with_listener(&program);
+	return *ret_listener < 0
+		       ? error_sys(err,
+				   "install the seccomp filter with a listener, without which "
+				   "this fence cannot decide about connections (is there another "
+				   "listener in a parent process?)")
+		       : 0;
+}
+
+int confine_seccomp(const struct confine_filter *wanted, int *ret_listener, struct error *err)
 {
 	struct sock_fprog plain = PROGRAM(filter_plain);
-	struct sock_fprog asking = notice == CONFINE_TRACE ? PROGRAM(filter_tracing)
-							   : PROGRAM(filter_noticing);
+	struct sock_fprog asking = wanted->notice == CONFINE_TRACE ? PROGRAM(filter_tracing)
+								   : PROGRAM(filter_noticing);
 
-	*ret_listener = notice == CONFINE_SILENT ? -1 : install_with_listener(&asking);
+	if (wanted->shared)
+		return filter_shared_command(wanted, ret_listener, err);
+	*ret_listener = wanted->notice == CONFINE_SILENT ? -1 : install_with_listener(&asking);
 	/* Before Linux 5.19, or under another listener, there is none; the plain filter is as
 	 * strict. */
 	if (*ret_listener < 0 && syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &plain) < 0)

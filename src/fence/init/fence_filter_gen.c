@@ -19,6 +19,10 @@
  * tracing one also asks before reads. `fence_filter_gen calls` writes the list of calls that are
  * asked about, for the listener; `fence_filter_gen fates` the fate of every call, for people;
  * `fence_filter_gen profile podman` (or docker) the profile of a container engine.
+ *
+ * A fence without namespaces of its own has stricter variants, because the command shares the
+ * host's IPC, network and processes: see add_shared(). There the listener does more than explain
+ * (src/fence/watch/perform.c), and without one the fence does not start.
  */
 #include "fence/init/filter_pack.h"
 #include "util/arch.h"
@@ -179,10 +183,63 @@ static void must(int result, const char *what)
 	}
 }
 
+/*
+ * A command that shares the host's namespaces could otherwise reach, by number, what belongs to
+ * other processes: shared memory, message queues, semaphores. Landlock knows no rights for them.
+ */
+static const char *const refused_shared[] = {
+	"shmget",
+	"shmat",
+	"shmdt",
+	"shmctl",
+	"semget",
+	"semop",
+	"semtimedop",
+	"semctl",
+	"msgget",
+	"msgsnd",
+	"msgrcv",
+	"msgctl",
+	"mq_open",
+	"mq_unlink",
+	/* Landlock does not govern the metadata of files. Modes and times are set by the listener
+	 * (chmod, utimensat); the rest is refused. */
+	"chown",
+	"fchown",
+	"lchown",
+	"fchownat",
+	"utime",
+	"utimes",
+	"futimesat",
+};
+
+static const char *const attributes[] = { "setxattr",    "lsetxattr",    "fsetxattr",
+					  "removexattr", "lremovexattr", "fremovexattr" };
+
+/* Allowed, in such a fence, only for the calling process itself: argument number `pid` is 0. */
+static const struct {
+	const char *name;
+	unsigned int pid;
+} on_processes[] = { { "prlimit64", 0 },          { "sched_setaffinity", 0 },
+		     { "sched_setscheduler", 0 }, { "sched_setparam", 0 },
+		     { "sched_setattr", 0 },      { "migrate_pages", 0 },
+		     { "setpriority", 1 },        { "ioprio_set", 1 } };
+
+/* Calls that send, with the argument that has the flags. MSG_FASTOPEN would connect. */
+static const struct {
+	const char *name;
+	unsigned int flags;
+} sending[] = { { "sendto", 3 }, { "sendmsg", 2 }, { "sendmmsg", 3 } };
+
+/* Performed or answered by the listener of such a fence, whatever the arguments. */
+static const char *const asked_shared[] = { "listen", "fchmod" };
+
 static scmp_filter_ctx filter;
 /* Write rules for a container engine instead: */
 static enum { NO_PROFILE, PODMAN, DOCKER } profile;
 static enum { PLAIN, NOTICING, TRACING } mode;
+static bool shared; /* the command shares the host's namespaces */
+static bool opens;  /* asks about opens for reading */
 
 static uint32_t notify_from(int least, uint32_t otherwise)
 {
@@ -235,11 +292,27 @@ static void rule(uint32_t action, const char *name, unsigned int count,
 #define REFUSE_IF(error, name, ...) RULE(SCMP_ACT_ERRNO(error), name, __VA_ARGS__)
 #define NOTIFY_IF(error, name, ...) RULE(refusal(name, error), name, __VA_ARGS__)
 
+static bool has_own_rules(const char *name)
+{
+	for (size_t i = 0; i < sizeof on_processes / sizeof *on_processes; i++)
+		if (strcmp(on_processes[i].name, name) == 0)
+			return true;
+	for (size_t i = 0; i < sizeof sending / sizeof *sending; i++)
+		if (strcmp(sending[i].name, name) == 0)
+			return true;
+	return LISTED(refused_shared, name) || LISTED(attributes, name) ||
+	       LISTED(asked_shared, name);
+}
+
 static void add_known_calls(void)
 {
 	for (int number = 0; number <= LAST_KNOWN; number++) {
 		char *name = seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, number);
 
+		if (name && shared && has_own_rules(name)) {
+			free(name);
+			continue; /* see add_shared() */
+		}
 		if (name && LISTED(refused, name))
 			rule(refusal(name, EPERM), name, 0, NULL);
 		else if (name && LISTED(changing, name))
@@ -290,7 +363,7 @@ static void add_modes(void)
 	static const mode_t bits[] = { S_ISUID, S_ISGID };
 
 	for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
-		bool by_path = strcmp(calls[i].name, "fchmod") != 0;
+		bool by_path = strcmp(calls[i].name, "fchmod") != 0 || shared;
 
 		RULE(by_path ? notify_from(NOTICING, SCMP_ACT_ALLOW) : SCMP_ACT_ALLOW,
 		     calls[i].name, BITS_ARE(calls[i].mode, S_ISUID | S_ISGID, 0));
@@ -308,27 +381,27 @@ static void add_opens(void)
 	static const struct {
 		const char *name;
 		unsigned int flags, mode;
-	} opens[] = { { "open", 1, 2 }, { "openat", 2, 3 } };
+	} calls[] = { { "open", 1, 2 }, { "openat", 2, 3 } };
 	static const mode_t bits[] = { S_ISUID, S_ISGID };
 	const unsigned int creating[] = { O_CREAT, O_TMPFILE & ~O_DIRECTORY };
 	const unsigned int creates = creating[0] | creating[1];
 	const unsigned int writing[] = { O_WRONLY, O_RDWR, O_TRUNC };
 	const unsigned int writes = O_WRONLY | O_RDWR | O_TRUNC;
 
-	for (size_t i = 0; i < sizeof opens / sizeof *opens; i++) {
-		RULE(notify_from(TRACING, SCMP_ACT_ALLOW), opens[i].name,
-		     BITS_ARE(opens[i].flags, writes | creates, 0));
+	for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+		RULE(notify_from(opens ? NOTICING : TRACING, SCMP_ACT_ALLOW), calls[i].name,
+		     BITS_ARE(calls[i].flags, writes | creates, 0));
 		for (size_t w = 0; w < 3; w++)
-			RULE(notify_from(NOTICING, SCMP_ACT_ALLOW), opens[i].name,
-			     BITS_ARE(opens[i].flags, writing[w] | creates, writing[w]));
+			RULE(notify_from(NOTICING, SCMP_ACT_ALLOW), calls[i].name,
+			     BITS_ARE(calls[i].flags, writing[w] | creates, writing[w]));
 		for (size_t c = 0; c < 2; c++) {
-			RULE(notify_from(NOTICING, SCMP_ACT_ALLOW), opens[i].name,
-			     BITS_ARE(opens[i].flags, creating[c], creating[c]),
-			     BITS_ARE(opens[i].mode, S_ISUID | S_ISGID, 0));
+			RULE(notify_from(NOTICING, SCMP_ACT_ALLOW), calls[i].name,
+			     BITS_ARE(calls[i].flags, creating[c], creating[c]),
+			     BITS_ARE(calls[i].mode, S_ISUID | S_ISGID, 0));
 			for (size_t b = 0; b < 2; b++)
-				REFUSE_IF(EPERM, opens[i].name,
-					  BITS_ARE(opens[i].flags, creating[c], creating[c]),
-					  BITS_ARE(opens[i].mode, bits[b], bits[b]));
+				REFUSE_IF(EPERM, calls[i].name,
+					  BITS_ARE(calls[i].flags, creating[c], creating[c]),
+					  BITS_ARE(calls[i].mode, bits[b], bits[b]));
 		}
 	}
 }
@@ -355,13 +428,80 @@ static void add_times(void)
 {
 	const struct scmp_arg_cmp now = SCMP_CMP(2, SCMP_CMP_EQ, 0);
 
-	if (mode == PLAIN) {
-		rule(SCMP_ACT_ALLOW, "utimensat", 0, NULL);
+	if (mode == PLAIN || shared) {
+		rule(shared ? SCMP_ACT_NOTIFY : SCMP_ACT_ALLOW, "utimensat", 0, NULL);
 		return;
 	}
 	ALLOW_IF("utimensat", SCMP_CMP(2, SCMP_CMP_NE, 0));
 	ALLOW_IF("utimensat", now, SCMP_CMP(1, SCMP_CMP_EQ, 0));
 	RULE(SCMP_ACT_NOTIFY, "utimensat", now, SCMP_CMP(1, SCMP_CMP_NE, 0));
+}
+
+#define TYPE_IS(type) BITS_ARE(1, 0xf, type)
+
+/* Whether a type of socket can reach nothing before connect(), which the listener performs.
+ * Datagrams can name their receiver in memory that no filter sees; the kernel makes a datagram
+ * socket of a raw unix socket. */
+static bool is_stream(unsigned int family, unsigned int type)
+{
+	return type == SOCK_STREAM || (family == AF_UNIX && type == SOCK_SEQPACKET);
+}
+
+/* In a fence that shares the host's network: streams by TCP, and datagrams by UDP, which
+ * confine_shared() refuses unless the network is open. */
+static void add_shared_family(unsigned int family)
+{
+	for (unsigned int type = 0; type < 16; type++) {
+		bool datagram = family != AF_UNIX && type == SOCK_DGRAM;
+		unsigned int protocol = datagram ? 17 : 6; /* UDP, TCP */
+
+		if (!datagram && !is_stream(family, type)) {
+			REFUSE_IF(EPERM, "socket", INT_IS(0, family), TYPE_IS(type));
+			continue;
+		}
+		if (family == AF_UNIX) {
+			ALLOW_IF("socket", INT_IS(0, family), TYPE_IS(type));
+			continue;
+		}
+		for (unsigned int number = 0; number < 64; number++)
+			RULE(number == 0 || number == protocol ? SCMP_ACT_ALLOW
+							       : SCMP_ACT_ERRNO(EPERM),
+			     "socket", INT_IS(0, family), TYPE_IS(type), INT_IS(2, number));
+		for (unsigned int bit = 6; bit < 32; bit++) /* MPTCP, for example */
+			REFUSE_IF(EPERM, "socket", INT_IS(0, family), TYPE_IS(type),
+				  BITS_ARE(2, 1u << bit, 1u << bit));
+	}
+}
+
+/* The rules of a fence that shares the host's namespaces. */
+static void add_shared(void)
+{
+	enum { FAST_OPEN = 0x20000000 };
+
+	for (size_t i = 0; i < sizeof refused_shared / sizeof *refused_shared; i++)
+		rule(SCMP_ACT_ERRNO(EPERM), refused_shared[i], 0, NULL);
+	for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++)
+		rule(SCMP_ACT_ERRNO(EOPNOTSUPP), attributes[i], 0, NULL);
+	for (size_t i = 0; i < sizeof on_processes / sizeof *on_processes; i++) {
+		unsigned int pid = on_processes[i].pid;
+
+		REFUSE_IF(EPERM, on_processes[i].name, SCMP_CMP(pid, SCMP_CMP_NE, 0));
+		if (pid == 0)
+			ALLOW_IF(on_processes[i].name, SCMP_CMP(0, SCMP_CMP_EQ, 0));
+	}
+	/* 0 as a user would be all processes of this one. */
+	for (unsigned int which = 0; which < 4; which++) {
+		RULE(which < 2 ? SCMP_ACT_ALLOW : SCMP_ACT_ERRNO(EPERM), "setpriority",
+		     SCMP_CMP(0, SCMP_CMP_EQ, which), SCMP_CMP(1, SCMP_CMP_EQ, 0));
+		RULE(which < 3 ? SCMP_ACT_ALLOW : SCMP_ACT_ERRNO(EPERM), "ioprio_set",
+		     SCMP_CMP(0, SCMP_CMP_EQ, which), SCMP_CMP(1, SCMP_CMP_EQ, 0));
+	}
+	for (size_t i = 0; i < sizeof sending / sizeof *sending; i++) {
+		REFUSE_IF(EOPNOTSUPP, sending[i].name,
+			  BITS_ARE(sending[i].flags, FAST_OPEN, FAST_OPEN));
+		ALLOW_IF(sending[i].name, BITS_ARE(sending[i].flags, FAST_OPEN, 0));
+	}
+	rule(SCMP_ACT_NOTIFY, "listen", 0, NULL);
 }
 
 /* Allows unix, IPv4 and IPv6 sockets, and NETLINK_ROUTE, which lists interfaces and routes (Node
@@ -371,7 +511,10 @@ static void add_sockets(void)
 	static const unsigned int families[] = { AF_UNIX, AF_INET, AF_INET6 };
 
 	for (size_t i = 0; i < sizeof families / sizeof *families; i++)
-		ALLOW_IF("socket", INT_IS(0, families[i]));
+		if (shared)
+			add_shared_family(families[i]);
+		else
+			ALLOW_IF("socket", INT_IS(0, families[i]));
 	ALLOW_IF("socket", INT_IS(0, AF_NETLINK), INT_IS(2, 0 /* NETLINK_ROUTE */));
 	for (unsigned int family = 0; family < 64; family++)
 		if (family != AF_UNIX && family != AF_INET && family != AF_INET6 &&
@@ -384,7 +527,13 @@ static void add_sockets(void)
 		NOTIFY_IF(EAFNOSUPPORT, "socket", INT_IS(0, AF_NETLINK),
 			  BITS_ARE(2, 1u << bit, 1u << bit));
 	}
-	ALLOW_IF("socketpair", INT_IS(0, AF_UNIX));
+	for (unsigned int type = 0; type < 16; type++)
+		if (shared && !is_stream(AF_UNIX, type))
+			REFUSE_IF(EPERM, "socketpair", INT_IS(0, AF_UNIX), TYPE_IS(type));
+		else if (shared)
+			ALLOW_IF("socketpair", INT_IS(0, AF_UNIX), TYPE_IS(type));
+	if (!shared)
+		ALLOW_IF("socketpair", INT_IS(0, AF_UNIX));
 	for (unsigned int family = 0; family < 64; family++)
 		if (family != AF_UNIX)
 			REFUSE_IF(EAFNOSUPPORT, "socketpair", INT_IS(0, family));
@@ -434,6 +583,8 @@ static void write_filter(const char *name)
 	add_times();
 	add_sockets();
 	add_ioctl();
+	if (shared)
+		add_shared();
 
 	must(pipe(pipes) < 0 ? -errno : 0, "pipe"); /* the program fits into a pipe's buffer */
 	must(seccomp_export_bpf(filter, pipes[1]), "export");
@@ -511,8 +662,8 @@ static void write_list(const char *const *list, size_t count, int error)
 /* Writes the calls that a listener can be asked about: { number, errno or 0 to continue, name }. */
 static void write_calls(void)
 {
-	static const char *const continued[] = { "chmod",   "fchmodat", "creat", "mknod",
-						 "mknodat", "open",     "openat" };
+	static const char *const continued[] = { "chmod", "fchmodat", "creat",  "mknod", "mknodat",
+						 "open",  "openat",   "listen", "fchmod" };
 	static const char *const on_condition[] = { "clone", "unshare", "ioctl" };
 
 	printf("static const struct call calls[] = {\n");
@@ -572,5 +723,11 @@ int main(int argc, char **argv)
 	write_filter("filter_noticing");
 	mode = TRACING;
 	write_filter("filter_tracing");
+	shared = true;
+	write_filter("filter_shared_tracing");
+	mode = NOTICING;
+	write_filter("filter_shared");
+	opens = true;
+	write_filter("filter_shared_opens");
 	return 0;
 }

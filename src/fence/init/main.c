@@ -242,16 +242,27 @@ static void exec_command(const struct order *order)
 	errno = worst;
 }
 
+static int prepare_landlock(const struct order *order, int *ret_ruleset, struct error *err)
+{
+	return order->flags.shared ? confine_grants_prepare(order, ret_ruleset, err)
+				   : confine_landlock_prepare(order, ret_ruleset, err);
+}
+
 static int confine_self(const struct order *order, bool *ret_landlock, struct error *err)
 {
 	enum confine_notice notice = !order->flags.denials      ? CONFINE_SILENT
 				     : order->flags.trace_reads ? CONFINE_TRACE
 								: CONFINE_NOTICE;
+	const struct confine_filter filter = { .notice = notice,
+					       .shared = order->flags.shared,
+					       .asks_opens = order->flags.asks_opens,
+					       .network = !order->flags.net_private };
 	AUTO_FD ruleset = -1;
 	AUTO_FD listener = -1;
 
-	if (confine_landlock_prepare(order, &ruleset, err) < 0 || confine_always(order, err) < 0 ||
-	    confine_landlock_enter(ruleset, err) < 0 || confine_seccomp(notice, &listener, err) < 0)
+	if (prepare_landlock(order, &ruleset, err) < 0 || confine_always(order, err) < 0 ||
+	    confine_landlock_enter(ruleset, err) < 0 ||
+	    confine_seccomp(&filter, &listener, err) < 0)
 		return -1;
 	/* No process inside may keep the listener: its holder answers for others. */
 	if (listener >= 0 &&
@@ -329,7 +340,8 @@ static _Noreturn void become_mover(const struct order *order, const char *path)
 	if (confine_limits(order, &err) < 0 ||
 	    confine_landlock_prepare(order, &ruleset, &err) < 0 ||
 	    confine_always(order, &err) < 0 || confine_landlock_enter(ruleset, &err) < 0 ||
-	    confine_seccomp(CONFINE_SILENT, &listener, &err) < 0 ||
+	    confine_seccomp(&(struct confine_filter){ .notice = CONFINE_SILENT }, &listener, &err) <
+		    0 ||
 	    syscall(SYS_close_range, 0, ~0U, 0) < 0)
 		_exit(EXIT_NOT_SET_UP);
 	_exit(path ? movable_make(order->draft, path, order->limits.processes ? 1 : MOVABLE_COPIERS,
@@ -543,7 +555,7 @@ int main(int argc, char **argv)
 		return EXIT_NOT_SET_UP;
 	if (close_inherited(&err) < 0 || receive_order(&state, &order, &err) < 0)
 		fail(&err, false);
-	if (!order.flags.confined)
+	if (!order.flags.confined || order.flags.shared)
 		prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	if (chdir(order.cwd) < 0) {
 		error_sys(&err, "enter '%s'", order.cwd);
@@ -558,6 +570,9 @@ int main(int argc, char **argv)
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	sigemptyset(&child);
 	sigaddset(&child, SIGCHLD);
+	/* Process 1 of a namespace gets no SIGHUP; elsewhere, init leads the session of a terminal
+	 * that may be gone before the command is. */
+	sigaddset(&child, SIGHUP);
 	sigaddset(&child, SIGTTOU); /* the command takes the terminal while in the background */
 	sigprocmask(SIG_SETMASK, &child, NULL);
 	signals = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);

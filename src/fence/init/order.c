@@ -76,6 +76,15 @@ static bool add_record(struct order *order, const struct wire_record *record)
 		memcpy(&order->rules[order->rule_count++].rule, record->data,
 		       sizeof(struct wire_rule));
 		return true;
+	case WIRE_GRANT:
+		if (!(text = wire_string(record, sizeof(struct wire_grant))) || text[0] != '/')
+			return false;
+		order->grants = mem_resize(order->grants, order->grant_count + 1,
+					   sizeof *order->grants);
+		order->grants[order->grant_count].path = text;
+		memcpy(&order->grants[order->grant_count++].grant, record->data,
+		       sizeof(struct wire_grant));
+		return true;
 	default:
 		return false;
 	}
@@ -97,7 +106,9 @@ int order_read(const char *bytes, size_t size, struct order *ret_order, struct e
 	}
 	if (more < 0 || !order.arguments || !order.environment || !order.cwd ||
 	    order.cwd[0] != '/' ||
-	    (order.flags.confined && (!order.canary || !order.abstract || !order.rule_count))) {
+	    (order.flags.confined &&
+	     (!order.canary || !order.abstract ||
+	      (order.flags.shared ? !order.grant_count : !order.rule_count)))) {
 		order_release(&order);
 		return error_set(err, "the order is incomplete");
 	}
@@ -113,6 +124,7 @@ void order_release(struct order *order)
 	free(order->host_mounts);
 	free(order->host_devices);
 	free(order->rules);
+	free(order->grants);
 	free(order->listens);
 	*order = (struct order){ 0 };
 }

@@ -9,6 +9,11 @@ struct order_rule {
 	const char *path;
 };
 
+struct order_grant {
+	struct wire_grant grant;
+	const char *path;
+};
+
 /* All strings point into the parsed bytes, which must outlive the order. */
 struct order {
 	struct wire_flags flags;
@@ -20,9 +25,10 @@ struct order {
 	const char **host_mounts;
 	uint64_t *host_devices;
 	struct order_rule *rules;
+	struct order_grant *grants;
 	struct wire_listen *listens;
-	size_t argument_count, environment_count, scratch_count, rule_count, listen_count,
-		host_mount_count, host_device_count;
+	size_t argument_count, environment_count, scratch_count, rule_count, grant_count,
+		listen_count, host_mount_count, host_device_count;
 	const char *cwd;
 	const char *canary;
 	const char *abstract;

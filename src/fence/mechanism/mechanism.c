@@ -38,6 +38,11 @@ const struct mechanism *mechanism_find(const char *name)
 	return NULL;
 }
 
+bool mechanism_shares_host(const struct mechanism *mechanism)
+{
+	return mechanism == &mechanisms[MECHANISM_landlock];
+}
+
 uint64_t mechanism_setup_ms(const struct fence_plan *plan)
 {
 	return MECHANISM_SETUP_MS + MECHANISM_SETUP_MS_PER_RULE * plan->rule_count;

@@ -84,6 +84,10 @@ MECHANISM_LIST(MECHANISM_DECLARE)
 /* Returns the mechanism with this name, the best one for "auto", or NULL. */
 const struct mechanism *mechanism_find(const char *name);
 
+/* Reports whether commands share the host's namespaces, so that the fence has no file tree of its
+ * own: Landlock has the rules of the plan (tree/grant.h), and mount() is not called. */
+bool mechanism_shares_host(const struct mechanism *mechanism);
+
 /* Returns the time limit for setting up the fence of this plan. */
 uint64_t mechanism_setup_ms(const struct fence_plan *plan);
 

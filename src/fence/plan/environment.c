@@ -106,11 +106,11 @@ int environment_make(struct fence_plan *plan, struct error *err)
 	list_printf(environment, "USER=%s", plan->identity.name);
 	list_printf(environment, "LOGNAME=%s", plan->identity.name);
 	list_add(environment, "SHELL=/bin/sh");
-	list_add(environment, "TMPDIR=/tmp");
+	list_printf(environment, "TMPDIR=%s", plan->tmp);
 	list_printf(environment, "PWD=%s", plan->cwd);
 	list_add(environment, "RINGFENCE=1");
 	add_quiet(plan, environment);
-	way_out_environment(plan->spec, environment);
+	way_out_environment(plan, environment);
 	for (size_t i = 0; i < plan->spec->env.count; i++) {
 		const char *wanted = plan->spec->env.items[i];
 		const char *value = NULL;

@@ -63,6 +63,8 @@ int briefing_write(struct buffer *order, const struct briefing *briefing, struct
 		.denials = spec->denials || spec->layers, /* see watch/held.h */
 		.trace_reads = spec->trace_reads,
 		.terminal = briefing->terminal,
+		.shared = plan->own != NULL,
+		.asks_opens = briefing->asks_opens,
 	};
 	struct winsize size;
 
@@ -83,7 +85,10 @@ int briefing_write(struct buffer *order, const struct briefing *briefing, struct
 	if (spec->net == FENCE_NET_LIST) /* must be last: see add_listener() in session.c */
 		wire_add(order, WIRE_LISTEN,
 			 &(struct wire_listen){
-				 .family = 4, .port = OUTLET_PORT, .address = { 127, 0, 0, 1 } },
+				 .family = 4,
+				 /* On the host's loopback: any port, see watch/perform.h. */
+				 .port = plan->own ? 0 : OUTLET_PORT,
+				 .address = { 127, 0, 0, 1 } },
 			 sizeof(struct wire_listen));
 	if (spec->layers)
 		wire_add_string(order, WIRE_DRAFT, plan->project);

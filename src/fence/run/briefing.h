@@ -9,7 +9,8 @@ struct briefing {
 	const char *abstract; /* name of an abstract socket on the host, for the canary */
 	uint32_t terminal;    /* bit N: descriptor N becomes the fence's own terminal */
 	struct wire_limits limits;
-	int outer; /* the caller's terminal, for its size; or -1 */
+	bool asks_opens; /* see struct wire_flags */
+	int outer;       /* the caller's terminal, for its size; or -1 */
 };
 
 /* Appends the records to `order`. Returns 0, or -1 with err set. */

@@ -3,6 +3,7 @@
 
 #include "fence/after/sweep.h"
 #include "fence/fence.h"
+#include "fence/run/run_home.h"
 #include "util/clock.h"
 #include "util/file/fd.h"
 #include "util/mem.h"
@@ -82,6 +83,7 @@ static void add_listener(struct session *session, int index, int fd)
 	struct error err;
 
 	if (spec->net == FENCE_NET_LIST && (size_t)index == spec->listen_count) {
+		perform_serve(&session->denials.performer, fd);
 		if (way_out_serve(session->plan, fd, &err) < 0)
 			list_add(&session->result->warnings, err.text);
 		return;
@@ -563,6 +565,9 @@ static void finish(struct session *session)
 	}
 	limit_settle(&session->limiter, &session->spent, &session->use, result);
 	limit_end(&session->limiter);
+	if (run_home_remove(session->plan, &session->home_lock, &err) < 0)
+		list_add(&result->warnings, err.text);
+	grant_release(&session->grants);
 }
 
 void fence_run(const struct fence_plan *plan, fence_notice_fn *notice,
@@ -576,6 +581,7 @@ void fence_run(const struct fence_plan *plan, fence_notice_fn *notice,
 		.complaints_fd = -1,
 		.signals = -1,
 		.abstract = -1,
+		.home_lock = -1,
 		.limiter = LIMITER_INIT,
 		.complaints = BUFFER_INIT(16384),
 	};

@@ -9,6 +9,7 @@
 #include "fence/run/run_record.h"
 #include "fence/run/terminal.h"
 #include "fence/run/way_out.h"
+#include "fence/tree/grant.h"
 #include "fence/watch/denial.h"
 #include "fence/watch/limit.h"
 
@@ -24,6 +25,8 @@ struct session {
 	struct denial_log denials;
 	struct way_out way_out;
 	struct limit_set limiter;
+	struct grant_list grants; /* of a command that shares the host's file tree */
+	int home_lock;            /* see run_home.h; or -1 */
 	struct wire_use use;
 	struct rusage spent;
 	struct buffer complaints;

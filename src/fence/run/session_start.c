@@ -2,6 +2,7 @@
 #include "fence/run/session.h"
 
 #include "fence/run/briefing.h"
+#include "fence/run/run_home.h"
 #include "util/clock.h"
 #include "util/file/fd.h"
 #include "util/file/path.h"
@@ -146,7 +147,7 @@ static int mount_tree(struct mechanism_start *how, struct buffer *order, struct 
 	struct tree tree;
 	int result;
 
-	if (how->plan->weaker & FENCE_WEAKER_NO_FENCE)
+	if (how->plan->weaker & FENCE_WEAKER_NO_FENCE || how->plan->own)
 		return 0;
 	if (tree_make(how->plan, &tree, err) < 0)
 		return -1;
@@ -170,6 +171,17 @@ static int start_mechanism(struct session *session, struct buffer *order, struct
 	fd_close(&how->gate);
 	free(how->program);
 	return result;
+}
+
+/* A command that shares the host's file tree has rules for Landlock instead of mounts. */
+static int make_grants(struct session *session, struct buffer *order, struct error *err)
+{
+	if (run_home_make(session->plan, &session->home_lock, err) < 0 ||
+	    grant_make(session->plan, &session->grants, err) < 0)
+		return -1;
+	grant_describe(&session->grants, order);
+	session->denials.performer.grants = &session->grants;
+	return 0;
 }
 
 int session_start(struct session *session, struct error *err)
@@ -201,6 +213,10 @@ int session_start(struct session *session, struct error *err)
 	    way_out_start(session->plan, &session->result->warnings, err) < 0)
 		return -1;
 	limit_describe(&session->limiter, &briefing.limits);
+
+	if (how->plan->own && make_grants(session, &order, err) < 0)
+		return -1;
+	briefing.asks_opens = session->grants.splits_reading;
 
 	/* If the mechanism's own process is killed, init becomes our child and we can wait for
 	 * it. */

@@ -33,22 +33,27 @@ static void point_at_models(const struct fence_spec *spec, struct list *environm
 	}
 }
 
-void way_out_environment(const struct fence_spec *spec, struct list *environment)
+void way_out_environment(const struct fence_plan *plan, struct list *environment)
 {
 	/* Both cases, because tools differ. ALL_PROXY is not a SOCKS address, because clients
-	 * without SOCKS support refuse to start with one. No password: the fence's own network
-	 * needs none, and the token that pays for models is only for clients of models. */
+	 * without SOCKS support refuse to start with one. No password, except on the host's
+	 * loopback: the fence's own network needs none, and the token that pays for models is only
+	 * for clients of models. */
 	static const char *const proxies[] = {
 		"HTTP_PROXY", "http_proxy",       "HTTPS_PROXY",      "https_proxy",
 		"ALL_PROXY",  "all_proxy",        "npm_config_proxy", "npm_config_https_proxy",
 		"PIP_PROXY",  "CARGO_HTTP_PROXY",
 	};
 	static const char *const direct[] = { "NO_PROXY", "no_proxy", "npm_config_noproxy" };
+	const struct fence_spec *spec = plan->spec;
+	AUTO_FREE char *user = plan->own && spec->outlet
+				       ? mem_format("ringfence:%s@", spec->outlet->token)
+				       : mem_dup("");
 
 	if (spec->net != FENCE_NET_LIST)
 		return;
 	for (size_t i = 0; i < sizeof proxies / sizeof *proxies; i++)
-		list_printf(environment, "%s=http://127.0.0.1:%d", proxies[i], OUTLET_PORT);
+		list_printf(environment, "%s=http://%s127.0.0.1:%d", proxies[i], user, OUTLET_PORT);
 	for (size_t i = 0; i < sizeof direct / sizeof *direct; i++)
 		list_printf(environment, "%s=localhost,127.0.0.1,::1", direct[i]);
 	list_add(environment, "NODE_USE_ENV_PROXY=1");
@@ -129,7 +134,8 @@ static bool holds_socket(pid_t pid, const char *socket, uint64_t until_us)
 
 /* Finds the inode of the client's socket in the socket table that all processes inside share; 0 if
  * not found. Some processes do not expose the table: init, and any that made itself undumpable. */
-static uint64_t find_socket(const pid_t *inside, size_t count, unsigned int port)
+static uint64_t find_socket(const pid_t *inside, size_t count, unsigned int port,
+			    unsigned int outlet)
 {
 	for (size_t i = 0; i < count; i++) {
 		AUTO_BUFFER struct buffer text = BUFFER_INIT(4 << 20);
@@ -140,19 +146,20 @@ static uint64_t find_socket(const pid_t *inside, size_t count, unsigned int port
 		AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC);
 
 		if (fd >= 0 && fd_read_all(fd, &text) == 0 && text.used)
-			return verdict_socket(buffer_text(&text), port, OUTLET_PORT);
+			return verdict_socket(buffer_text(&text), port, outlet);
 	}
 	return 0;
 }
 
 /* Finds the process that holds the client's end of a connection; 0 if none is found. */
-static pid_t find_holder(pid_t first, const struct sockaddr_storage *client, uint64_t until_us)
+static pid_t find_holder(pid_t first, const struct sockaddr_storage *client, unsigned int outlet,
+			 uint64_t until_us)
 {
 	const struct sockaddr_in *address = (const struct sockaddr_in *)client;
 	AUTO_FREE pid_t *inside = NULL;
 	size_t count = resource_use_processes(first, MOST_PROCESSES, &inside);
 	uint64_t inode = client->ss_family == AF_INET
-				 ? find_socket(inside, count, ntohs(address->sin_port))
+				 ? find_socket(inside, count, ntohs(address->sin_port), outlet)
 				 : 0;
 	char name[64];
 
@@ -165,7 +172,7 @@ static pid_t find_holder(pid_t first, const struct sockaddr_storage *client, uin
 
 /* Like find_holder(), within the CPU budget per second. */
 static pid_t find_in_time(struct way_out *way_out, pid_t first,
-			  const struct sockaddr_storage *client)
+			  const struct sockaddr_storage *client, unsigned int outlet)
 {
 	uint64_t now_ms = clock_steady_ms();
 	uint64_t began_us = cpu_used_us();
@@ -177,7 +184,7 @@ static pid_t find_in_time(struct way_out *way_out, pid_t first,
 	}
 	if (way_out->spent_us >= LOOK_US_PER_SECOND)
 		return 0;
-	found = find_holder(first, client, began_us + LOOK_US);
+	found = find_holder(first, client, outlet, began_us + LOOK_US);
 	way_out->spent_us += cpu_used_us() - began_us;
 	return found;
 }
@@ -187,7 +194,7 @@ size_t way_out_receive(struct way_out *way_out, const struct fence_plan *plan, p
 {
 	enum { MOST_AT_ONCE = 16, MOST_WARNINGS = 32 };
 	struct outlet *outlet = plan->spec->outlet;
-
+	unsigned int port = denials->performer.port ? denials->performer.port : OUTLET_PORT;
 	size_t taken = 0;
 
 	for (; taken < MOST_AT_ONCE; taken++) {
@@ -200,7 +207,7 @@ size_t way_out_receive(struct way_out *way_out, const struct fence_plan *plan, p
 			list_add(warnings, err.text);
 		if (got <= 0)
 			break;
-		who = first > 0 ? find_in_time(way_out, first, &refusal.client) : 0;
+		who = first > 0 ? find_in_time(way_out, first, &refusal.client, port) : 0;
 		denial_add(denials, who, refusal.target, refusal.reason);
 		outlet->answer(outlet, refusal.id);
 	}

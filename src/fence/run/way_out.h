@@ -16,7 +16,7 @@ struct way_out {
 
 /* Adds the environment variables that point clients inside at the outlet; none without an
  * outlet. */
-void way_out_environment(const struct fence_spec *spec, struct list *environment);
+void way_out_environment(const struct fence_plan *plan, struct list *environment);
 
 /* Starts the outlet, before the command. Returns 0, or -1 with err set. */
 int way_out_start(const struct fence_plan *plan, struct list *warnings, struct error *err);

@@ -27,14 +27,25 @@ void wire_add_string(struct buffer *order, enum wire_tag tag, const char *text)
 	wire_add(order, tag, text, strlen(text) + 1);
 }
 
-void wire_add_rule(struct buffer *order, const struct wire_rule *rule, const char *path)
+/* Adds a record of a fixed part and a path. */
+static void add_at(struct buffer *order, enum wire_tag tag, const void *data, size_t size,
+		   const char *path)
 {
-	struct head head = { .tag = WIRE_RULE,
-			     .size = (uint32_t)(sizeof *rule + strlen(path) + 1) };
+	struct head head = { .tag = tag, .size = (uint32_t)(size + strlen(path) + 1) };
 
 	buffer_add(order, &head, sizeof head);
-	buffer_add(order, rule, sizeof *rule);
+	buffer_add(order, data, size);
 	buffer_add(order, path, strlen(path) + 1);
+}
+
+void wire_add_rule(struct buffer *order, const struct wire_rule *rule, const char *path)
+{
+	add_at(order, WIRE_RULE, rule, sizeof *rule, path);
+}
+
+void wire_add_grant(struct buffer *order, const struct wire_grant *grant, const char *path)
+{
+	add_at(order, WIRE_GRANT, grant, sizeof *grant, path);
 }
 
 int wire_next(struct wire_reader *reader, struct wire_record *ret_record)

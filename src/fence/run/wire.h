@@ -54,6 +54,7 @@ enum wire_tag {
 	WIRE_OTHER,
 	WIRE_SEEN,
 	WIRE_DRAFT, /* string: the project, if the command runs in a draft that is an overlay */
+	WIRE_GRANT, /* struct wire_grant, then the path as a string; see fence/tree/grant.h */
 	WIRE_TAGS,
 };
 
@@ -67,6 +68,8 @@ struct wire_flags {
 	uint32_t trace_reads; /* with denials: also ask about reads */
 	uint32_t terminal;    /* bit N: descriptor N becomes the fence's own terminal */
 	uint32_t rows, columns;
+	uint32_t shared;     /* the command shares the host's namespaces; Landlock has the rules */
+	uint32_t asks_opens; /* with shared: ask outside before files are opened for reading */
 };
 
 /* Limits that init sets or finds set, and reads back; 0: none. */
@@ -110,6 +113,21 @@ struct wire_rule {
 	uint32_t unused;
 };
 
+/* What a command that shares the host's file tree may do with a file, or below a folder. */
+enum wire_right {
+	WIRE_MAY_LIST = 1, /* list folders */
+	WIRE_MAY_READ = 2, /* read, execute, list */
+	WIRE_MAY_WRITE = 4,
+	WIRE_MAY_USE = 8, /* a device: read, write, control */
+};
+
+struct wire_grant {
+	uint64_t device;
+	uint64_t inode;
+	uint32_t rights;
+	uint32_t optional; /* it may have vanished since it was found */
+};
+
 enum { WIRE_NAMESPACES = 7 }; /* user, pid, mnt, net, ipc, uts, cgroup */
 extern const char *const wire_namespaces[WIRE_NAMESPACES];
 
@@ -123,6 +141,7 @@ struct wire_host {
 void wire_add(struct buffer *order, enum wire_tag tag, const void *data, size_t size);
 void wire_add_string(struct buffer *order, enum wire_tag tag, const char *text);
 void wire_add_rule(struct buffer *order, const struct wire_rule *rule, const char *path);
+void wire_add_grant(struct buffer *order, const struct wire_grant *grant, const char *path);
 
 struct wire_reader {
 	const char *at;

@@ -182,6 +182,11 @@ static bool judge(struct attempt_context *context, enum verdict_act act, bool fo
 	verdict = verdict_at(context->plan, path);
 	if (verdict.wall == VERDICT_OPEN || verdict_harmless(&verdict, path))
 		return false;
+	if (context->plan->own && verdict.wall == VERDICT_OUTSIDE) {
+		if (act == VERDICT_LOOK) /* no rule hides names in the host's file tree */
+			return false;
+		sight = (struct verdict_sight){ 0 };
+	}
 	look_at_host(path, &sight);
 	ret_attempt->allowed = !verdict_refuses(verdict.wall, act, &sight);
 	if (ret_attempt->allowed && !creates_private(&verdict, act, &sight))
@@ -325,6 +330,10 @@ static bool reaches(struct attempt_context *context, pid_t pid, const union addr
 {
 	unsigned int port = ntohs(address->v4.sin_port); /* at the same offset in both */
 	uint8_t bit = (uint8_t)(1U << port % 8);
+
+	if (context->plan->own) /* the loopback is the host's: see perform.h */
+		return is_loopback(address) && port == OUTLET_PORT &&
+		       context->plan->spec->net == FENCE_NET_LIST;
 
 	if (!is_loopback(address) || port == 53)
 		return false;

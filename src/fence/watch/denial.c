@@ -38,6 +38,7 @@ void denial_init(struct denial_log *denials, const struct fence_plan *plan, fenc
 {
 	*denials = (struct denial_log){
 		.context = { .plan = plan, .inside = INSIDE_INIT },
+		.performer = { .plan = plan },
 		.notice = notice,
 		.list = list,
 		.listener = -1,
@@ -252,6 +253,8 @@ static bool answer(struct denial_log *denials, bool recording)
 
 	if (recording && denials->context.plan->spec->denials)
 		examine(denials, &in.asked, &call);
+	if (denials->context.plan->own && !call.error)
+		return perform(&denials->performer, denials->listener, &in.asked);
 	if (recording && held_take(&denials->held, &denials->context, &in.asked))
 		return true;
 	out.answer.id = in.asked.id;
@@ -355,6 +358,7 @@ void denial_movable(struct denial_log *denials)
 void denial_end(struct denial_log *denials)
 {
 	held_release(&denials->held);
+	perform_end(&denials->performer);
 	fd_close(&denials->listener);
 	inside_close(&denials->context.inside);
 	announce(denials, true);

@@ -4,7 +4,8 @@
  * The fence's seccomp filter (src/fence/init/fence_filter_gen.c) asks before calls that the fence
  * may refuse. The calling process waits, so every question is answered at once: continue, and let
  * the fence decide; or, for calls that the filter forbids, the errno that the plain filter would
- * give. Nothing here enforces anything. Only renames of folders in a draft wait longer (held.h).
+ * give. Nothing here enforces anything, except for commands that share the host's namespaces
+ * (perform.h). Only renames of folders in a draft wait longer (held.h).
  */
 #ifndef FENCE_WATCH_DENIAL_H
 #define FENCE_WATCH_DENIAL_H
@@ -12,6 +13,7 @@
 #include "fence/fence.h"
 #include "fence/watch/attempt.h"
 #include "fence/watch/held.h"
+#include "fence/watch/perform.h"
 
 enum {
 	DENIAL_LISTED = 1000,  /* distinct denials */
@@ -21,6 +23,7 @@ enum {
 struct denial_log {
 	struct attempt_context context;
 	struct held held;
+	struct performer performer; /* of a command that shares the host's namespaces */
 	fence_notice_fn *notice;
 	struct fence_denials *list;
 	int listener;     /* -1 before denial_listen() and after the end */

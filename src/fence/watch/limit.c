@@ -46,6 +46,13 @@ static bool fenced(const struct limit_set *limiter)
 	return !(limiter->plan->weaker & FENCE_WEAKER_NO_FENCE);
 }
 
+/* Only namespaces count the processes of the fence alone, and only mounts make a file system for
+ * temporary files. */
+static bool has_namespaces(const struct limit_set *limiter)
+{
+	return fenced(limiter) && !limiter->plan->own;
+}
+
 static uint64_t available_cpus(void)
 {
 	cpu_set_t set;
@@ -86,11 +93,11 @@ static enum fence_how choose(const struct limit_set *limiter, enum fence_limit l
 				"version 1 as root)";
 		return FENCE_HOW_AFFINITY;
 	case FENCE_LIMIT_PROCESSES:
-		if (!fenced(limiter))
+		if (!has_namespaces(limiter))
 			break;
 		return FENCE_HOW_RLIMIT;
 	case FENCE_LIMIT_TMP_SIZE:
-		if (!fenced(limiter))
+		if (!has_namespaces(limiter))
 			break;
 		return FENCE_HOW_TMPFS;
 	case FENCE_LIMIT_OPEN_FILES:
@@ -101,7 +108,7 @@ static enum fence_how choose(const struct limit_set *limiter, enum fence_limit l
 	case FENCE_LIMIT_COUNT:
 		break;
 	}
-	*ret_weak = "there is no fence";
+	*ret_weak = fenced(limiter) ? "this fence has no namespaces" : "there is no fence";
 	return FENCE_HOW_NONE;
 }
 
@@ -320,7 +327,7 @@ enum fence_limit limit_look(struct limit_set *limiter, pid_t first, bool is_init
 {
 	const struct resource_use_wanted wanted = {
 		.first = first,
-		.is_init = is_init || !fenced(limiter),
+		.is_init = is_init || !has_namespaces(limiter),
 		.counters = limiter->counters,
 		.written = limiter->watched & bit(FENCE_LIMIT_DISK),
 		.files = limiter->watched & bit(FENCE_LIMIT_OPEN_FILES),

@@ -30,8 +30,8 @@ static const char *private_place(const struct fence_plan *plan, const char *path
 {
 	const struct {
 		const char *path, *name;
-	} places[] = { { "/tmp", "private /tmp" },
-		       { "/dev/shm", "private /dev/shm" },
+	} places[] = { { plan->tmp ? plan->tmp : "/tmp", "private /tmp" },
+		       { plan->own ? NULL : "/dev/shm", "private /dev/shm" },
 		       { plan->home, "private home" } };
 	const char *found = NULL;
 
@@ -45,7 +45,7 @@ static const char *private_place(const struct fence_plan *plan, const char *path
 	return found;
 }
 
-static struct verdict without_rule(const char *path)
+static struct verdict without_rule(const struct fence_plan *plan, const char *path)
 {
 	/* Paths that bubblewrap covers in a new /proc. */
 	static const char *const closed[] = { "/proc/sys", "/proc/sysrq-trigger", "/proc/irq",
@@ -53,6 +53,8 @@ static struct verdict without_rule(const char *path)
 
 	if (defaults_is_system(path) || path_within(path, "/run/ringfence") ||
 	    within_any(path, closed, COUNT(closed)))
+		return (struct verdict){ .wall = VERDICT_READ_ONLY, .name = "system" };
+	if (plan->own && path_within(path, "/proc"))
 		return (struct verdict){ .wall = VERDICT_READ_ONLY, .name = "system" };
 	if (path_within(path, "/proc")) /* its own permissions decide */
 		return (struct verdict){ .wall = VERDICT_OPEN, .name = "system" };
@@ -77,7 +79,7 @@ struct verdict verdict_at(const struct fence_plan *plan, const char *path)
 		return (struct verdict){ .wall = walls[rule->access], .by = rule, .path = path };
 	if (place)
 		return (struct verdict){ .wall = VERDICT_PRIVATE, .name = name };
-	return without_rule(path);
+	return without_rule(plan, path);
 }
 
 bool verdict_harmless(const struct verdict *verdict, const char *path)

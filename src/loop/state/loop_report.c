@@ -2,6 +2,7 @@
 #include "loop/state/loop_report.h"
 
 #include "fence/fence_spec.h"
+#include "fence/fence_weaker.h"
 #include "loop/state/loop_folder.h"
 #include "util/buffer.h"
 #include "util/file/fd.h"
@@ -33,20 +34,12 @@ static json_t *limits_json(const struct loop_options *options)
 
 static json_t *weaker_json(const struct loop_state *state)
 {
-	static const struct {
-		unsigned int bit;
-		const char *name;
-	} parts[] = {
-		{ FENCE_WEAKER_NO_FENCE, "no fence" },
-		{ FENCE_WEAKER_LANDLOCK, "landlock" },
-		{ FENCE_WEAKER_ABSTRACT_SOCKETS, "abstract-sockets" },
-		{ FENCE_WEAKER_USER_NAMESPACE, "user-namespace" },
-	};
+	const struct fence_weaker_entry *at;
 	json_t *list = json_array();
 
-	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-		if (state->weaker & parts[i].bit)
-			json_array_append_new(list, json_string(parts[i].name));
+	for (size_t i = 0; (at = fence_weaker_at(i)); i++)
+		if (state->weaker & at->bit)
+			json_array_append_new(list, json_string(at->name));
 	for (int i = 0; i < FENCE_LIMIT_COUNT; i++)
 		if (state->weaker_limits & 1U << i)
 			json_array_append_new(list,
