@@ -48,6 +48,8 @@ int mechanism_landlock_plan(struct fence_plan *plan, struct error *err)
 {
 	const struct fence_spec *spec = plan->spec;
 
+	if (mechanism_refuse_image(plan, err) < 0)
+		return -1;
 	if (plan->identity.mapped)
 		return error_set(err, "--fence landlock cannot lend files of root to another user; "
 				      "switch to a regular user first");
@@ -79,4 +81,9 @@ int mechanism_landlock_mount(struct mechanism_start *start, const struct tree *t
 void mechanism_landlock_classify(const char *complaints, int status, struct error *err)
 {
 	mechanism_none_classify(complaints, status, err);
+}
+
+void mechanism_landlock_end(struct mechanism_start *start, const int *status)
+{
+	mechanism_none_end(start, status);
 }

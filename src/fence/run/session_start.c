@@ -214,7 +214,7 @@ int session_start(struct session *session, struct error *err)
 		return -1;
 	limit_describe(&session->limiter, &briefing.limits);
 
-	if (how.plan->own && make_grants(session, &order, err) < 0)
+	if (how->plan->own && make_grants(session, &order, err) < 0)
 		return -1;
 	briefing.asks_opens = session->grants.splits_reading;
 
