@@ -48,6 +48,8 @@ int mechanism_landlock_plan(struct fence_plan *plan, struct error *err)
 {
 	const struct fence_spec *spec = plan->spec;
 
+	if (mechanism_refuse_image(plan, err) < 0)
+		return -1;
 	if (plan->identity.mapped)
 		return error_set(err, "--fence landlock cannot lend files of root to another user; "
 				      "switch to a regular user first");
@@ -81,9 +83,7 @@ void mechanism_landlock_classify(const char *complaints, int status, struct erro
 	mechanism_none_classify(complaints, status, err);
 }
 
-/* Init ends by the lifeline; the session removes the folders of the run. */
 void mechanism_landlock_end(struct mechanism_start *start, const int *status)
 {
-	(void)start;
-	(void)status;
+	mechanism_none_end(start, status);
 }
