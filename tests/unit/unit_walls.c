@@ -325,8 +325,8 @@ static bool installs(enum confine_notice notice, size_t length, int listener)
 	struct error err;
 	int fd = -2;
 
-	return confine_seccomp(notice, &fd, &err) == 0 && fd == listener && k.filter_count == 1 &&
-	       k.filters[0].len == length;
+	return confine_seccomp(&(struct confine_filter){ .notice = notice }, &fd, &err) == 0 &&
+	       fd == listener && k.filter_count == 1 && k.filters[0].len == length;
 }
 
 static void seccomp(void)
@@ -352,7 +352,7 @@ static void seccomp(void)
 	reset();
 	k.no_filter = true;
 	CHECK("a filter that cannot be installed ends the start",
-	      confine_seccomp(CONFINE_SILENT, &fd, &err) < 0);
+	      confine_seccomp(&(struct confine_filter){ .notice = CONFINE_SILENT }, &fd, &err) < 0);
 }
 
 /* --- Landlock */
