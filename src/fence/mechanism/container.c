@@ -3,9 +3,7 @@
 
 #include "fence/fence_result.h"
 #include "fence/run/handover.h"
-#include "fence/tree/graft.h"
 #include "fence/tree/stage.h"
-#include "util/clock.h"
 #include "util/env.h"
 #include "util/file/dirwalk.h"
 #include "util/file/fd.h"
@@ -25,7 +23,6 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -414,161 +411,6 @@ int container_start(enum container_engine_kind kind, container_options_fn *optio
 		start->child = start_client(launcher, &engine, &words, start->complaints, err);
 	list_release(&words);
 	return result < 0 || start->child < 0 ? -1 : 0;
-}
-
-/* ---- the file tree ---- */
-
-enum piece { PIECE_TREE, PIECE_PROCESS, PIECES };
-
-/* In a process in the namespaces of the container's engine: takes the tree and the container's
- * first process from a socket, and grafts. Answers with the reason of a failure. */
-static int run_graft(const void *argument, size_t size, int socket)
-{
-	int pieces[PIECES] = { -1, -1 };
-	struct error err = { 0 };
-
-	(void)argument;
-	(void)size;
-	for (int i = 0; i < PIECES; i++) {
-		struct pollfd waiting = { .fd = socket, .events = POLLIN };
-		int fds[FD_PASSED];
-		int piece;
-
-		while (poll(&waiting, 1, -1) < 0 && errno == EINTR)
-			;
-		if (fd_receive(socket, &piece, sizeof piece, fds) <= 0 || piece < 0 ||
-		    piece >= PIECES)
-			return 1; /* the other side knows why */
-		pieces[piece] = fds[0];
-	}
-	if (graft_onto(pieces[PIECE_PROCESS], pieces[PIECE_TREE], &err) == 0)
-		return 0;
-	send(socket, err.text, strlen(err.text), MSG_NOSIGNAL);
-	return 1;
-}
-
-static int send_piece(int socket, enum piece piece, int fd)
-{
-	const int which = piece;
-
-	return fd_send(socket, &which, sizeof which, &fd, 1, 0);
-}
-
-struct building {
-	const struct mechanism_start *start;
-	const struct tree *tree;
-	pid_t parent;
-	int socket;
-};
-
-enum { FD_SOCKET = 3, FD_BUILDING_END };
-
-/* In a new process: builds the tree on a stage of its own. */
-static int run_builder(void *argument)
-{
-	const struct building *how = argument;
-	struct mechanism_start start = *how->start;
-	const int wanted[] = { FD_NULL, FD_NULL, start.complaints, how->socket };
-	AUTO_FREE char *root = NULL;
-	AUTO_FD tree = -1;
-	struct error err;
-
-	start.complaints = 2;
-	if (fd_place(wanted, FD_BUILDING_END) == 0 &&
-	    mechanism_stay_with(&start, how->parent, &err) == 0 &&
-	    mechanism_enter_stage(&start, FD_BUILDING_END, &err) == 0 &&
-	    (root = tree_build(how->tree, start.program, &err)))
-		tree = graft_cut(root, &err);
-	if (tree >= 0 && send_piece(FD_SOCKET, PIECE_TREE, tree) == 0)
-		return 0;
-	mechanism_complain(&start, &err);
-	return FENCE_EXIT_NOT_SET_UP;
-}
-
-/* Waits until init has connected. Returns 0, or -1 if the engine's client has ended or time is up:
- * the session will see why. */
-static int await_init(const struct mechanism_start *start)
-{
-	AUTO_FD client = (int)syscall(SYS_pidfd_open, start->child, 0);
-	struct pollfd watched[] = { { .fd = start->container->listener, .events = POLLIN },
-				    { .fd = client, .events = POLLIN } };
-	uint64_t end = clock_steady_ms() + mechanism_setup_ms(start->plan);
-
-	for (;;) {
-		uint64_t now = clock_steady_ms();
-
-		if (now >= end || (poll(watched, 2, (int)(end - now)) < 0 && errno != EINTR))
-			return -1;
-		if (watched[0].revents)
-			return 0;
-		if (watched[1].revents)
-			return -1;
-	}
-}
-
-static int give_descriptors(struct mechanism_start *start, int *ret_process, struct error *err)
-{
-	AUTO_FD nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-	int fds[WIRE_FD_END] = { start->stdio[0], start->stdio[1], start->complaints,
-				 start->control, start->stdio[2] };
-
-	for (int i = 0; i < WIRE_FD_END; i++)
-		if (fds[i] < 0)
-			fds[i] = nothing;
-	start->init = handover_give(start->container->listener, fds, ret_process, err);
-	return start->init < 0 ? -1 : 0;
-}
-
-/* Returns whether the process ended with status 0. */
-static bool succeeded(pid_t pid)
-{
-	int status = -1;
-
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
-
-/* Grafts the tree, which the builder sends over `theirs`, onto the container. */
-static int graft(struct mechanism_start *start, int ours, int theirs, pid_t builder,
-		 struct error *err)
-{
-	AUTO_FD process = -1;
-	char why[sizeof err->text] = "";
-	pid_t grafter = -1;
-	bool built;
-
-	if (await_init(start) == 0 && give_descriptors(start, &process, err) == 0 &&
-	    send_piece(ours, PIECE_PROCESS, process) == 0)
-		grafter = launcher_run(start->plan->spec->launcher, run_graft, "", 0, theirs, err);
-	built = succeeded(builder);
-	if (!built) /* and has complained */
-		shutdown(ours, SHUT_WR);
-	if (grafter < 0)
-		return built && start->init > 0 ? -1 : 0;
-	if (succeeded(grafter) || !built)
-		return 0;
-	recv(ours, why, sizeof why - 1, MSG_DONTWAIT);
-	return error_set(err, "no fence: %s",
-			 *why ? why : "the process that mounts the file tree was killed");
-}
-
-int container_mount(struct mechanism_start *start, const struct tree *tree, struct error *err)
-{
-	struct building building = { .start = start, .tree = tree, .parent = getpid() };
-	int ends[2];
-	pid_t builder;
-	int result;
-
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
-		return error_sys(err, "create a socket pair");
-	building.socket = ends[0];
-	builder = process_fork(run_builder, &building, 0);
-	result = builder < 0 ? error_sys(err, "start building the file tree")
-			     : graft(start, ends[0], ends[1], builder, err);
-	close(ends[0]);
-	close(ends[1]);
-	return result;
 }
 
 /* ---- failures ---- */

@@ -43,7 +43,7 @@ int container_plan(enum container_engine_kind kind, const struct fence_plan *pla
 /* The operations of a mechanism (mechanism.h). */
 int container_start(enum container_engine_kind kind, container_options_fn *options,
 		    struct mechanism_start *start, struct error *err);
-int container_mount(struct mechanism_start *start, const struct tree *tree, struct error *err);
+int container_mount(struct mechanism_start *start, struct tree *tree, struct error *err);
 void container_classify(enum container_engine_kind kind, const char *complaints, int status,
 			struct error *err);
 void container_end(struct mechanism_start *start, const int *status);

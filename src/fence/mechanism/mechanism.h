@@ -48,8 +48,8 @@ struct mechanism {
 	/* Starts the child that will become ringfence-init (TREE_INIT). Does not wait for it: the
 	 * session makes the file tree while the child loads. */
 	int (*start)(struct mechanism_start *start, struct error *err);
-	/* Makes the tree the root of the fence. Not called for the mechanism "none". */
-	int (*mount)(struct mechanism_start *start, const struct tree *tree, struct error *err);
+	/* Makes the tree the root of the fence, with what an image adds to it. Not called for the mechanism "none". */
+	int (*mount)(struct mechanism_start *start, struct tree *tree, struct error *err);
 	/* Sets err from the child's messages and wait status, with the remedy for this machine. */
 	void (*classify)(const char *complaints, int status, struct error *err);
 	/* Removes what the mechanism has made for a run, when its lifeline is closed, and makes the
@@ -74,7 +74,7 @@ enum mechanism_id {
 	int mechanism_##name##_detect(struct error *err);                                        \
 	int mechanism_##name##_plan(struct fence_plan *plan, struct error *err);                 \
 	int mechanism_##name##_start(struct mechanism_start *start, struct error *err);          \
-	int mechanism_##name##_mount(struct mechanism_start *start, const struct tree *tree,     \
+	int mechanism_##name##_mount(struct mechanism_start *start, struct tree *tree,           \
 				     struct error *err);                                         \
 	void mechanism_##name##_classify(const char *complaints, int status, struct error *err); \
 	void mechanism_##name##_end(struct mechanism_start *start, const int *status);

@@ -190,7 +190,7 @@ static bool wait_staged(int gate)
 	return n == 1;
 }
 
-int mechanism_bwrap_mount(struct mechanism_start *start, const struct tree *tree, struct error *err)
+int mechanism_bwrap_mount(struct mechanism_start *start, struct tree *tree, struct error *err)
 {
 	(void)err;
 	if (wait_staged(start->gate))

@@ -40,11 +40,14 @@ static void make_image(const struct container_engine *engine)
 
 static int add_options(const struct mechanism_start *start, struct list *words, struct error *err)
 {
+	const char *image = start->plan->spec->image;
+
 	(void)err;
-	make_image(&start->container->engine);
+	if (!image)
+		make_image(&start->container->engine);
 	/* A daemon that maps all users to others would make the project nobody's. */
 	list_add(words, "--userns=host");
-	list_add(words, EMPTY_IMAGE);
+	list_add(words, image ? image : EMPTY_IMAGE);
 	return 0;
 }
 
@@ -53,8 +56,7 @@ int mechanism_docker_start(struct mechanism_start *start, struct error *err)
 	return container_start(CONTAINER_ENGINE_DOCKER, add_options, start, err);
 }
 
-int mechanism_docker_mount(struct mechanism_start *start, const struct tree *tree,
-			   struct error *err)
+int mechanism_docker_mount(struct mechanism_start *start, struct tree *tree, struct error *err)
 {
 	return container_mount(start, tree, err);
 }

@@ -72,8 +72,7 @@ int mechanism_landlock_start(struct mechanism_start *start, struct error *err)
 	return mechanism_none_start(start, err);
 }
 
-int mechanism_landlock_mount(struct mechanism_start *start, const struct tree *tree,
-			     struct error *err)
+int mechanism_landlock_mount(struct mechanism_start *start, struct tree *tree, struct error *err)
 {
 	return mechanism_none_mount(start, tree, err);
 }

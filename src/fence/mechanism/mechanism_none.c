@@ -55,7 +55,7 @@ int mechanism_none_start(struct mechanism_start *start, struct error *err)
 	return 0;
 }
 
-int mechanism_none_mount(struct mechanism_start *start, const struct tree *tree, struct error *err)
+int mechanism_none_mount(struct mechanism_start *start, struct tree *tree, struct error *err)
 {
 	(void)start;
 	(void)tree;

@@ -49,9 +49,10 @@ static int add_options(const struct mechanism_start *start, struct list *words, 
 		"--pid=private",   "--uts=private",           "--no-hosts",
 		"--systemd=false", "--read-only-tmpfs=false", "--passwd=false"
 	};
-	AUTO_FREE char *root = container_root(start->plan, err);
+	const char *image = start->plan->spec->image;
+	AUTO_FREE char *root = image ? NULL : container_root(start->plan, err);
 
-	if (!root)
+	if (!image && !root)
 		return -1;
 	for (size_t i = 0; i < sizeof always / sizeof *always; i++)
 		list_add(words, always[i]);
@@ -62,8 +63,9 @@ static int add_options(const struct mechanism_start *start, struct list *words, 
 		list_add(words, "--userns=keep-id");
 	}
 	add_runtime(words);
-	list_add(words, "--rootfs");
-	list_add(words, root);
+	if (!image)
+		list_add(words, "--rootfs");
+	list_add(words, image ? image : root);
 	return 0;
 }
 
@@ -72,8 +74,7 @@ int mechanism_podman_start(struct mechanism_start *start, struct error *err)
 	return container_start(CONTAINER_ENGINE_PODMAN, add_options, start, err);
 }
 
-int mechanism_podman_mount(struct mechanism_start *start, const struct tree *tree,
-			   struct error *err)
+int mechanism_podman_mount(struct mechanism_start *start, struct tree *tree, struct error *err)
 {
 	return container_mount(start, tree, err);
 }

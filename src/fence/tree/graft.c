@@ -16,21 +16,31 @@
 /* A folder that every container has, and that nothing is needed from. */
 #define PLACE "/dev"
 
-static int clone_tree(const char *path)
+static int clone_tree(const char *path, unsigned int recursive)
 {
 	return (int)syscall(SYS_open_tree, AT_FDCWD, path,
-			    OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
+			    OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | recursive);
+}
+
+static int cut(const char *path, unsigned int recursive, uint64_t attributes, struct error *err)
+{
+	struct mount_attr how = { .attr_set = attributes, .propagation = MS_PRIVATE };
+	AUTO_FD tree = clone_tree(path, recursive);
+
+	if (tree < 0 ||
+	    syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH | recursive, &how, sizeof how) < 0)
+		return error_sys(err, "copy the mounts of '%s'", path);
+	return fd_steal(&tree);
 }
 
 int graft_cut(const char *root, struct error *err)
 {
-	struct mount_attr attributes = { .propagation = MS_PRIVATE };
-	AUTO_FD tree = clone_tree(root);
+	return cut(root, AT_RECURSIVE, 0, err);
+}
 
-	if (tree < 0 || syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH | AT_RECURSIVE,
-				&attributes, sizeof attributes) < 0)
-		return error_sys(err, "copy the file tree of the fence");
-	return fd_steal(&tree);
+int graft_cut_read_only(const char *path, struct error *err)
+{
+	return cut(path, 0, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, err);
 }
 
 /* The setting of the user namespace that this process is in, whichever /proc it is written by. */
@@ -42,7 +52,7 @@ static int forbid_user_namespaces(void)
 }
 
 /* A container without a user namespace of its own has that of its engine, which is ours. */
-static int enter(int process, struct error *err)
+int graft_enter(int process, struct error *err)
 {
 	bool own = setns(process, CLONE_NEWUSER) == 0;
 
@@ -69,9 +79,9 @@ int graft_onto(int process, int tree, struct error *err)
 {
 	AUTO_FD proc = -1;
 
-	if (enter(process, err) < 0)
+	if (graft_enter(process, err) < 0)
 		return -1;
-	proc = clone_tree("/proc");
+	proc = clone_tree("/proc", AT_RECURSIVE);
 	if (proc < 0)
 		return error_sys(err, "copy the container's /proc");
 	return replace_root(tree, proc, err);

@@ -13,6 +13,13 @@
 /* Returns a detached copy of the tree at a path, or -1 with err set. In the process that built it. */
 int graft_cut(const char *root, struct error *err);
 
+/* The same of a folder without the mounts in it, and read-only. */
+int graft_cut_read_only(const char *path, struct error *err);
+
+/* Moves this process to the user and mount namespace of another one (a pidfd), in which it forbids
+ * user namespaces. Returns 0, or -1 with err set. */
+int graft_enter(int process, struct error *err);
+
 /* Makes a detached tree the root of all processes in the mount namespace of this one (a pidfd).
  * Leaves the calling process in its namespaces. Returns 0, or -1 with err set. */
 int graft_onto(int process, int tree, struct error *err);

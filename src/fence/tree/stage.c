@@ -316,6 +316,14 @@ int stage_show_path(const struct stage *stage, const char *source,
 	return bind_mount(stage, AT_FDCWD, source, target, how, err);
 }
 
+int stage_mount(const struct stage *stage, int mount, const struct stage_target *target,
+		struct error *err)
+{
+	AUTO_FD place = open_target(stage, target, err);
+
+	return place < 0 ? -1 : attach(mount, place, target->path, err);
+}
+
 int stage_show_files(const struct stage *stage, const char *const *sources, const char *folder,
 		     unsigned int how, struct error *err)
 {

@@ -66,6 +66,10 @@ int stage_show(const struct stage *stage, int source, const struct stage_target 
 int stage_show_path(const struct stage *stage, const char *source,
 		    const struct stage_target *target, unsigned int how, struct error *err);
 
+/* Mounts what was detached elsewhere. */
+int stage_mount(const struct stage *stage, int mount, const struct stage_target *target,
+		struct error *err);
+
 /* Mounts files under their own names in a folder of the stage's own file system. The list ends with
  * NULL. */
 int stage_show_files(const struct stage *stage, const char *const *sources, const char *folder,

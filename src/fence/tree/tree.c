@@ -4,6 +4,7 @@
 #include "fence/plan/defaults.h"
 #include "fence/tree/etc.h"
 #include "util/file/dirwalk.h"
+#include "util/file/fd.h"
 #include "util/file/path.h"
 #include "util/mem.h"
 
@@ -211,15 +212,57 @@ static int add_init(struct tree *tree, const struct fence_plan *plan, struct err
 	return 0;
 }
 
-int tree_make(const struct fence_plan *plan, struct tree *ret_tree, struct error *err)
+static void add_image_folder(struct tree *tree, const char *path)
+{
+	add(tree, (struct tree_entry){ .kind = TREE_IMAGE, .path = path });
+}
+
+/* Covers a file of the image's /etc by the one in our own. */
+static int add_image_cover(struct tree *tree, const char *path, const char *source,
+			   struct error *err)
+{
+	struct stat status;
+
+	if (lstat(source, &status) < 0)
+		return error_sys(err, "stat '%s'", source);
+	add_shown(tree, path, keep(tree, source), &status);
+	tree->items[tree->count - 1].covers_image = true;
+	return 0;
+}
+
+/* The folders of a container's image; see mechanism/container_image.h. */
+static int add_image(struct tree *tree, const struct fence_plan *plan, struct error *err)
+{
+	AUTO_FREE char *etc = NULL;
+	AUTO_FREE char *passwd = NULL;
+	AUTO_FREE char *group = NULL;
+
+	if (etc_prepare(plan, &etc, err) < 0)
+		return -1;
+	for (const char *const *at = defaults_shown; *at; at++)
+		add_image_folder(tree, *at);
+	add_image_folder(tree, "/etc");
+	passwd = path_join(etc, "passwd");
+	group = path_join(etc, "group");
+	return add_image_cover(tree, "/etc/passwd", passwd, err) < 0
+		       ? -1
+		       : add_image_cover(tree, "/etc/group", group, err);
+}
+
+static int add_host(struct tree *tree, const struct fence_plan *plan, struct error *err)
+{
+	add_system(tree);
+	return add_etc(tree, plan, err);
+}
+
+static int make(const struct fence_plan *plan, bool image, struct tree *ret_tree, struct error *err)
 {
 	struct tree tree = { .plan = plan };
 
-	add_system(&tree);
 	add_folder(&tree, "/proc", false);
 	add_devices(&tree);
 	add_temporary(&tree, plan);
-	if (add_etc(&tree, plan, err) < 0)
+	if ((image ? add_image : add_host)(&tree, plan, err) < 0)
 		goto failed;
 	add_tmpfs(&tree, plan->home, "700", true);
 	if (add_rules(&tree, plan, err) < 0 || add_init(&tree, plan, err) < 0)
@@ -231,8 +274,33 @@ failed:
 	return -1;
 }
 
+int tree_make(const struct fence_plan *plan, struct tree *ret_tree, struct error *err)
+{
+	return make(plan, plan->spec->image != NULL, ret_tree, err);
+}
+
+int tree_use_host(struct tree *tree, struct error *err)
+{
+	struct tree other;
+
+	if (make(tree->plan, false, &other, err) < 0)
+		return -1;
+	tree_release(tree);
+	*tree = other;
+	return 0;
+}
+
+void tree_set_symlink(struct tree *tree, struct tree_entry *entry, const char *content)
+{
+	entry->kind = TREE_SYMLINK;
+	entry->source = keep(tree, content);
+}
+
 void tree_release(struct tree *tree)
 {
+	for (size_t i = 0; i < tree->count; i++)
+		if (tree->items[i].kind == TREE_GIVEN)
+			fd_close(&tree->items[i].given);
 	free(tree->items);
 	list_release(&tree->texts);
 	*tree = (struct tree){ 0 };
@@ -247,7 +315,7 @@ void tree_describe(const struct tree *tree, struct buffer *order)
 						.access = entry->rule ? entry->rule->access
 								      : WIRE_READ };
 
-		if (entry->rule || entry->kind == TREE_SHOWN)
+		if (entry->rule || entry->kind == TREE_SHOWN || entry->kind == TREE_GIVEN)
 			wire_add_rule(order, &wire, entry->path);
 		if (entry->scratch)
 			wire_add_string(order, WIRE_SCRATCH, entry->path);

@@ -2,13 +2,12 @@
  * The file tree of a fence as data: a list of entries in the order in which they must be mounted.
  * Every mechanism realizes the same tree, and init checks it.
  *
- *	/usr, /bin, /lib ...	the system's, read-only
- *	/etc			a prepared copy (etc.h), read-only
+ *	/usr, /bin, /lib ...	the system's or the image's, read-only
+ *	/etc			a prepared copy (etc.h) or the image's, read-only
  *	/dev, /tmp, the home	private and empty
  *	paths with a rule	as the rule says
  *
- * A mechanism either translates the entries to its own options, or calls tree_build() to mount them
- * on a stage (stage.h). The mechanism provides /proc, which belongs to the PID namespace.
+ * A mechanism calls tree_build() to mount them on a stage (stage.h). The mechanism provides /proc, which belongs to the PID namespace.
  */
 #ifndef FENCE_TREE_TREE_H
 #define FENCE_TREE_TREE_H
@@ -32,6 +31,9 @@ enum tree_kind {
 	TREE_TMPFS,   /* a new tmpfs with `mode` */
 	TREE_DEVICES, /* the host's harmless device files, in the folder `path` */
 	TREE_PTS,     /* a new devpts */
+	TREE_IMAGE,   /* to be replaced by what a container's image has there */
+	TREE_GIVEN,   /* the detached mount `given` */
+	TREE_NOTHING,
 };
 
 struct tree_entry {
@@ -42,9 +44,11 @@ struct tree_entry {
 	const struct fence_rule *rule; /* the rule that the entry comes from, or NULL */
 	bool is_dir;
 	bool writable;
-	bool scratch; /* writable and initially empty */
-	bool exists;  /* the mount point is in an earlier entry: it must exist, never be created */
-	dev_t device; /* with TREE_SHOWN, init must find this file; with a rule that empties a
+	int given;         /* with TREE_GIVEN; the tree owns it */
+	bool covers_image; /* only where the image has such a file */
+	bool scratch;      /* writable and initially empty */
+	bool exists; /* the mount point is in an earlier entry: it must exist, never be created */
+	dev_t device; /* with TREE_SHOWN and TREE_GIVEN, init must find this file; with a rule that empties a
 			 folder, it must not */
 	ino_t inode;
 };
@@ -59,6 +63,11 @@ struct tree {
 /* Makes the tree of a plan, which must outlive it. Returns 0, or -1 with err set. */
 int tree_make(const struct fence_plan *plan, struct tree *ret_tree, struct error *err);
 void tree_release(struct tree *tree);
+
+/* For a container's image (mechanism/container_image.h): makes an entry a symlink, and replaces the
+ * image's folders by the host's. The second returns 0, or -1 with err set. */
+void tree_set_symlink(struct tree *tree, struct tree_entry *entry, const char *content);
+int tree_use_host(struct tree *tree, struct error *err);
 
 /* Adds the entries that init must check to its order. */
 void tree_describe(const struct tree *tree, struct buffer *order);

@@ -152,6 +152,12 @@ static int mount_entry(struct stage *stage, const struct tree_entry *entry, stru
 		return mount_tmpfs(stage, entry, &target, err);
 	case TREE_DEVICES:
 		return stage_show_files(stage, defaults_devices, entry->path, STAGE_DEVICES, err);
+	case TREE_GIVEN:
+		return stage_mount(stage, entry->given, &target, err);
+	case TREE_NOTHING:
+		return 0;
+	case TREE_IMAGE:
+		break;
 	case TREE_PTS:
 		return stage_file_system(stage, "devpts", "newinstance,ptmxmode=0666,mode=620",
 					 &target, err);
