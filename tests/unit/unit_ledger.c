@@ -290,7 +290,7 @@ static void killed_after(void)
 	unlink(day);
 }
 
-/* A table that covers less than the lease: the rest is charged, whoever is killed meanwhile. */
+/* A table that covers less than the lease: the rest is charged as well. */
 static void uncovered(void)
 {
 	AUTO_FREE char *path = path_join(folder, "open-requests");

@@ -19,7 +19,7 @@ enum { CENT = 10000000, REQUESTS = 3, LEASED = 40 * CENT };
 
 static const uint64_t costs[REQUESTS] = { 2 * CENT, 3 * CENT, 5 * CENT };
 
-/* What survives a process that is killed. */
+/* This survives a process that is killed. */
 static struct seen {
 	bool open[REQUESTS]; /* the provider may have been sent it */
 	bool waited;         /* for another process that had the lock */
@@ -214,7 +214,7 @@ static uint64_t held_by_loop(void)
 	return held(path);
 }
 
-/* What the requests cost that may have been sent. */
+/* Returns the cost of the requests that may have been sent. */
 static uint64_t owed(void)
 {
 	uint64_t sum = 0;
@@ -285,8 +285,8 @@ struct tally {
 	int kills, inexact, too_low, day_too_high;
 };
 
-/* Kills the owner at a step and whoever recovers its ledger at another. Returns false if there is
- * no such step of the owner; clears *ret_again if there is none of the other. */
+/* Kills the owner at a step, and the next one, which recovers its ledger, at another. Returns
+ * false if the owner has no such step; clears *ret_again if the other one has none. */
 static bool kill_twice(void (*action)(void), int first, int second, struct tally *tally,
 		       bool *ret_again)
 {

@@ -600,8 +600,8 @@ static int lock_soon(int fd)
 	return 0;
 }
 
-/* Takes the lock of all who spend from this folder. The kernel frees the locks of a killed owner one
- * after another, the table's before this one. */
+/* Takes the lock of all who spend from this folder. The kernel frees the locks of a killed owner
+ * one after another, the table's before this one. */
 static int lock_alive(const struct ledger *ledger)
 {
 	return ledger->alone ? lock_soon(ledger->alive) : flock(ledger->alive, LOCK_EX | LOCK_NB);
