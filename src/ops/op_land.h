@@ -67,9 +67,9 @@ struct op_land_result {
 
 /*
  * Returns OP_DONE when the branch is pushed and the request is open, or OP_UNCHANGED for a dry run.
- * OP_ASKS: files need a yes. OP_RUNNING: the loop runs, or another process lands it. OP_REFUSED: the
- * work is not completed, there are credentials, somebody else has moved the branch, or the request
- * was closed or merged.
+ * OP_ASKS: files need a yes. OP_RUNNING: the loop runs, or another process lands it. OP_REFUSED:
+ * the work is not completed, there are credentials, somebody else has moved the branch, or the
+ * request was closed or merged.
  */
 enum op_status op_land(const struct op_land_request *request, struct op_land_result *ret_result,
 		       struct error *err);

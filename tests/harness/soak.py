@@ -98,7 +98,8 @@ def may_be(line, served):
 
 
 def account(spent, lines, truth, kills):
-    """Status, ledger and provider agree, line by line. kills: how often a request can have been cut off.
+    """Status, ledgers and provider agree, line by line. kills: how often a request can have been cut off. Ids are unique in a ledger: a
+    line of one of several ledgers has its `loop`.
 
     Each request that was served has a line of its own, and each other line is an estimate for a request that was cut off on its
     way to the provider. Returns how many of these there are.
@@ -107,7 +108,7 @@ def account(spent, lines, truth, kills):
     charged = sorted((line for line in lines if line["cost_nusd"]), key=lambda line: (line["estimated"], line["cost_nusd"]))
     for line in charged:
         expect(line.get("id"), "a line names its request: nothing else is charged", (line, lines))
-    equal(len({line["id"] for line in charged}), len(charged), "lines of different requests", lines)
+    equal(len({(line.get("loop"), line["id"]) for line in charged}), len(charged), "lines of different requests", lines)
     rest, lost = list(truth.requests), []
     for line in charged:
         # In ascending order, the request with the lowest limit is the best choice.

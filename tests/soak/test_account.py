@@ -32,6 +32,7 @@ RIGHT = {
     "cut off, with what was sent": ([line(1, 20, True)], [CUT], 1, 0),
     "cut off, with what it could cost": ([line(1, 300, True)], [CUT], 1, 0),
     "lost on its way": ([line(1, 300), line(2, MOST, True)], [WHOLE], 1, 1),
+    "the same id in two ledgers": ([line(1, 300), {**line(1, 300), "loop": "other"}], [WHOLE, WHOLE], 0, 0),
     "not sent, and free": ([line(1, 300), {"cost_nusd": 0, "estimated": False}], [WHOLE], 0, 0),
     "the cheap line is for the cheap request": ([line(1, 150, True), line(2, 300, True)], [(20, 300, False), (20, 200, False)], 2, 0),
 }

@@ -88,7 +88,7 @@ def charged(folder):
     if not os.path.exists(path):
         return []
     with open(path, encoding="utf-8") as file:
-        lines = [json.loads(text) for text in file]
+        lines = [{**json.loads(text), "loop": folder} for text in file]
     with contextlib.closing(sqlite3.connect(os.path.join(folder, "journal.db"))) as store:
         ((runs,),) = store.execute("SELECT count(*) FROM event WHERE kind = 'begun'")
     expect(len(lines) <= runs, "a run of the agent costs one request", (lines, runs))
