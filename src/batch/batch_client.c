@@ -4,6 +4,7 @@
 #include "batch/batch_fold.h"
 #include "batch/batch_folder.h"
 #include "batch/batch_request.h"
+#include "journal/journal.h"
 #include "loop/state/loop_folder.h"
 #include "loop/state/loop_report.h"
 #include "loop/supervise/control.h"
@@ -90,8 +91,9 @@ static bool read_batch(const char *batches, const char *id, struct batch_client 
 {
 	struct batch_client batch = { .id = mem_dup(id), .folder = path_join(batches, id) };
 	AUTO_FREE char *journal = path_join(batch.folder, "journal.db");
+	AUTO_FREE char *lock = path_join(batch.folder, "lock");
 
-	if (access(journal, F_OK) < 0) {
+	if (access(journal, F_OK) < 0 || (access(lock, F_OK) < 0 && journal_is_blank(journal))) {
 		batch_client_release(&batch);
 		return false;
 	}

@@ -7,17 +7,20 @@
 #include <dirent.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* A file for each entry of a folder, or the entry itself. */
 static const struct kind {
-	const char *folder, *file, *remedy;
+	const char *folder, *file;
+	const char *with; /* without this file, the entry was never complete; or NULL */
+	const char *remedy;
 } kinds[] = {
-	{ "loops", "journal.db", "the loop is lost; remove it: ringfence clean LOOP" },
-	{ "snapshots", "HEAD", "the next checkpoint of this project writes it again" },
-	{ "snapshots", "config", "the next checkpoint of this project writes it again" },
-	{ "runs", NULL,
+	{ "loops", "journal.db", "lock", "the loop is lost; remove it: ringfence clean LOOP" },
+	{ "snapshots", "HEAD", NULL, "the next checkpoint of this project writes it again" },
+	{ "snapshots", "config", NULL, "the next checkpoint of this project writes it again" },
+	{ "runs", NULL, NULL,
 	  "a run was cut off: check your projects for new hooks and settings, then remove it" },
-	{ "trust", NULL, "remove it, and agree again: ringfence trust" },
+	{ "trust", NULL, NULL, "remove it, and agree again: ringfence trust" },
 };
 
 struct finding {
@@ -29,8 +32,11 @@ struct finding {
 static void look_at(struct finding *finding, const struct kind *kind, const char *entry)
 {
 	AUTO_FREE char *path = kind->file ? path_join(entry, kind->file) : mem_dup(entry);
+	AUTO_FREE char *with = kind->with ? path_join(entry, kind->with) : NULL;
 	struct stat status;
 
+	if (with && access(with, F_OK) < 0)
+		return;
 	if (lstat(path, &status) < 0 || !S_ISREG(status.st_mode) || status.st_size)
 		return;
 	if (!finding->count++) {

@@ -125,3 +125,15 @@ bool open_requests_cost(const struct open_requests *table, uint64_t now_ms, uint
 	*ret_nusd = sum;
 	return true;
 }
+
+uint64_t open_requests_cost_of(const struct open_requests *table, size_t slot, uint64_t now_ms,
+			       uint64_t *ret_nusd)
+{
+	uint64_t id = get(&table->slots[slot].id);
+	uint64_t nusd = 0;
+
+	if (!id || !add_slot(&table->slots[slot], now_ms, &nusd))
+		return 0;
+	*ret_nusd = nusd;
+	return id;
+}

@@ -12,6 +12,7 @@
 #define GATEWAY_OPEN_REQUESTS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum { OPEN_REQUESTS_SLOTS = 100, OPEN_REQUESTS_BOOT = 40 };
@@ -58,5 +59,9 @@ void open_requests_end(struct open_requests *table, uint64_t id);
  * now, at most, or false if that is unknown.
  */
 bool open_requests_cost(const struct open_requests *table, uint64_t now_ms, uint64_t *ret_nusd);
+
+/* The part of one of them. Returns its id, or 0 if the slot is free or makes no sense. */
+uint64_t open_requests_cost_of(const struct open_requests *table, size_t slot, uint64_t now_ms,
+			       uint64_t *ret_nusd);
 
 #endif

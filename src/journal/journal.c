@@ -266,6 +266,20 @@ void journal_close(struct journal *store)
 	free(store);
 }
 
+bool journal_is_blank(const char *path)
+{
+	struct journal store = { 0 };
+	struct error ignored;
+	int64_t tables = 1;
+
+	if (sqlite3_open_v2(path, &store.database,
+			    SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_NOMUTEX,
+			    NULL) == SQLITE_OK)
+		get_number(&store, "SELECT count(*) FROM sqlite_master", &tables, &ignored);
+	sqlite3_close(store.database);
+	return tables == 0;
+}
+
 /* Hashes an event and the previous hash. Every part ends in a byte that it cannot contain. */
 static void make_hash(const char *before, const struct journal_event *event, char *ret_hash)
 {

@@ -13,6 +13,7 @@
 #include "util/error.h"
 #include "util/text/sha256.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct journal;
@@ -37,6 +38,9 @@ enum journal_care { JOURNAL_NOW, JOURNAL_LATER };
 int journal_open(const char *path, enum journal_mode mode, struct journal **ret_store,
 		 struct error *err);
 void journal_close(struct journal *store);
+
+/* Whether there is only what a process leaves that is killed while it creates a journal. */
+bool journal_is_blank(const char *path);
 
 /* Says why the journal is a copy ("its disk is full"), or NULL if it is not. */
 const char *journal_copied_why(const struct journal *store);

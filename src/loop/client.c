@@ -26,7 +26,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { STALE_MS = 120000, ASK_MS = 5000, CLOSE_MS = 600000 };
+enum { STALE_MS = 120000, ASK_MS = 5000, CLOSE_MS = 600000, RESUME_TRIES = 500 };
 
 void client_loop_release(struct client_loop *loop)
 {
@@ -285,8 +285,9 @@ static int write_resumed(const struct client_loop *loop, json_t *changes, const 
 	return append(loop, JOURNAL_WRITE, LOOP_EVENT_resumed, json_object(), err);
 }
 
-int client_resume(const char *state, struct client_loop *loop, json_t *changes, const char *told,
-		  struct error *err)
+/* *ret_locked: somebody else had the lock. */
+static int try_to_resume(const char *state, struct client_loop *loop, json_t *changes,
+			 const char *told, bool *ret_locked, struct error *err)
 {
 	AUTO_FREE char *loops = loop_folder_loops(state, err);
 	AUTO_FD starting = loops ? start_lock(loops, err) : -1;
@@ -318,6 +319,7 @@ int client_resume(const char *state, struct client_loop *loop, json_t *changes, 
 	if (refuse_second(state, loop->state.config, err) < 0)
 		return -1;
 	lock = loop_folder_lock(loop->folder, err);
+	*ret_locked = lock < 0 && err->status == ERROR_BUSY;
 	if (lock < 0 || leftovers_open(loop->folder, &loop->state, err) < 0 ||
 	    write_resumed(loop, changes, told, err) < 0)
 		return -1;
@@ -325,6 +327,20 @@ int client_resume(const char *state, struct client_loop *loop, json_t *changes, 
 	loop_report_trouble(loop->folder, NULL);
 	client_refresh(loop);
 	return start(loop, err);
+}
+
+int client_resume(const char *state, struct client_loop *loop, json_t *changes, const char *told,
+		  struct error *err)
+{
+	/* A process that only looks at the loop has its lock for a moment. */
+	for (int i = 0;; i++) {
+		bool locked = false;
+		int result = try_to_resume(state, loop, changes, told, &locked, err);
+
+		if (!locked || i == RESUME_TRIES)
+			return result;
+		supervised_pause();
+	}
 }
 
 /* Lets a supervisor commit the leftovers in a draft and end the loop. Consumes the data. */

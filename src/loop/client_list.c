@@ -1,6 +1,7 @@
 /* Finding loops: see client.h. */
 #include "loop/client.h"
 
+#include "journal/journal.h"
 #include "loop/state/loop_folder.h"
 #include "loop/state/loop_index.h"
 #include "util/file/path.h"
@@ -66,7 +67,9 @@ static bool is_reserved(const char *folder)
 	AUTO_FREE char *journal = path_join(folder, "journal.db");
 	AUTO_FREE char *lock = path_join(folder, "lock");
 
-	return access(journal, F_OK) < 0 && access(lock, F_OK) < 0;
+	if (access(lock, F_OK) == 0)
+		return false;
+	return access(journal, F_OK) < 0 || journal_is_blank(journal);
 }
 
 /* Reads a loop. Returns NULL if it does not exist or never started; else the caller frees it. */

@@ -3,7 +3,7 @@
  * reads CI, and merges.
  *
  * Each step is recorded (land/land_record.h) and can be repeated: whenever this is killed, doing it
- * again gives one branch and one request.
+ * again gives one branch and one request. One process at a time lands a loop or a batch.
  */
 #ifndef OPS_OP_LAND_H
 #define OPS_OP_LAND_H
@@ -46,6 +46,7 @@ struct op_land_result {
 	struct client_loop loop; /* whose result it is */
 	struct batch_client batch;
 	bool is_batch;
+	int lock;                /* held until the result is released; -1: none */
 	const char *id, *folder; /* of the loop or the batch */
 	bool completed;
 	char *branch; /* at the remote */
@@ -66,8 +67,9 @@ struct op_land_result {
 
 /*
  * Returns OP_DONE when the branch is pushed and the request is open, or OP_UNCHANGED for a dry run.
- * OP_ASKS: files need a yes. OP_REFUSED: the work is not completed, there are credentials, somebody
- * else has moved the branch, or the request was closed or merged.
+ * OP_ASKS: files need a yes. OP_RUNNING: the loop runs, or another process lands it. OP_REFUSED:
+ * the work is not completed, there are credentials, somebody else has moved the branch, or the
+ * request was closed or merged.
  */
 enum op_status op_land(const struct op_land_request *request, struct op_land_result *ret_result,
 		       struct error *err);

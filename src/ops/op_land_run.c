@@ -9,11 +9,16 @@
 #include "report/report.h"
 #include "util/clock.h"
 #include "util/env.h"
+#include "util/file/fd.h"
+#include "util/file/path.h"
 #include "util/mem.h"
 #include "util/text/jsonget.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 
 enum { MOST_LOOKS = 3 };
 
@@ -107,6 +112,30 @@ static enum op_status permit(const struct op_land_request *request,
 		   kind, result->id, status,
 		   result->completed ? ", but its files have changed since its checks ran" : "");
 	return OP_REFUSED;
+}
+
+/* Another process would write the record over ours. A dry run writes nothing. */
+static enum op_status lock(const struct op_land_request *request, struct op_land_result *result,
+			   struct error *err)
+{
+	AUTO_FREE char *path = path_join(result->folder, "land.lock");
+	AUTO_FD fd = -1;
+
+	if (request->dry)
+		return OP_DONE;
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0) {
+		result->lock = fd_steal(&fd);
+		return OP_DONE;
+	}
+	if (fd < 0 || errno != EWOULDBLOCK) {
+		error_sys(err, "lock '%s'", path);
+		return OP_FAILED;
+	}
+	error_with(err, ERROR_BUSY,
+		   "another ringfence land is landing %s %s: wait until it ends, or stop it",
+		   result->is_batch ? "batch" : "loop", result->id);
+	return OP_RUNNING;
 }
 
 /* ---- what the request says ---- */
@@ -417,10 +446,12 @@ enum op_status op_land(const struct op_land_request *request, struct op_land_res
 	struct taint taint;
 	enum op_status status;
 
-	*ret_result = (struct op_land_result){ 0 };
+	*ret_result = (struct op_land_result){ .lock = -1 };
 	status = find(request, ret_result, err);
 	if (status == OP_DONE)
 		status = permit(request, ret_result, err);
+	if (status == OP_DONE)
+		status = lock(request, ret_result, err);
 	if (status != OP_DONE)
 		return status;
 	add_taint(request, ret_result, &taint);
@@ -450,5 +481,6 @@ void op_land_release(struct op_land_result *result)
 	land_record_release(&result->record);
 	op_question_release(&result->question);
 	op_question_release(&result->secrets);
-	*result = (struct op_land_result){ 0 };
+	fd_close(&result->lock);
+	*result = (struct op_land_result){ .lock = -1 };
 }

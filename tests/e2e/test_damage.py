@@ -74,6 +74,9 @@ def test_the_doctor_does_not_say_that_a_damaged_state_works(t, name, remedy):
     path = os.path.join(t.state, name)
     os.makedirs(os.path.dirname(path), exist_ok=True)
     empty(path)
+    if name.startswith("loops"):
+        equal(t.run([t.ringfence, "doctor"]).code, 0, "exit status for a loop whose creation was cut off")
+        empty(os.path.join(os.path.dirname(path), "lock"))
     t.leftover_runs = True
     result = t.run([t.ringfence, "doctor", "--json"])
     equal(result.code, 1, "exit status", result)

@@ -526,6 +526,42 @@ def test_a_kill_at_any_moment_leads_to_one_request(t, when):
 
 
 @needs("git")
+@cases("push", "question", "CI")
+def test_two_processes_do_not_land_the_same_loop(t, when):
+    """A second `land` is refused while the first one pushes, asks or waits for CI, and goes on when that one is gone."""
+    asks = "mkdir -p .github/workflows; edit .github/workflows/ci.yml x; " if when == "question" else ""
+    place = Place(t, scripts={"1": f"{asks}edit done yes"})
+    place.forge.ci = passed
+    there, over = threading.Event(), threading.Event()
+    t.cleanups.append(over.set)
+    real = place.forge.answer
+    def answer(request, connection):
+        if (when == "CI") == ("/check-runs" in request.path) and not there.is_set():
+            there.set()
+            over.wait(60)
+        return real(request, connection)
+    place.forge.server.answer = answer
+    argv, env = [t.ringfence, "land", "--forge", "github"], t.env(GITHUB_TOKEN=TOKEN)
+    if when == "question":
+        terminal = Terminal(argv, env, place.loop.project)
+        terminal.expect("CI and other machines may run them.")
+    else:
+        process = t.start(argv, cwd=place.loop.project, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        expect(there.wait(60), "the first one is at work", "")
+    result = place.land("--yes", code=125)
+    contains(result.err, f"another ringfence land is landing loop {place.id}: wait until it ends, or stop it", "the second one")
+    contains(place.land("--dry-run").out, place.branch, "a dry run")
+    over.set()
+    if when == "question":
+        terminal.send("n\n")
+        equal(terminal.wait(), 1, "exit status of the first one")
+    else:
+        equal(t.finish(process).code, 0, "exit status of the first one")
+    place.land("--yes")
+    equal(len(place.forge.requests), 1, "requests")
+
+
+@needs("git")
 def test_a_request_is_found_without_a_record(t):
     """Killed after the request was opened and before that was written down, `land` finds it."""
     place = Place(t)

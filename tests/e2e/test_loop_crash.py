@@ -1,6 +1,7 @@
 """Loops survive kill -9, a torn file and a full disk; nothing is lost, and nothing is left behind."""
 
 import contextlib
+import fcntl
 import json
 import os
 import shutil
@@ -121,6 +122,31 @@ def test_a_supervisor_and_a_runner_killed_in_one_instant_leave_nothing(t, number
     t.all_gone()
     equal(loop.ringfence("resume").code, 0, "exit status of resume")
     equal(loop.ringfence("abort").code, 0, "exit status of abort")
+
+
+def test_a_resume_waits_for_those_who_look_at_the_loop(t):
+    """`status` takes the lock of a loop for a moment, which does not mean that somebody works on it."""
+    loop = Loop(t, scripts={"1": "edit done yes"})
+    loop.run(env=t.env(RINGFENCE_FAULT="1+"))
+    folder = os.path.dirname(loop.folder)
+    with open(os.path.join(loop.folder, "lock"), "a", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_SH)
+        process = t.start([t.ringfence, "resume"], cwd=loop.project, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        for tries in (True, False, True):  # it has tried once, and tries again
+            until("a try, or the end", lambda tries=tries: process.poll() is not None or is_locked(os.path.join(folder, ".start")) == tries)
+        fcntl.flock(lock, fcntl.LOCK_UN)
+    result = t.finish(process)
+    equal(result.code, 0, "exit status", result)
+    loop.ended("completed")
+
+
+def is_locked(path):
+    with open(path, "a", encoding="utf-8") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
 
 
 def test_a_killed_agent_is_a_crash_that_counts(t):

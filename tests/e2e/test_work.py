@@ -1,11 +1,13 @@
 """Work lists: each task in a loop of its own, verified, and landed one by one."""
 
+import contextlib
 import fcntl
 import json
 import os
 import re
 import signal
 import socket
+import sqlite3
 import subprocess
 
 from harness import cases, contains, each_identity, equal, expect, lacks, timeout
@@ -486,6 +488,26 @@ def test_a_pause_comes_before_the_next_start(t):
     equal(len(batch.events("begun")), 1, "loops that have begun")
 
 
+@cases("empty", "a header")
+def test_a_kill_while_the_journal_of_a_loop_is_created_leaves_no_damage(t, what):
+    """SQLite makes the file, and writes its header, before the schema is there: the task gets another loop."""
+    batch = begin(t, task("T0", "echo 0 >f0"))
+    equal(batch.loop.ringfence("status").code, 0, "exit status of status, which makes the folder of loops")
+    with open(os.path.join(t.state, "loops/.start"), "w", opener=lambda path, flags: os.open(path, flags, 0o600), encoding="utf-8") as starting:
+        fcntl.flock(starting, fcntl.LOCK_EX)
+        batch.detach()
+        ((_, first),) = until("the start of a loop", lambda: batch.events("begun"))
+        folder = os.path.join(t.state, "loops", first["loop"])
+        until("its draft", lambda: os.path.isdir(os.path.join(folder, "draft")))
+        batch.kill_all()
+    with contextlib.closing(sqlite3.connect(os.path.join(folder, "journal.db"))) as store:
+        if what == "a header":
+            store.execute("PRAGMA journal_mode=WAL")
+    equal(os.path.getsize(os.path.join(folder, "journal.db")) > 0, what == "a header", "the file has bytes")
+    equal(batch.work("--resume").code, 0, "exit status of resume")
+    equal(batch.steps(), {"T0": "landed"}, "steps")
+
+
 def test_a_batch_is_aborted_with_all_its_loops(t):
     batch, ident, _ = hanging(t, 3)
     aborted = batch.work("--abort", ident)
@@ -582,6 +604,9 @@ def test_a_batch_that_was_killed_before_it_was_written_is_not_there(t):
     batch = begin(t, task("T1", "echo one >one"))
     batch.run(code=137, env=t.env(RINGFENCE_FAULT="1"))
     equal(len(os.listdir(os.path.join(t.state, "batches"))), 1, "folders of batches")
+    os.mkdir(os.path.join(t.state, "batches/20990101-000000-abcd"))
+    with open(os.path.join(t.state, "batches/20990101-000000-abcd/journal.db"), "w", encoding="utf-8"):
+        pass  # this one was killed even earlier
     equal(batch.work("--show").code, 125, "exit status of show")
     batch.run()
     equal(batch.steps(), {"T1": "landed"}, "steps")

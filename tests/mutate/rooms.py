@@ -27,7 +27,7 @@ ROOMS = {
                        "escape/test_terminal escape/test_state"),
     "fence/tree": _room("tree", "escape/test_files_special e2e/test_rules"),
     "fence/watch": _room("limit inside verdict rows corpus", "e2e/test_denials escape/test_limits"),
-    "gateway": _room("gateway gateway_walls runaway ledger ledger_disk rows corpus tape",
+    "gateway": _room("gateway gateway_walls runaway ledger ledger_disk ledger_kill rows corpus tape",
                      "e2e/test_gateway e2e/test_network escape/test_network e2e/test_models"),
     "meter": _room("schema jsonscan sse request_tools meter money request shape provider corpus",
                    "e2e/test_models e2e/test_provider_tools"),

@@ -1,18 +1,21 @@
 """A work list of which all processes are killed again and again: each task is done once, lands once, and is paid for once."""
 
+import contextlib
 import json
 import os
 import random
+import sqlite3
 import time
 
 from harness import equal, expect, timeout
 from harness.batch import Batch
 from harness.gitrepo import Repository
-from harness.provider import Provider, make_certificate, opus
-from harness.soak import ASK, KEY, LOOPS, MOST, SEED, Truth, account
+from harness.provider import Provider, make_certificate
+from harness.soak import ASK, KEY, LOOPS, SEED, Truth, account
 
 TASKS = int(os.environ.get("RINGFENCE_TEST_TASKS") or min(60, 5 * LOOPS))
 KILLS = TASKS // 2
+JOBS = 3
 
 AGENT = """P=/tmp/prompt; export P; cat >$P; python3 ask.py whole; code=$(sed -n 's/.*!(\\(.*\\))!.*/\\1/p' $P | head -n 1)
 if grep -qs '^<<<<<<<' shared; then sed -i '/^[<=>]/d' shared; else sh -c "$code"; fi; case $? in 0) echo '<promise>COMPLETE</promise>';; 9) echo '<blocked>make a key</blocked>';; *) exit 1;; esac"""
@@ -79,6 +82,19 @@ def harass(batch, chance, env):
     return struck
 
 
+def charged(folder):
+    """The lines of a loop's ledger: no more than one for each run of its agent, which makes one request."""
+    path = os.path.join(folder, "ledger.jsonl")
+    if not os.path.exists(path):
+        return []
+    with open(path, encoding="utf-8") as file:
+        lines = [{**json.loads(text), "loop": folder} for text in file]
+    with contextlib.closing(sqlite3.connect(os.path.join(folder, "journal.db"))) as store:
+        ((runs,),) = store.execute("SELECT count(*) FROM event WHERE kind = 'begun'")
+    expect(len(lines) <= runs, "a run of the agent costs one request", (lines, runs))
+    return lines
+
+
 @timeout(1800)
 def test_a_list_of_which_everything_is_killed_is_done_and_paid_for_once(t):
     t.leftover_runs = True
@@ -92,12 +108,12 @@ def test_a_list_of_which_everything_is_killed_is_done_and_paid_for_once(t):
     Repository(t, batch.project).filled()
     env = t.env(ANTHROPIC_API_KEY=KEY)
     none = [word for name in ("interrupted", "errors", "same-error", "no-progress") for word in (f"--max-{name}", "none")]
-    batch.run("--detach", "--jobs", "3", "--rounds", "50", "-m", "2", "--max-cost", "none", "--task-cost", "none", *none, agent=AGENT, env=env)
+    batch.run("--detach", "--jobs", str(JOBS), "--rounds", "50", "-m", "2", "--max-cost", "none", "--task-cost", "none", *none, agent=AGENT, env=env)
     struck = harass(batch, chance, env)
     while batch.ended()["status"] == "paused":
         answer(batch, env)
         equal(batch.work("--resume", "--detach", env=env).code, 0, "exit status of resume")
-    batch.ended("failed")
+    batch.ended("failed" if "failed" in expected().values() else "completed")
     equal(batch.steps(), expected(), "the steps")
     held = [data["task"] for _, data in batch.events("held") if "make a key" in data["reason"]]
     equal(sorted(set(held)), sorted(f"T{number}" for number in range(TASKS) if is_blocked(number) and expected()[f"T{number}"] == "landed"),
@@ -107,15 +123,8 @@ def test_a_list_of_which_everything_is_killed_is_done_and_paid_for_once(t):
     batch.apply()
     equal(sorted(batch.read("shared").split()[1:], key=int),
           [str(number) for number in range(0, TASKS, 5) if expected()[f"T{number}"] == "landed"], "what several tasks added to one file")
-    lines = []
-    for data in (data for _, data in batch.events("begun")):
-        path = os.path.join(t.state, "loops", data["loop"], "ledger.jsonl")
-        if os.path.exists(path):
-            with open(path, encoding="utf-8") as file:
-                lines += [json.loads(text) for text in file]
+    lines = [line for _, data in batch.events("begun") for line in charged(os.path.join(t.state, "loops", data["loop"]))]
     spent = sum(data["spent_nusd"] for _, data in batch.events("ended"))
     equal(batch.show()["spent_nusd"], spent, "the sum of the batch")
-    over, lost = account(spent, lines, truth, ["batch"] * struck * 3)
-    each = opus(max(served["input"] for served in truth.requests), MOST)
-    expect(over % each == 0 and over <= lost, "the ledgers have what the provider says", (over, len(lines), len(truth.requests), struck))
-    print(f"{struck} kills, {len(truth.requests)} requests, {over} too much")
+    lost = account(spent, lines, truth, struck * JOBS)
+    print(f"{struck} kills, {len(lines)} lines, {len(truth.requests)} requests, {lost} lost on their way")

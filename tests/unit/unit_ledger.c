@@ -146,23 +146,27 @@ static void open_request(const struct ledger *ledger, uint64_t id, uint64_t nusd
 /* A child that leases money, has one request in its ledger and others under way, and is killed. */
 static void spend_and_die(size_t requests)
 {
-	pid_t child = fork();
+	static uint64_t id; /* of the first; unique in the ledger */
+	pid_t child;
+
+	id += 1000;
+	child = fork();
 
 	if (child == 0) {
 		struct ledger *ledger = open_ledger(0, 0, 0, 4);
 		struct ledger_row row = {
-			.id = 1, .route = "chat", .cost_nusd = 2 * CENT, .known = 1
+			.id = id, .route = "chat", .cost_nusd = 2 * CENT, .known = 1
 		};
 		char why[LEDGER_WHY];
 		uint64_t left;
 
 		lease(ledger, 25 * CENT, false, &left, why);
-		open_request(ledger, 1, 2 * CENT);
+		open_request(ledger, id, 2 * CENT);
 		for (size_t i = 0; i < requests; i++)
-			open_request(ledger, 2 + i, 3 * CENT);
+			open_request(ledger, id + 1 + i, 3 * CENT);
 		ledger_add(ledger, &row, &err);
 		/* As if it were killed before it could free the slot. */
-		open_request(ledger, 1, 2 * CENT);
+		open_request(ledger, id, 2 * CENT);
 		raise(SIGKILL);
 	}
 	waitpid(child, NULL, 0);
@@ -171,6 +175,7 @@ static void spend_and_die(size_t requests)
 static void killed_within(void)
 {
 	uint64_t before = total();
+	struct ledger_news news;
 	struct ledger *ledger;
 	char why[LEDGER_WHY];
 	uint64_t left;
@@ -183,9 +188,13 @@ static void killed_within(void)
 
 	AUTO_FREE char *lines = read_lines();
 
-	CHECK("then only what its open requests have cost, as a line of its own",
+	CHECK("then only what its open requests have cost, each in a line of its own",
 	      total() == before + 8 * CENT &&
-		      strstr(lines, "\"cost_nusd\":60000000,\"estimated\""));
+		      strstr(lines, "\"cost_nusd\":30000000,\"id\":1001,\"estimated\"") &&
+		      strstr(lines, "\"cost_nusd\":30000000,\"id\":1002,\"estimated\""));
+	ledger_get_news(ledger, &news);
+	CHECK("which is not a result of the next run",
+	      news.estimated_nusd == 0 && news.cost_nusd == 0);
 	CHECK("the rest is returned to the day",
 	      lease(ledger, 22 * CENT, false, &left, why) == 22 * CENT);
 	open_request(ledger, 9, 5 * CENT);
@@ -237,6 +246,70 @@ static void killed_beyond(void)
 		ledger_end_lease(ledger, true, &err);
 		ledger_close(ledger);
 	}
+	unlink(day);
+}
+
+/* A child whose whole lease is in lines when it is killed, with another request under way. */
+static void settle_and_die(void)
+{
+	pid_t child = fork();
+
+	if (child == 0) {
+		struct ledger *ledger = open_ledger(0, 0, 0, 32);
+		struct ledger_row row = { .id = 200, .cost_nusd = 25 * CENT, .known = 1 };
+		char why[LEDGER_WHY];
+		uint64_t left;
+
+		lease(ledger, 10 * CENT, false, &left, why);
+		open_request(ledger, 200, 25 * CENT);
+		open_request(ledger, 201, 5 * CENT);
+		ledger_add(ledger, &row, &err);
+		lease(ledger, 15 * CENT, true, &left, why);
+		raise(SIGKILL);
+	}
+	waitpid(child, NULL, 0);
+}
+
+static void killed_after(void)
+{
+	const struct ledger_options options = {
+		.folder = folder, .day = day, .period = 33, .iteration = 33
+	};
+	uint64_t before = total();
+
+	settle_and_die();
+	CHECK("an owner is killed whose lines have all that it was granted",
+	      total() == before + 25 * CENT);
+	CHECK("its open request is charged all the same",
+	      ledger_recover(&options, &err) == 0 && total() == before + 30 * CENT);
+
+	AUTO_FREE char *lines = read_lines();
+
+	CHECK("in a line with its id",
+	      strstr(lines, "\"cost_nusd\":50000000,\"id\":201,\"estimated\":true"));
+	unlink(day);
+}
+
+/* A table that covers less than the lease: the rest is charged as well. */
+static void uncovered(void)
+{
+	AUTO_FREE char *path = path_join(folder, "open-requests");
+	AUTO_FD fd = open(path, O_RDWR | O_CLOEXEC);
+	struct open_requests *table = mmap(NULL, sizeof *table, PROT_READ | PROT_WRITE, MAP_SHARED,
+					   fd, 0);
+	uint64_t before = total();
+
+	spend_and_die(1);
+	table->leased = 20 * CENT;
+	munmap(table, sizeof *table);
+	ledger_close(open_ledger(0, 0, 0, 34));
+	CHECK("what the table does not cover counts as spent, beside what it knows",
+	      total() == before + (2 + 3 + 8) * CENT);
+
+	AUTO_FREE char *lines = read_lines();
+
+	CHECK("in a line without an id",
+	      strstr(lines, "\"cost_nusd\":80000000,\"estimated\":true"));
 	unlink(day);
 }
 
@@ -330,6 +403,7 @@ static void beside(void)
 
 	CHECK("a ledger opened beside a living lease does not take it for lost",
 	      ledger && strcmp(before, after) == 0 && total() == held);
+	CHECK("and has a table of open requests of its own", ledger_open_requests(ledger) >= 0);
 	close(done[1]);
 	waitpid(child, &status, 0);
 	CHECK("and the rest of the lease is returned in order",
@@ -681,6 +755,8 @@ int main(void)
 	open_costs();
 	killed_within();
 	killed_beyond();
+	killed_after();
+	uncovered();
 	killed();
 	beside();
 	unlockable();

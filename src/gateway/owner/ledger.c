@@ -38,6 +38,7 @@ struct ledger {
 	int lines_fd;
 	int alive; /* locked while somebody spends from this folder */
 	int open_fd;
+	bool alone;                 /* nobody else spends from this folder, but may be dying */
 	struct open_requests *open; /* the table of open requests, or NULL */
 	uint64_t limits[LEDGER_SCOPES];
 	const char *budget_of, *budget_option;
@@ -138,16 +139,20 @@ static int lock_both(struct ledger *ledger, struct error *err)
 	return 0;
 }
 
-static int write_both(struct ledger *ledger, struct error *err)
+/* less: money is returned. A process that is killed between the two files leaves the day too high,
+ * never too low. */
+static int write_both(struct ledger *ledger, bool less, struct error *err)
 {
 	/* Lines must be on disk before the spend file counts them. */
 	if (ledger->fresh > 0 && fdatasync(ledger->lines_fd) < 0)
 		return error_sys(err, "write the ledger beside '%s'", ledger->loop.path);
 	ledger->loop.now.booked += ledger->fresh;
 	ledger->fresh = 0;
+	if (less && spend_file_write(&ledger->loop, err) < 0)
+		return -1;
 	if (ledger->has_day && spend_file_write(&ledger->day, err) < 0)
 		return -1;
-	return spend_file_write(&ledger->loop, err);
+	return less ? 0 : spend_file_write(&ledger->loop, err);
 }
 
 static void unlock_both(struct ledger *ledger)
@@ -222,7 +227,7 @@ int ledger_lease(struct ledger *ledger, uint64_t nusd, bool must, uint64_t *ret_
 		ledger->own += wanted;
 		spend_file_add(&ledger->loop, wanted);
 		spend_file_add(&ledger->day, wanted);
-		result = write_both(ledger, err);
+		result = write_both(ledger, false, err);
 	}
 	narrowest(ledger, &left);
 	unlock_both(ledger);
@@ -256,7 +261,7 @@ static int turn_day(struct ledger *ledger, struct error *err)
 		return 0;
 	if (lock_both(ledger, err) < 0)
 		return -1;
-	result = write_both(ledger, err);
+	result = write_both(ledger, false, err);
 	unlock_both(ledger);
 	return result;
 }
@@ -336,27 +341,48 @@ int ledger_add(struct ledger *ledger, const struct ledger_row *row, struct error
 	return turned; /* the line was written in any case */
 }
 
-/* Writes a line for money that was granted but is in no line. */
-static int add_lost(struct ledger *ledger, uint64_t nusd, struct error *err)
+/* Writes a line for money that was granted but is in no line. id: of its request, or 0. */
+static int add_lost(struct ledger *ledger, uint64_t id, uint64_t nusd, struct error *err)
 {
 	const struct ledger_row row = {
-		.route = "lost", .cost_nusd = nusd, .estimated = 1, .known = 1
+		.id = id, .route = "lost", .cost_nusd = nusd, .estimated = 1, .known = 1
 	};
 
 	return nusd > 0 ? ledger_add(ledger, &row, err) : 0;
 }
 
-/* Returns how much may have been spent of money that is in no line: as much as the table knows, and
- * everything that the table does not cover. */
-static uint64_t spent_of(const struct ledger *ledger, uint64_t open)
+/* Returns whether the table knows what is under way, with how much of the lease it covers. */
+static bool is_covered(const struct ledger *ledger, uint64_t now_ms, uint64_t *ret_covered)
 {
-	uint64_t covered;
-	uint64_t known;
+	uint64_t unused;
 
-	if (!ledger->open || !open_requests_cost(ledger->open, open_requests_now_ms(), &known))
-		return open;
-	covered = ledger->open->leased < open ? ledger->open->leased : open;
-	return known + (open - covered);
+	if (!ledger->open || !open_requests_cost(ledger->open, now_ms, &unused))
+		return false;
+	*ret_covered = ledger->open->leased;
+	return true;
+}
+
+/* Adds a line for each open request, which frees its slot, and before them one for the part of the
+ * open lease that the table does not cover. If this process is killed within, the next owner adds
+ * the lines that are missing, and none twice. */
+static int add_open(struct ledger *ledger, struct error *err)
+{
+	uint64_t open = open_lease(ledger);
+	uint64_t now_ms = open_requests_now_ms();
+	uint64_t covered = 0;
+	uint64_t nusd = 0;
+
+	if (!is_covered(ledger, now_ms, &covered))
+		return add_lost(ledger, 0, open, err);
+	if (open > covered && add_lost(ledger, 0, open - covered, err) < 0)
+		return -1;
+	for (size_t i = 0; i < OPEN_REQUESTS_SLOTS; i++) {
+		uint64_t id = open_requests_cost_of(ledger->open, i, now_ms, &nusd);
+
+		if (id && add_lost(ledger, id, nusd, err) < 0)
+			return -1;
+	}
+	return 0;
 }
 
 /* Adds what was booked beyond the lease, or returns the unused rest. */
@@ -378,10 +404,10 @@ int ledger_end_lease(struct ledger *ledger, bool in_order, struct error *err)
 	int result = 0;
 
 	if (!in_order && ledger->granted > 0)
-		result = add_lost(ledger, spent_of(ledger, open_lease(ledger)), err);
+		result = add_open(ledger, err);
 	if ((ledger->granted > 0 || ledger->fresh > 0) && lock_both(ledger, err) == 0) {
 		settle_lease(ledger);
-		result = write_both(ledger, err);
+		result = write_both(ledger, ledger->granted > ledger->booked, err);
 		unlock_both(ledger);
 	}
 	ledger->before += ledger->booked;
@@ -510,28 +536,75 @@ static int correct_day(struct ledger *ledger, uint64_t charged, uint64_t spent, 
 	return result;
 }
 
+/* Records the total of the loop, and corrects the day; in the order of write_both(). */
+static int record_total(struct ledger *ledger, uint64_t total, bool leased, struct error *err)
+{
+	struct spend_file_record *now = &ledger->loop.now;
+	uint64_t charged = now->total;
+
+	if (leased && total > charged && correct_day(ledger, charged, total, err) < 0)
+		return -1;
+	now->held = now->held + total > charged ? now->held + total - charged : 0;
+	now->total = now->booked = total;
+	if (spend_file_write(&ledger->loop, err) < 0)
+		return -1;
+	return leased && total < charged ? correct_day(ledger, charged, total, err) : 0;
+}
+
 /* Books what a killed owner has spent, which may be more than its lease, and returns the rest of
  * the lease. leased: money that is in no line was leased. */
 static int book_open(struct ledger *ledger, bool leased, struct error *err)
 {
-	struct spend_file_record *now = &ledger->loop.now;
-	uint64_t total = now->total;
+	const struct spend_file_record *now = &ledger->loop.now;
+	uint64_t missing; /* lines that are certainly booked, but are not there */
 	uint64_t lines;
-	uint64_t in_lines;
 
 	if (sum_ledger(ledger, &lines) < 0)
 		return error_sys(err, "read the ledger beside '%s'", ledger->loop.path);
-	in_lines = lines > now->booked ? lines : now->booked;
-	if (leased)
-		total = in_lines + spent_of(ledger, total > in_lines ? total - in_lines : 0);
-	if (leased && correct_day(ledger, now->total, total, err) < 0)
+	if (!leased) {
+		if (now->total > lines && add_lost(ledger, 0, now->total - lines, err) < 0)
+			return -1;
+		return record_total(ledger, now->total, leased, err);
+	}
+	missing = now->booked > lines ? now->booked - lines : 0;
+	if (add_lost(ledger, 0, missing, err) < 0)
 		return -1;
-	now->held = now->held + total > now->total ? now->held + total - now->total : 0;
-	now->total = total;
-	if (now->total > lines && add_lost(ledger, now->total - lines, err) < 0)
+	/* Its lease is ours until it is settled, so that its lines count against it. */
+	lines += missing;
+	ledger->granted = now->total > lines ? now->total - lines : 0;
+	ledger->booked = 0;
+	if (add_open(ledger, err) < 0)
 		return -1;
-	now->booked = now->total;
-	return spend_file_write(&ledger->loop, err);
+	return record_total(ledger, lines + ledger->booked, leased, err);
+}
+
+static bool is_unsettled(const struct ledger *ledger)
+{
+	uint64_t open;
+
+	if (ledger->loop.now.total > ledger->loop.now.booked)
+		return true;
+	/* Requests can cost more than was leased. */
+	return ledger->open && open_requests_cost(ledger->open, open_requests_now_ms(), &open) &&
+	       open > 0;
+}
+
+/* Waits until a process that was killed has freed its lock. Returns 0, or -1 with errno. */
+static int lock_soon(int fd)
+{
+	for (int i = 0; flock(fd, LOCK_EX | LOCK_NB) < 0; i++) {
+		if (errno != EWOULDBLOCK || i == LOCK_TRIES)
+			return -1;
+		nanosleep(&(struct timespec){ .tv_nsec = 10000000 }, NULL);
+	}
+	return 0;
+}
+
+/* Takes the lock of all who spend from this folder. The kernel frees the locks of a killed owner
+ * one after another, the table's before this one. */
+static int lock_alive(const struct ledger *ledger)
+{
+	return ledger->alone ? lock_soon(ledger->alive) : flock(ledger->alive, LOCK_EX | LOCK_NB);
 }
 
 /* If an owner was killed, its lease is still open. If nobody else spends from this folder, all
@@ -541,7 +614,7 @@ static int recover(struct ledger *ledger, uint64_t spent, struct error *err)
 	int result = 0;
 	bool leased;
 
-	if (flock(ledger->alive, LOCK_EX | LOCK_NB) < 0) {
+	if (lock_alive(ledger) < 0) {
 		/* Another owner holds the lock only while it recovers. */
 		while (flock(ledger->alive, LOCK_SH) < 0)
 			if (errno != EINTR)
@@ -555,26 +628,36 @@ static int recover(struct ledger *ledger, uint64_t spent, struct error *err)
 	leased = ledger->loop.now.total >= spent; /* otherwise the file was lost */
 	if (!leased)
 		ledger->loop.now.total = spent;
-	if (ledger->loop.now.total > ledger->loop.now.booked)
+	if (is_unsettled(ledger))
 		result = book_open(ledger, leased, err);
-	ledger->booked = ledger->fresh = 0; /* not part of our own lease */
+	/* not part of our own lease */
+	ledger->granted = ledger->booked = ledger->fresh = 0;
+	ledger->news = (struct ledger_news){ 0 };
 	spend_file_unlock(&ledger->loop);
 	flock(ledger->alive, LOCK_SH);
 	return result;
 }
 
-/* Opens the table of a loop's folder, when the last gateway that used it is gone: it shares the
- * lock. Owners that share a folder cannot share a table. */
-static int open_table_file(const char *folder)
+/* Returns the table's descriptor, locked, or -1. */
+static int lock_table_file(const char *path)
 {
-	AUTO_FREE char *path = path_join(folder, "open-requests");
 	AUTO_FD fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 
-	for (int i = 0; fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0; i++) {
-		if (i == LOCK_TRIES)
-			return -1;
-		nanosleep(&(struct timespec){ .tv_nsec = 10000000 }, NULL);
-	}
+	return fd >= 0 && lock_soon(fd) == 0 ? fd_steal(&fd) : -1;
+}
+
+/* Opens the table of a loop's folder, when the last gateway that used it is gone: it shares the
+ * lock. Owners that share a folder cannot share a table. If a gateway does not end, a new file
+ * replaces its table: the next owner would take what is in the old one for ours. *ret_alone: nobody
+ * else has a table. */
+static int open_table_file(const char *folder, bool *ret_alone)
+{
+	AUTO_FREE char *path = path_join(folder, "open-requests");
+	AUTO_FD fd = lock_table_file(path);
+
+	*ret_alone = fd >= 0;
+	if (fd < 0 && unlink(path) == 0)
+		fd = lock_table_file(path);
 	/* A page without a block would be SIGBUS on a full disk. */
 	if (fd < 0 || posix_fallocate(fd, 0, sizeof(struct open_requests)) != 0)
 		return -1;
@@ -586,7 +669,7 @@ static void open_table(struct ledger *ledger, const struct ledger_options *optio
 {
 	void *memory = MAP_FAILED;
 
-	ledger->open_fd = options->iteration ? open_table_file(options->folder)
+	ledger->open_fd = options->iteration ? open_table_file(options->folder, &ledger->alone)
 					     : memfd_create("ringfence-open", MFD_CLOEXEC);
 	if (ledger->open_fd >= 0 && ftruncate(ledger->open_fd, sizeof(struct open_requests)) == 0)
 		memory = mmap(NULL, sizeof(struct open_requests), PROT_READ | PROT_WRITE,
@@ -655,8 +738,8 @@ int ledger_recover(const struct ledger_options *options, struct error *err)
 
 	if (read_spend(options->folder, &record, err) < 0)
 		return -1;
-	if (record.total <= record.booked)
-		return 0;
+	if (record.number == 0)
+		return 0; /* nothing was ever leased */
 	if (ledger_open(options, &ledger, err) < 0)
 		return -1;
 	ledger_close(ledger);

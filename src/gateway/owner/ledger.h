@@ -9,9 +9,9 @@
  * as spent. Several owners may share the spend file of a day; its lock serialises them.
  *
  * A folder holds `spend` (two records, written alternately, each with a checksum) and
- * `ledger.jsonl` (one line per request; what the open requests of a gateway that died may have cost
- * has its own line, so that the lines and the spend file agree). For a loop it also holds
- * `open-requests`, that table; owners that share a folder have one in memory.
+ * `ledger.jsonl` (one line per request, also for each open request of a gateway that died, so that
+ * the lines and the spend file agree). For a loop it also holds `open-requests`, that table; owners
+ * that share a folder have one in memory.
  */
 #ifndef GATEWAY_OWNER_LEDGER_H
 #define GATEWAY_OWNER_LEDGER_H
@@ -27,7 +27,7 @@ enum { LEDGER_WHY = 160, LEDGER_STRAY = 1000, LEDGER_TAPE = 256, LEDGER_ERROR = 
 /* The usage of one request, as reported by the gateway. */
 struct ledger_row {
 	uint64_t id;              /* in the table of open requests; 0: it was not there */
-	char route[16];           /* "messages"; "lost": granted to a gateway that died */
+	char route[16];           /* "messages"; "lost": of a gateway that died */
 	char provider[16];        /* "anthropic" */
 	char model[128];          /* as requested */
 	char as[PRICE_NAME];      /* the model in the price table whose prices were used */
