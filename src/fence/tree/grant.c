@@ -326,16 +326,43 @@ static bool is_own(const struct fence_plan *plan, const char *path)
 	return plan->own && (path_within(path, plan->home) || path_within(path, plan->tmp));
 }
 
-bool grant_is_writable(const struct fence_plan *plan, const char *path)
+static bool forbids(const struct fence_plan *plan, const struct fence_inode *inode,
+		    enum wire_right right)
+{
+	for (size_t i = 0; i < plan->rule_count; i++)
+		if (plan->rules[i].inode == inode->inode &&
+		    plan->rules[i].device == inode->device && !(rights_of(&plan->rules[i]) & right))
+			return true;
+	return false;
+}
+
+/* Reports whether a file or folder of a rule is at a path or above it now, although it had another
+ * path when the plan was made: somebody outside has moved it. */
+static bool is_in_moved(const struct fence_plan *plan, const char *path, enum wire_right right)
+{
+	AUTO_FREE char *at = mem_dup(path);
+	struct fence_inode inode;
+
+	for (; *at; *strrchr(at, '/') = '\0')
+		if (known_identify(AT_FDCWD, at, &inode) == 0 && forbids(plan, &inode, right))
+			return true;
+	return false;
+}
+
+static bool is_allowed(const struct fence_plan *plan, const char *path, enum wire_right right)
 {
 	const struct fence_rule *rule = ruleset_find(plan, path);
 
-	return is_own(plan, path) || (rule && rule->access == WIRE_WRITE);
+	return is_own(plan, path) ||
+	       (rule && rights_of(rule) & right && !is_in_moved(plan, path, right));
+}
+
+bool grant_is_writable(const struct fence_plan *plan, const char *path)
+{
+	return is_allowed(plan, path, WIRE_MAY_WRITE);
 }
 
 bool grant_is_readable(const struct fence_plan *plan, const char *path)
 {
-	const struct fence_rule *rule = ruleset_find(plan, path);
-
-	return is_own(plan, path) || (rule && rule->access <= WIRE_READ);
+	return is_allowed(plan, path, WIRE_MAY_READ);
 }
