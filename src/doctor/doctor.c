@@ -7,6 +7,7 @@
 #include "draft/draft.h"
 #include "draft/draft_record.h"
 #include "fence/fence_limit.h"
+#include "fence/fence_weaker.h"
 #include "util/buffer.h"
 #include "util/env.h"
 #include "util/file/fd.h"
@@ -147,6 +148,28 @@ static void check_landlock(struct doctor_check *check, const struct probe *probe
 		text(&check->remedy,
 		     "boot with lsm=landlock,... (Linux 5.19 or newer), or use --accept-weaker landlock");
 	}
+}
+
+/* Lists what the fence of Landlock alone lacks: it is never chosen by itself. */
+static void check_landlock_fence(struct doctor_check *check, const struct probe *probe)
+{
+	enum { ABI_TRUNCATE = 3, ABI_SCOPES = 6 };
+	AUTO_BUFFER struct buffer lacks = BUFFER_INIT(4096);
+	const struct fence_weaker_entry *at;
+	long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, 1 /* the version */);
+	unsigned int weaker = fence_weaker_shared(abi >= ABI_SCOPES);
+
+	(void)probe;
+	if (abi < ABI_TRUNCATE) {
+		skip(check, "--fence landlock needs Linux 6.2 or newer, with landlock in lsm=");
+		return;
+	}
+	for (size_t i = 0; (at = fence_weaker_at(i)); i++)
+		if (weaker & at->bit)
+			buffer_printf(&lacks, "%s%s: %s", lacks.used ? "; " : "", at->name,
+				      at->meaning);
+	text(&check->detail, "--fence landlock needs no namespaces, and is weaker: %s",
+	     buffer_text(&lacks));
 }
 
 static void check_fence(struct doctor_check *check, const struct probe *probe)
@@ -444,6 +467,7 @@ static const struct {
 	{ "kernel", check_kernel },
 	{ "user namespaces", check_user_namespaces },
 	{ "landlock", check_landlock },
+	{ "landlock fence", check_landlock_fence },
 	{ "fence", check_fence },
 	{ "limits", check_limits },
 	{ "agents", check_agents },

@@ -2,6 +2,7 @@
 #include "fence/fence_spec.h"
 
 #include "fence/fence_place.h"
+#include "fence/mechanism/mechanism.h"
 #include "util/env.h"
 #include "util/file/path.h"
 #include "util/mem.h"
@@ -146,4 +147,12 @@ void fence_spec_taint(const struct fence_spec *spec, struct taint *ret_taint)
 	taint_add(ret_taint, project ? project : ".");
 	for (size_t i = 0; i < spec->write.count; i++)
 		taint_add(ret_taint, spec->write.items[i].path);
+}
+
+bool fence_spec_has_mounts(const struct fence_spec *spec)
+{
+	const struct mechanism *mechanism = mechanism_find(spec->mechanism);
+
+	return !(spec->accepted_weaker & FENCE_WEAKER_NO_FENCE) && mechanism &&
+	       !mechanism_shares_host(mechanism);
 }

@@ -13,6 +13,7 @@
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <signal.h>
 #include <stddef.h>
@@ -310,6 +311,73 @@ static const struct call *find(int number)
 	return NULL;
 }
 
+/* Reports whether a filter for shared namespaces allows only what the plain one allows, and asks
+ * only about listed calls. */
+static bool is_stricter(uint32_t answer, uint32_t plain, int number)
+{
+	if (answer == SECCOMP_RET_USER_NOTIF)
+		return find(number) != NULL;
+	return answer != SECCOMP_RET_ALLOW || plain == SECCOMP_RET_ALLOW;
+}
+
+enum { NO_SUPPORT = (int)(SECCOMP_RET_ERRNO | EOPNOTSUPP) };
+
+/* Calls of a command that shares the host's namespaces. */
+static void shared_table(void)
+{
+	static const struct {
+		const char *name;
+		int number;
+		int answer;
+		uint64_t args[6];
+	} rows[] = {
+		{ "its own limits", SYS_prlimit64, YES, { 0 } },
+		{ "the limits of another process", SYS_prlimit64, PERM, { 42 } },
+		{ "its own priority", SYS_setpriority, YES, { 0, 0 } },
+		{ "the priority of another process", SYS_setpriority, PERM, { 0, 42 } },
+		{ "the priority of all processes of the user", SYS_setpriority, PERM, { 2, 0 } },
+		{ "the affinity of another process", SYS_sched_setaffinity, PERM, { 42 } },
+		{ "shared memory of the host", SYS_shmat, PERM, { 1 } },
+		{ "a message queue of the host", SYS_mq_open, PERM, { 0 } },
+		{ "an owner", SYS_fchownat, PERM, { 0 } },
+		{ "an extended attribute", SYS_setxattr, NO_SUPPORT, { 0 } },
+		{ "a unix stream", SYS_socket, YES, { AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC } },
+		{ "a unix datagram", SYS_socket, PERM, { AF_UNIX, SOCK_DGRAM } },
+		{ "a raw unix socket", SYS_socket, PERM, { AF_UNIX, SOCK_RAW } },
+		{ "a pair of unix datagrams", SYS_socketpair, PERM, { AF_UNIX, SOCK_DGRAM } },
+		{ "a pair of unix streams", SYS_socketpair, YES, { AF_UNIX, SOCK_STREAM } },
+		{ "TCP", SYS_socket, YES, { AF_INET6, SOCK_STREAM, IPPROTO_TCP } },
+		{ "MPTCP", SYS_socket, PERM, { AF_INET, SOCK_STREAM, 262 } },
+		{ "SCTP", SYS_socket, PERM, { AF_INET, SOCK_STREAM, IPPROTO_SCTP } },
+		{ "ping", SYS_socket, PERM, { AF_INET, SOCK_DGRAM, IPPROTO_ICMP } },
+		{ "a raw socket", SYS_socket, PERM, { AF_INET, SOCK_RAW, 255 } },
+		{ "sending", SYS_sendto, YES, { 3, 0, 0, MSG_NOSIGNAL } },
+		{ "sending that connects", SYS_sendto, NO_SUPPORT, { 3, 0, 0, MSG_FASTOPEN } },
+		{ "a message that connects", SYS_sendmsg, NO_SUPPORT, { 3, 0, MSG_FASTOPEN } },
+		{ "messages that connect", SYS_sendmmsg, NO_SUPPORT, { 3, 0, 0, MSG_FASTOPEN } },
+		{ "connecting", SYS_connect, ASK, { 3 } },
+		{ "binding", SYS_bind, ASK, { 3 } },
+		{ "listening", SYS_listen, ASK, { 3 } },
+		{ "a mode, by descriptor", SYS_fchmod, ASK, { 3, 0644 } },
+		{ "a setuid mode, by descriptor", SYS_fchmod, PERM, { 3, 04755 } },
+		{ "times, by descriptor", SYS_utimensat, ASK, { 3, 0, 1 } },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct seccomp_data data = { .nr = rows[i].number, .arch = (uint32_t)NATIVE };
+
+		memcpy(data.args, rows[i].args, sizeof data.args);
+		CHECK(rows[i].name, (int)RUN(filter_shared, &data) == rows[i].answer &&
+					    (int)RUN(filter_shared_opens, &data) == rows[i].answer);
+	}
+
+	const struct seccomp_data opened = { .nr = SYS_openat, .arch = (uint32_t)NATIVE };
+
+	CHECK("only one of them asks before files are opened for reading",
+	      RUN(filter_shared, &opened) == SECCOMP_RET_ALLOW &&
+		      RUN(filter_shared_opens, &opened) == SECCOMP_RET_USER_NOTIF);
+}
+
 /* Reports whether a filter's answer, or the listener's if the filter asks, is that of the plain
  * one. */
 static bool agrees(uint32_t answer, uint32_t plain, int number)
@@ -437,6 +505,7 @@ int main(void)
 	bool tracing = true;
 	size_t asked[COUNT(calls)] = { 0 };
 	bool all = true;
+	bool shared = true;
 
 	for (int i = 0; i < LAST * ROUNDS; i++) {
 		struct seccomp_data data = { .nr = i % LAST, .arch = (uint32_t)NATIVE };
@@ -449,6 +518,12 @@ int main(void)
 		traced = RUN(filter_tracing, &data);
 		noticing = noticing && agrees(RUN(filter_noticing, &data), plain, data.nr);
 		tracing = tracing && agrees(traced, plain, data.nr);
+		shared = shared && is_stricter(RUN(filter_shared, &data), plain, data.nr) &&
+			 is_stricter(RUN(filter_shared_opens, &data), plain, data.nr);
+		if (traced == SECCOMP_RET_USER_NOTIF && find(data.nr))
+			asked[find(data.nr) - calls]++;
+		traced = RUN(filter_shared_tracing, &data);
+		shared = shared && is_stricter(traced, plain, data.nr);
 		if (traced == SECCOMP_RET_USER_NOTIF && find(data.nr))
 			asked[find(data.nr) - calls]++;
 	}
@@ -456,6 +531,7 @@ int main(void)
 		all = all && asked[i] > 0;
 	CHECK("with the listener's answers, the noticing filter matches the plain one", noticing);
 	CHECK("with the listener's answers, the tracing filter matches the plain one", tracing);
+	CHECK("the filters for shared namespaces allow only what the plain one allows", shared);
 	CHECK("the filter asks about every call in the listener's list", all);
 
 	const struct seccomp_data native = { .nr = SYS_getpid, .arch = (uint32_t)NATIVE };
@@ -472,6 +548,7 @@ int main(void)
 		      RUN(filter_noticing, &foreign) == SECCOMP_RET_KILL_PROCESS &&
 		      RUN(filter_tracing, &foreign) == SECCOMP_RET_KILL_PROCESS);
 	table();
+	shared_table();
 	packing();
 	return unit_failures > 0;
 }

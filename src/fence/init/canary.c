@@ -387,7 +387,7 @@ static int host_metadata(const struct order *order, struct error *err)
 				   order->canary);
 }
 
-/* A socket that listens without bind() gets a port of the host. */
+/* A socket that listens without bind() gets a port on all interfaces of the host. */
 static int no_listening(const struct order *order, struct error *err)
 {
 	AUTO_FD fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);

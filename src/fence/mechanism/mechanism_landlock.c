@@ -54,10 +54,11 @@ int mechanism_landlock_plan(struct fence_plan *plan, struct error *err)
 		return error_set(err, "--fence landlock cannot lend files of root to another user; "
 				      "switch to a regular user first");
 	if (spec->draft)
-		return error_set(err,
-				 "--fence landlock cannot show a draft at the path of its "
-				 "project, which needs a user namespace; run in place, or in a "
-				 "copy or a work tree of your own");
+		return error_set(
+			err,
+			"--fence landlock cannot show a draft at the path of its project, which "
+			"needs mounts; run in place (exec without --draft, run --workspace "
+			"in-place), or in a clone if the project must stay as it is");
 	if (spec->listen_count)
 		return error_set(err, "--listen needs a fence with its own network; the fence "
 				      "landlock has none");

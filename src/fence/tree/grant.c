@@ -24,6 +24,60 @@ struct making {
 	struct grant_list *grants;
 };
 
+static unsigned int rights_of(const struct fence_rule *rule)
+{
+	if (rule->access == WIRE_WRITE)
+		return MAY_BOTH;
+	return rule->access == WIRE_READ ? WIRE_MAY_READ : 0;
+}
+
+static int refuse_moved(const char *path, struct error *err)
+{
+	return error_set(err, "'%s' changed while the fence was being set up; try again", path);
+}
+
+/* Landlock knows files, not paths: refuses a folder that was at another path, where there are rules
+ * for it or below it, when the plan was made. */
+static int check_not_moved(const struct fence_plan *plan, const char *path,
+			   const struct fence_inode *inode, struct error *err)
+{
+	for (size_t i = 0; i < plan->witness_count; i++)
+		if (plan->witnesses[i].inode == inode->inode &&
+		    plan->witnesses[i].device == inode->device &&
+		    strcmp(plan->witnesses[i].path, path) != 0)
+			return refuse_moved(path, err);
+	for (size_t i = 0; i < plan->rule_count; i++)
+		if (plan->rules[i].is_dir && plan->rules[i].inode == inode->inode &&
+		    plan->rules[i].device == inode->device &&
+		    strcmp(plan->rules[i].path, path) != 0)
+			return refuse_moved(path, err);
+	return 0;
+}
+
+/* Takes away what a rule for the same file, under another name, does not allow. */
+static unsigned int limit_rights(const struct fence_plan *plan, const struct fence_inode *inode,
+				 unsigned int rights)
+{
+	for (size_t i = 0; i < plan->rule_count; i++)
+		if (plan->rules[i].inode == inode->inode && plan->rules[i].device == inode->device)
+			rights &= rights_of(&plan->rules[i]) | WIRE_MAY_LIST | WIRE_MAY_USE;
+	return rights;
+}
+
+/* Checks that the rules still are for the files that were planned. */
+static int check_rules(const struct fence_plan *plan, struct error *err)
+{
+	for (size_t i = 0; i < plan->rule_count; i++) {
+		const struct fence_rule *rule = &plan->rules[i];
+		struct fence_inode now;
+
+		if (known_identify(AT_FDCWD, rule->path, &now) < 0 || now.inode != rule->inode ||
+		    now.device != rule->device)
+			return refuse_moved(rule->path, err);
+	}
+	return 0;
+}
+
 static int add(struct making *making, const char *path, unsigned int rights, bool optional,
 	       struct error *err)
 {
@@ -33,6 +87,11 @@ static int add(struct making *making, const char *path, unsigned int rights, boo
 
 	if (known_identify(AT_FDCWD, path, &inode) < 0)
 		return optional && errno == ENOENT ? 0 : error_sys(err, "look at '%s'", path);
+	if (check_not_moved(making->plan, path, &inode, err) < 0)
+		return -1;
+	rights = limit_rights(making->plan, &inode, rights);
+	if (!rights)
+		return 0;
 	if (list->count == GRANT_MOST)
 		return error_set(err,
 				 "more than %d entries of folders would need a Landlock rule of "
@@ -87,13 +146,6 @@ static int add_etc(struct making *making, struct error *err)
 	if (result == 0 && making->plan->spec->net == FENCE_NET_OPEN)
 		result = add_system_path(making, "/etc/resolv.conf", WIRE_MAY_READ, err);
 	return result;
-}
-
-static unsigned int rights_of(const struct fence_rule *rule)
-{
-	if (rule->access == WIRE_WRITE)
-		return MAY_BOTH;
-	return rule->access == WIRE_READ ? WIRE_MAY_READ : 0;
 }
 
 /* Returns the rights that all rules below a path share, at most `rights`. *ret_any: there is a
@@ -196,7 +248,8 @@ int grant_make(const struct fence_plan *plan, struct grant_list *ret_grants, str
 	struct making making = { plan, &grants };
 
 	if (add_system(&making, err) < 0 || add_etc(&making, err) < 0 ||
-	    add_own(&making, err) < 0 || add_rules(&making, err) < 0) {
+	    add_own(&making, err) < 0 || add_rules(&making, err) < 0 ||
+	    check_rules(plan, err) < 0) {
 		grant_release(&grants);
 		return -1;
 	}
@@ -273,16 +326,43 @@ static bool is_own(const struct fence_plan *plan, const char *path)
 	return plan->own && (path_within(path, plan->home) || path_within(path, plan->tmp));
 }
 
-bool grant_is_writable(const struct fence_plan *plan, const char *path)
+static bool forbids(const struct fence_plan *plan, const struct fence_inode *inode,
+		    enum wire_right right)
+{
+	for (size_t i = 0; i < plan->rule_count; i++)
+		if (plan->rules[i].inode == inode->inode &&
+		    plan->rules[i].device == inode->device && !(rights_of(&plan->rules[i]) & right))
+			return true;
+	return false;
+}
+
+/* Reports whether a file or folder of a rule is at a path or above it now, although it had another
+ * path when the plan was made: somebody outside has moved it. */
+static bool is_in_moved(const struct fence_plan *plan, const char *path, enum wire_right right)
+{
+	AUTO_FREE char *at = mem_dup(path);
+	struct fence_inode inode;
+
+	for (; *at; *strrchr(at, '/') = '\0')
+		if (known_identify(AT_FDCWD, at, &inode) == 0 && forbids(plan, &inode, right))
+			return true;
+	return false;
+}
+
+static bool is_allowed(const struct fence_plan *plan, const char *path, enum wire_right right)
 {
 	const struct fence_rule *rule = ruleset_find(plan, path);
 
-	return is_own(plan, path) || (rule && rule->access == WIRE_WRITE);
+	return is_own(plan, path) ||
+	       (rule && rights_of(rule) & right && !is_in_moved(plan, path, right));
+}
+
+bool grant_is_writable(const struct fence_plan *plan, const char *path)
+{
+	return is_allowed(plan, path, WIRE_MAY_WRITE);
 }
 
 bool grant_is_readable(const struct fence_plan *plan, const char *path)
 {
-	const struct fence_rule *rule = ruleset_find(plan, path);
-
-	return is_own(plan, path) || (rule && rule->access <= WIRE_READ);
+	return is_allowed(plan, path, WIRE_MAY_READ);
 }

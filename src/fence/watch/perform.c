@@ -159,8 +159,8 @@ static void send_answer(int listener, uint64_t id, struct perform_answer *answer
 	ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &out.answer); /* fails if the caller was killed */
 }
 
-static struct perform_answer decide(const struct performer *performer,
-				    const struct seccomp_notif *call, bool in_helper)
+static struct perform_answer decide(struct performer *performer, const struct seccomp_notif *call,
+				    bool in_helper)
 {
 	switch (call->data.nr) {
 	case SYS_connect:
@@ -191,7 +191,7 @@ static pid_t *find_place(struct performer *performer)
 	return found;
 }
 
-static _Noreturn void help(const struct performer *performer, int listener,
+static _Noreturn void help(struct performer *performer, int listener,
 			   const struct seccomp_notif *call)
 {
 	struct perform_answer answer = decide(performer, call, true);

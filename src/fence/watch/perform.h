@@ -18,14 +18,18 @@
 #include <linux/seccomp.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
-enum { PERFORM_HELPERS = 64 };
+enum { PERFORM_HELPERS = 64, PERFORM_SERVERS = 256 };
 
 struct performer {
 	const struct fence_plan *plan;
 	const struct grant_list *grants;
-	unsigned int port;              /* of the gateway on the host's loopback; 0: none */
+	unsigned int port; /* of the gateway on the host's loopback; 0: none */
+	/* Listening TCP sockets of the command, by inode: the latest ones. */
+	uint64_t servers[PERFORM_SERVERS];
+	size_t server_count;            /* ever */
 	pid_t helpers[PERFORM_HELPERS]; /* for acts that may have to wait; 0: none */
 };
 
@@ -88,8 +92,7 @@ struct perform_answer perform_connect(const struct performer *performer,
 				      const struct seccomp_notif *call);
 struct perform_answer perform_bind(const struct performer *performer,
 				   const struct seccomp_notif *call);
-struct perform_answer perform_listen(const struct performer *performer,
-				     const struct seccomp_notif *call);
+struct perform_answer perform_listen(struct performer *performer, const struct seccomp_notif *call);
 /* Acts on paths, modes and times. PERFORM_IN_HELPER: it has to be called again, in a helper. */
 struct perform_answer perform_path(const struct performer *performer,
 				   const struct seccomp_notif *call, bool in_helper);

@@ -7,6 +7,7 @@
  */
 #include "fence/watch/perform.h"
 
+#include "util/buffer.h"
 #include "util/file/fd.h"
 #include "util/outlet.h"
 
@@ -17,6 +18,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -50,27 +52,129 @@ static int result_of(int result)
 	return result < 0 ? errno : 0;
 }
 
-static bool is_loopback(const union address *address)
+static bool is_mapped(const union address *address)
 {
-	return (ntohl(address->v4.sin_addr.s_addr) >> 24) == 127;
+	return address->any.sa_family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(&address->v6.sin6_addr);
 }
 
-/* Connects to the gateway, or refuses as a network without other hosts would. */
+/* Makes the loopback address of "any". Reports whether the address is one of the loopback. */
+static bool to_loopback(union address *address, bool both)
+{
+	uint8_t *v6 = address->v6.sin6_addr.s6_addr;
+	uint8_t *v4 = is_mapped(address) ? v6 + 12 : (uint8_t *)&address->v4.sin_addr;
+	static const uint8_t local[] = { 127, 0, 0, 1 };
+	static const uint8_t mapped[] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 127, 0, 0, 1 };
+
+	if (address->any.sa_family == AF_INET6 && !is_mapped(address)) {
+		if (IN6_IS_ADDR_UNSPECIFIED(&address->v6.sin6_addr))
+			memcpy(v6, both ? mapped : in6addr_loopback.s6_addr, sizeof mapped);
+		return is_mapped(address) || IN6_IS_ADDR_LOOPBACK(&address->v6.sin6_addr);
+	}
+	if ((v4[0] | v4[1] | v4[2] | v4[3]) == 0)
+		memcpy(v4, local, sizeof local);
+	return v4[0] == 127;
+}
+
+static bool is_whole(const union address *address, socklen_t size)
+{
+	return (address->any.sa_family == AF_INET && size >= sizeof address->v4) ||
+	       (address->any.sa_family == AF_INET6 &&
+		size >= offsetof(struct sockaddr_in6, sin6_scope_id));
+}
+
+static uint64_t inode_of(int socket)
+{
+	struct stat status;
+
+	return fstat(socket, &status) < 0 ? 0 : status.st_ino;
+}
+
+/* The start of a line of /proc/net/tcp or tcp6 for a socket that listens at this address. */
+static void describe_listener(const union address *address, char ret_text[64])
+{
+	const uint8_t *v6 = address->v6.sin6_addr.s6_addr;
+	unsigned int port = ntohs(address->v4.sin_port); /* at the same offset in both */
+	uint32_t words[4];
+
+	memcpy(words, v6, sizeof words);
+	if (address->any.sa_family == AF_INET)
+		snprintf(ret_text, 64, " %08X:%04X 00000000:0000 0A ", address->v4.sin_addr.s_addr,
+			 port);
+	else
+		snprintf(ret_text, 64, " %08X%08X%08X%08X:%04X ", words[0], words[1], words[2],
+			 words[3], port);
+}
+
+/* Returns the inode of the socket that listens at exactly this address, or 0. */
+static uint64_t find_listener(const union address *address, const char *table)
+{
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(4 << 20);
+	AUTO_FD fd = open(table, O_RDONLY | O_CLOEXEC);
+	char wanted[64];
+	const char *at;
+
+	describe_listener(address, wanted);
+	if (fd < 0 || fd_read_all(fd, &text) < 0)
+		return 0;
+	for (at = buffer_text(&text); (at = strstr(at, wanted)); at++) {
+		unsigned long long inode = 0;
+		char state[8] = "";
+
+		if (sscanf(at, " %*s %*s %7s %*s %*s %*s %*s %*s %llu", state, &inode) == 2 &&
+		    strcmp(state, "0A") == 0)
+			return inode;
+	}
+	return 0;
+}
+
+static bool is_server(const struct performer *performer, uint64_t inode)
+{
+	for (size_t i = 0; inode && i < PERFORM_SERVERS; i++)
+		if (performer->servers[i] == inode)
+			return true;
+	return false;
+}
+
+/* Reports whether a server of the command itself listens at an address of the loopback. A server of
+ * both families is in the other table. */
+static bool reaches_own(const struct performer *performer, const union address *address)
+{
+	union address both = *address;
+
+	if (address->any.sa_family == AF_INET6 && !is_mapped(address))
+		return is_server(performer, find_listener(address, "/proc/self/net/tcp6"));
+	if (address->any.sa_family == AF_INET) {
+		static const uint8_t prefix[12] = { [10] = 255, 255 };
+
+		if (is_server(performer, find_listener(address, "/proc/self/net/tcp")))
+			return true;
+		both.any.sa_family = AF_INET6;
+		memcpy(both.v6.sin6_addr.s6_addr, prefix, sizeof prefix);
+		memcpy(both.v6.sin6_addr.s6_addr + 12, &address->v4.sin_addr, 4);
+	} else {
+		union address plain = { .v4 = { .sin_family = AF_INET,
+						.sin_port = address->v6.sin6_port } };
+
+		memcpy(&plain.v4.sin_addr, address->v6.sin6_addr.s6_addr + 12, 4);
+		if (is_server(performer, find_listener(&plain, "/proc/self/net/tcp")))
+			return true;
+	}
+	return is_server(performer, find_listener(&both, "/proc/self/net/tcp6"));
+}
+
+/* Connects to the gateway or a server of the command itself, or refuses as a network without other
+ * hosts would. */
 static int connect_network(const struct performer *performer, int socket, union address *address,
 			   socklen_t size)
 {
-	bool v4 = address->any.sa_family == AF_INET && size >= sizeof address->v4;
-
 	if (performer->plan->spec->net == FENCE_NET_OPEN || address->any.sa_family == AF_UNSPEC)
 		return result_of(connect(socket, &address->any, size));
-	if (!v4)
+	if (!is_whole(address, size) || !to_loopback(address, false))
 		return ENETUNREACH;
-	if (!is_loopback(address))
-		return ENETUNREACH;
-	if (ntohs(address->v4.sin_port) != OUTLET_PORT || !performer->port)
+	if (performer->port && ntohs(address->v4.sin_port) == OUTLET_PORT)
+		address->v4.sin_port = htons((uint16_t)performer->port);
+	else if (!reaches_own(performer, address))
 		return ECONNREFUSED;
-	address->v4.sin_port = htons((uint16_t)performer->port);
-	address->v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	return result_of(connect(socket, &address->any, size));
 }
 
@@ -121,32 +225,72 @@ struct perform_answer perform_connect(const struct performer *performer,
 	return PERFORM_REFUSE(family_of(socket) < 0 ? ENOTSOCK : EACCES);
 }
 
-/* Landlock judges where a unix socket is created. Ports of the host are refused; if the descriptor
- * becomes another one meanwhile, it still cannot listen. */
+/* Reports whether a socket would share a port with others: those of the user's own servers. */
+static bool shares_port(int socket)
+{
+	int shares = 0;
+	socklen_t size = sizeof shares;
+
+	return getsockopt(socket, SOL_SOCKET, SO_REUSEPORT, &shares, &size) < 0 || shares;
+}
+
+/* Binds to the loopback, and nothing else. */
+static int bind_network(int socket, union address *address, socklen_t size)
+{
+	int only = 0;
+	socklen_t length = sizeof only;
+
+	getsockopt(socket, IPPROTO_IPV6, IPV6_V6ONLY, &only, &length);
+	if (!is_whole(address, size))
+		return EINVAL;
+	if (shares_port(socket))
+		return EACCES;
+	if (!to_loopback(address, !only))
+		return EADDRNOTAVAIL;
+	return result_of(bind(socket, &address->any, size));
+}
+
+/* Landlock judges where a unix socket is created, unless only this process can. */
 struct perform_answer perform_bind(const struct performer *performer,
 				   const struct seccomp_notif *call)
 {
 	struct perform_caller caller;
+	union address address = { 0 };
+	socklen_t size = (socklen_t)call->data.args[2];
 	int why = perform_find_caller((pid_t)call->pid, &caller);
 	AUTO_FD socket = why ? -1 : take(&caller, (int)call->data.args[0]);
 	int family = socket < 0 ? -1 : family_of(socket);
-	socklen_t size = (socklen_t)call->data.args[2];
-	union address address = { 0 };
+	bool read = size > sizeof address.any.sa_family && size <= sizeof address.local &&
+		    perform_copy(&caller, call->data.args[1], address.bytes, size) == size;
 
-	if (performer->plan->spec->net != FENCE_NET_OPEN &&
-	    (family == AF_INET || family == AF_INET6))
-		return PERFORM_REFUSE(EACCES);
-	if (family == AF_UNIX && size > offsetof(struct sockaddr_un, sun_path) &&
-	    size <= sizeof address.local &&
-	    perform_copy(&caller, call->data.args[1], address.bytes, size) == size &&
-	    address.any.sa_family == AF_UNIX && address.local.sun_path[0])
+	if (family == AF_INET || family == AF_INET6) {
+		if (performer->plan->spec->net == FENCE_NET_OPEN)
+			return (struct perform_answer){ .kind = PERFORM_CONTINUE };
+		return PERFORM_REFUSE(read ? bind_network(socket, &address, size) : EINVAL);
+	}
+	if (family == AF_UNIX && read && address.any.sa_family == AF_UNIX &&
+	    address.local.sun_path[0])
 		return perform_bind_path(performer, &caller, socket, address.local.sun_path);
 	return (struct perform_answer){ .kind = PERFORM_CONTINUE };
 }
 
-/* A TCP socket that listens without bind() gets a port, so this process listens, or nobody. */
-struct perform_answer perform_listen(const struct performer *performer,
-				     const struct seccomp_notif *call)
+/* Reports whether a socket is bound to the loopback. */
+static bool is_local(int socket)
+{
+	union address address = { 0 };
+	union address changed;
+	socklen_t size = sizeof address;
+
+	if (getsockname(socket, &address.any, &size) < 0 || !is_whole(&address, size) ||
+	    !address.v4.sin_port)
+		return false;
+	changed = address;
+	return to_loopback(&changed, false) && memcmp(&changed, &address, sizeof changed) == 0;
+}
+
+/* A socket that listens without bind() would get a port on all interfaces, so this process listens,
+ * or nobody. */
+struct perform_answer perform_listen(struct performer *performer, const struct seccomp_notif *call)
 {
 	struct perform_caller caller;
 	int why = perform_find_caller((pid_t)call->pid, &caller);
@@ -154,7 +298,10 @@ struct perform_answer perform_listen(const struct performer *performer,
 
 	if (socket < 0)
 		return PERFORM_REFUSE(why ? why : errno);
-	if (family_of(socket) != AF_UNIX && performer->plan->spec->net != FENCE_NET_OPEN)
-		return PERFORM_REFUSE(EACCES);
+	if (family_of(socket) != AF_UNIX && performer->plan->spec->net != FENCE_NET_OPEN) {
+		if (!is_local(socket) || shares_port(socket))
+			return PERFORM_REFUSE(EACCES);
+		performer->servers[performer->server_count++ % PERFORM_SERVERS] = inode_of(socket);
+	}
 	return PERFORM_REFUSE(result_of(listen(socket, (int)call->data.args[1])));
 }

@@ -113,6 +113,8 @@ int loop_git_open(struct supervisor *sup, struct error *err)
 	if (sup->git.open || !sup->state.options.git || is_decided(sup) || is_configured(sup) ||
 	    sup->fence.accepted_weaker & FENCE_WEAKER_NO_FENCE)
 		return 0;
+	if (!fence_spec_has_mounts(&sup->fence))
+		return record_mode(sup, "read-only", "this fence has no mounts", false, err);
 	list_hidden(sup, &hidden);
 	result = loop_checkpoint_ask(sup, "git-open", &hidden, &answer, &failed, err);
 	list_release(&hidden);

@@ -165,6 +165,12 @@ int verification_begin(struct supervisor *sup, char **ret_failed, struct error *
 	*ret_failed = NULL;
 	if (!views->pins)
 		return 0;
+	if (!fence_spec_has_mounts(&sup->fence) && !sup->state.options.draft &&
+	    error_set(&making.why,
+		      "this fence has no mounts, so the check reads the files as they are") < 0) {
+		*ret_failed = give_up(sup, &making.why);
+		return 0;
+	}
 	/* Caches of packages are hidden without being listed. */
 	views->layered = work && dirwalk_has_entries(views->pins) > 0;
 	if (changed && make(sup, &making, err) < 0)
