@@ -182,35 +182,6 @@ static int list_ids(const struct image_run *run, const char *option, const char 
 	return status;
 }
 
-static int inspect(const struct image_run *run, const struct list *ids, struct image_list *ret_list,
-		   struct error *err)
-{
-	AUTO_BUFFER struct buffer output = BUFFER_INIT(16 << 20);
-	struct list arguments = { 0 };
-	int status;
-
-	list_add(&arguments, "image");
-	list_add(&arguments, "inspect");
-	for (size_t i = 0; i < ids->count; i++)
-		list_add(&arguments, ids->items[i]);
-	status = run_well(run, &arguments, true, "describe its images", &output, err);
-	list_release(&arguments);
-	return status ? -1 : image_store_parse(buffer_text(&output), output.used, ret_list, err);
-}
-
-int image_store_list(const struct image_run *run, struct image_list *ret_list, struct error *err)
-{
-	struct list ids = { 0 };
-	int result = list_ids(run, "--filter", "label=" IMAGE_STORE_LABEL "image=1", &ids, err);
-
-	if (result == 0 && ids.count)
-		result = inspect(run, &ids, ret_list, err);
-	else if (result == 0)
-		*ret_list = (struct image_list){ 0 };
-	list_release(&ids);
-	return result;
-}
-
 int image_store_find(const struct image_run *run, const char *name, struct image_list *ret_list,
 		     struct error *err)
 {
@@ -238,6 +209,37 @@ int image_store_find(const struct image_run *run, const char *name, struct image
 	return status < 0 ? -1
 			  : error_with(err, ERROR_NOT_FOUND, "%s has no image '%s'",
 				       container_engine_name(run->engine->kind), name);
+}
+
+/* Adds an image, unless somebody has removed it in the meantime. */
+static int add_found(const struct image_run *run, const char *id, struct image_list *list,
+		     struct error *err)
+{
+	struct image_list found = { 0 };
+
+	if (image_store_find(run, id, &found, err) < 0)
+		return err->status == ERROR_NOT_FOUND ? 0 : -1;
+	list->items = mem_resize(list->items, list->count + found.count, sizeof *list->items);
+	for (size_t i = 0; i < found.count; i++)
+		list->items[list->count++] = found.items[i];
+	free(found.items);
+	return 0;
+}
+
+int image_store_list(const struct image_run *run, struct image_list *ret_list, struct error *err)
+{
+	struct image_list list = { 0 };
+	struct list ids = { 0 };
+	int result = list_ids(run, "--filter", "label=" IMAGE_STORE_LABEL "image=1", &ids, err);
+
+	for (size_t i = 0; i < ids.count && result == 0; i++)
+		result = add_found(run, ids.items[i], &list, err);
+	list_release(&ids);
+	if (result < 0)
+		image_list_release(&list);
+	else
+		*ret_list = list;
+	return result < 0 ? -1 : 0;
 }
 
 /* ---- changing ---- */
