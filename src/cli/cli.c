@@ -14,16 +14,16 @@
 #include <unistd.h>
 
 const struct cli_command *const cli_commands[] = {
-	&cmd_run,     &cmd_work,        &cmd_preflight, &cmd_estimate, &cmd_status,
-	&cmd_watch,   &cmd_attach,      &cmd_logs,      &cmd_history,  &cmd_pause,
-	&cmd_resume,  &cmd_tell,        &cmd_answer,    &cmd_abort,    &cmd_checkpoints,
-	&cmd_diff,    &cmd_show,        &cmd_rollback,  &cmd_restore,  &cmd_apply,
-	&cmd_land,    &cmd_clean,       &cmd_circuit,   &cmd_prompt,   &cmd_prompts,
-	&cmd_exec,    &cmd_shell,       &cmd_drafts,    &cmd_discard,  &cmd_init,
-	&cmd_policy,  &cmd_prices,      &cmd_cost,      &cmd_report,   &cmd_serve,
-	&cmd_metrics, &cmd_notify,      &cmd_gateway,   &cmd_suggest,  &cmd_quarantine,
-	&cmd_config,  &cmd_trust,       &cmd_untrust,   &cmd_agents,   &cmd_demo,
-	&cmd_doctor,  &cmd_completions, &cmd_help,      NULL,
+	&cmd_run,     &cmd_work,   &cmd_preflight,   &cmd_estimate, &cmd_status,
+	&cmd_watch,   &cmd_attach, &cmd_logs,        &cmd_history,  &cmd_pause,
+	&cmd_resume,  &cmd_tell,   &cmd_answer,      &cmd_abort,    &cmd_checkpoints,
+	&cmd_diff,    &cmd_show,   &cmd_rollback,    &cmd_restore,  &cmd_apply,
+	&cmd_land,    &cmd_clean,  &cmd_circuit,     &cmd_prompt,   &cmd_prompts,
+	&cmd_exec,    &cmd_shell,  &cmd_drafts,      &cmd_discard,  &cmd_init,
+	&cmd_policy,  &cmd_prices, &cmd_cost,        &cmd_report,   &cmd_serve,
+	&cmd_metrics, &cmd_notify, &cmd_gateway,     &cmd_suggest,  &cmd_quarantine,
+	&cmd_config,  &cmd_trust,  &cmd_untrust,     &cmd_agents,   &cmd_demo,
+	&cmd_image,   &cmd_doctor, &cmd_completions, &cmd_help,     NULL,
 };
 
 /* Only ringfence itself and completions start these, so they are not listed. */

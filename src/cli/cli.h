@@ -91,6 +91,7 @@ extern const struct cli_command cmd_shell;
 extern const struct cli_command cmd_gateway;
 extern const struct cli_command cmd_help;
 extern const struct cli_command cmd_history;
+extern const struct cli_command cmd_image;
 extern const struct cli_command cmd_init;
 extern const struct cli_command cmd_keep;
 extern const struct cli_command cmd_land;

@@ -23,6 +23,7 @@ fuzz_fn fuzz_control;
 fuzz_fn fuzz_conversation;
 fuzz_fn fuzz_credential;
 fuzz_fn fuzz_detect;
+fuzz_fn fuzz_devcontainer;
 fuzz_fn fuzz_fence_spec;
 fuzz_fn fuzz_fsck;
 fuzz_fn fuzz_gitconfig;

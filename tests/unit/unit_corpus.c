@@ -50,6 +50,7 @@ int main(void)
 	replay("fuzz_conversation", fuzz_conversation);
 	replay("fuzz_credential", fuzz_credential);
 	replay("fuzz_detect", fuzz_detect);
+	replay("fuzz_devcontainer", fuzz_devcontainer);
 	replay("fuzz_fence_spec", fuzz_fence_spec);
 	replay("fuzz_fsck", fuzz_fsck);
 	replay("fuzz_gitconfig", fuzz_gitconfig);

@@ -4,6 +4,7 @@
 #include "cli/confirm.h"
 #include "config/trust.h"
 #include "fence/fence_place.h"
+#include "ops/op_image.h"
 #include "ops/op_trust.h"
 #include "settings/effective.h"
 #include "util/clock.h"
@@ -20,17 +21,23 @@ struct trust_options {
 	bool yes;
 	bool list;
 	bool json;
+	bool devcontainer;
 };
 
 static const struct cli_option trust_options[] = {
 	OPTION_FLAG("yes", "agree without asking", struct trust_options, yes),
 	OPTION_PROJECT(struct trust_options, project),
+	OPTION_FLAG("devcontainer",
+		    "agree to the project's own image (ringfence image build --devcontainer)",
+		    struct trust_options, devcontainer),
 	OPTION_FLAG("list", "list the trusted projects", struct trust_options, list),
 	OPTION_JSON(struct trust_options, json),
 	{ 0 },
 };
 
 static const struct cli_option untrust_options[] = {
+	OPTION_FLAG("devcontainer", "withdraw trust from the project's own image",
+		    struct trust_options, devcontainer),
 	OPTION_PROJECT(struct trust_options, project),
 	{ 0 },
 };
@@ -194,6 +201,85 @@ static int trust_project(const struct trust_options *opts, struct error *err)
 	return code;
 }
 
+/* ---- the project's own image ---- */
+
+static void print_source(const struct op_image_trust_result *result)
+{
+	AUTO_FREE char *file = text_escaped(result->file);
+
+	printf("%s says how an image is built; its commands run in a container, with a network:\n",
+	       file);
+	for (size_t i = 0; i < result->question.count; i++) {
+		AUTO_FREE char *value = text_escaped(result->question.items[i].value);
+
+		printf("  %s: %s\n", result->question.items[i].name, value);
+	}
+	for (size_t i = 0; i < result->ignored.count; i++) {
+		AUTO_FREE char *line = text_escaped(result->ignored.items[i]);
+
+		printf("  ignored: %s\n", line);
+	}
+}
+
+/* Asks about exactly what was shown. */
+static enum op_status ask_source(struct op_image_trust_request *request,
+				 const struct op_question *question, struct error *err)
+{
+	struct op_image_trust_result result;
+	enum op_status status;
+
+	if (!confirm_possible("use ringfence trust --devcontainer --yes", err))
+		return OP_INVALID;
+	if (!confirm(question))
+		return OP_ASKS;
+	request->answer.token = question->token;
+	status = op_image_trust(request, &result, err);
+	op_image_trust_release(&result);
+	return status;
+}
+
+static int trust_image(const struct trust_options *opts, struct error *err)
+{
+	struct fence_place place = { 0 };
+	struct op_image_trust_request request = { .answer.to_all = opts->yes, .now_s = time(NULL) };
+	struct op_image_trust_result result = { 0 };
+	enum op_status status = OP_FAILED;
+
+	if (effective_find(opts->project, &place, err) == 0) {
+		request.state = place.state;
+		request.project = place.project;
+		status = op_image_trust(&request, &result, err);
+	}
+	if (!op_failed(status))
+		print_source(&result);
+	if (status == OP_ASKS)
+		status = ask_source(&request, &result.question, err);
+	op_image_trust_release(&result);
+	fence_place_release(&place);
+	if (op_failed(status))
+		return cli_fail(err);
+	puts(status == OP_ASKS ? "not trusted; no image is built from it"
+	     : status == OP_UNCHANGED
+		     ? "already trusted (to withdraw: ringfence untrust --devcontainer)"
+		     : "trusted until one of these files changes");
+	return status == OP_ASKS ? 1 : cli_flush();
+}
+
+static int untrust_image(const struct trust_options *opts, struct error *err)
+{
+	struct fence_place place = { 0 };
+	enum op_status status = OP_FAILED;
+
+	if (effective_find(opts->project, &place, err) == 0)
+		status = op_image_untrust(place.state, place.project, err);
+	fence_place_release(&place);
+	if (op_failed(status))
+		return cli_fail(err);
+	puts(status == OP_DONE ? "the project's own image is no longer trusted"
+			       : "the project's own image was not trusted");
+	return cli_flush();
+}
+
 static int untrust_project(const struct trust_options *opts, struct error *err)
 {
 	struct fence_place place = { 0 };
@@ -228,18 +314,22 @@ static int run(const struct cli_command *command, char **argv)
 		return cli_fail(&err);
 	}
 	if (command == &cmd_untrust)
-		return untrust_project(&opts, &err);
+		return opts.devcontainer ? untrust_image(&opts, &err)
+					 : untrust_project(&opts, &err);
+	if (opts.devcontainer && !opts.list)
+		return trust_image(&opts, &err);
 	return opts.list ? show_list(&opts, &err) : trust_project(&opts, &err);
 }
 
 const struct cli_command cmd_trust = {
 	.name = "trust",
-	.args = "[--yes] [--project DIR] | --list [--json]",
+	.args = "[--yes] [--devcontainer] [--project DIR] | --list [--json]",
 	.summary = "agree to values of ringfence.yml that widen the fence",
 	.description =
 		"Shows which values of the project's ringfence.yml widen the fence, and what each of them "
 		"means, and asks for your agreement. They are inactive until you agree, and again after "
-		"one of them changes.",
+		"one of them changes. --devcontainer does the same with what the project says about its "
+		"own image, in a devcontainer.json, Containerfile or Dockerfile.",
 	.options = trust_options,
 	.sections = (const struct cli_section[]){ { 0 } },
 	.run = run,
@@ -247,7 +337,7 @@ const struct cli_command cmd_trust = {
 
 const struct cli_command cmd_untrust = {
 	.name = "untrust",
-	.args = "[--project DIR]",
+	.args = "[--devcontainer] [--project DIR]",
 	.summary = "withdraw trust from a project's ringfence.yml",
 	.description =
 		"Withdraws what you agreed to with ringfence trust: values of the project's ringfence.yml "

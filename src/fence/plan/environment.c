@@ -41,6 +41,9 @@ static char *make_path(const struct fence_plan *plan)
 	struct buffer path = BUFFER_INIT(1 << 16);
 	struct list folders = { 0 };
 
+	/* The agents of our images (image/image_recipe.h). */
+	if (plan->spec->image)
+		buffer_add_text(&path, "/opt/ringfence/bin:");
 	env_path(&folders);
 	for (size_t i = 0; i < folders.count; i++)
 		if (is_shown(plan, folders.items[i]))
