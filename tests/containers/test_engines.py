@@ -2,7 +2,7 @@
 
 import os
 
-from harness import Skip, engines, equal, expect, needs, root_only
+from harness import engines, equal, expect, mechanisms, needs, root_only
 from harness.container import Engine
 
 MECHANISMS = ("podman", "docker")
@@ -32,10 +32,9 @@ def test_a_bystander_runs_and_is_gone_when_the_test_ends(t):
 
 @needs("busybox")
 @root_only
+@mechanisms("podman")
 def test_what_is_left_of_a_container_is_noticed_at_the_end_of_a_run(t):
     """With folders of the test's own."""
-    if t.mechanism != "podman":
-        raise Skip("Docker's control groups have a parent of their own, and its containers end with the daemon")
     own = engines.Engines(t.folder, ["root"])
     own.group = "/ringfence-test-none"
     os.makedirs(own.folder)

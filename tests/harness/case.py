@@ -48,6 +48,11 @@ def bwrap_only(reason):
     return _mark("bwrap_only", reason)
 
 
+def mechanisms(*names):
+    """For tests that concern only some of the mechanisms of their module."""
+    return _mark("mechanisms", names)
+
+
 # For tests that concern only one of the two identities.
 root_only = _mark("only", "root")
 user_only = _mark("only", "user")
@@ -80,7 +85,8 @@ class Case:
 
     def mechanisms(self, wanted):
         """Those of the wanted ones with which it runs. A module about some of them names these as MECHANISMS."""
-        return [name for name in wanted if name in self.function.__globals__.get("MECHANISMS", wanted)]
+        own = getattr(self.function, "mechanisms", self.function.__globals__.get("MECHANISMS", wanted))
+        return [name for name in wanted if name in own]
 
     def check_needs(self):
         for program in getattr(self.function, "programs", ()):
@@ -91,9 +97,12 @@ class Case:
         if sanitized and hasattr(self.function, "unsanitized"):
             raise Skip(f"not with sanitizers: {self.function.unsanitized}")
 
-    def check_mechanism(self, mechanism):
+    def check_mechanism(self, mechanism, identity):
         if mechanism != fences.USUAL and hasattr(self.function, "bwrap_only"):
             raise Skip(f"only with bwrap: {self.function.bwrap_only}")
+        reason = fences.untried(mechanism, identity, self.function.__name__, self.label)
+        if reason:
+            raise Skip(f"not with {mechanism}: {reason}")
 
     def weaker(self, mechanism, identity):
         """The reason why it cannot hold with the mechanism, or None."""

@@ -11,7 +11,8 @@ from .expect import equal
 from .loop import until
 
 BUSYBOX = "/usr/bin/busybox"
-FOLDERS = ("bin", "dev", "etc", "home", "mnt", "proc", "root", "run", "sys", "tmp", "usr", "var")
+FOLDERS = ("dev", "etc", "home", "mnt", "proc", "run", "sys", "tmp", "usr/bin", "usr/lib", "usr/lib64", "usr/sbin", "var")
+LINKS = ("bin", "lib", "lib64", "sbin")
 PROGRAMS = ("sh", "cat", "echo", "id", "ls", "mount", "sleep", "touch", "true")
 
 
@@ -46,19 +47,21 @@ class Engine:
     def inspect(self, name):
         return json.loads(self.works("inspect", name))[0]
 
-    def image(self, name, change=lambda folder: None):
-        """Makes an image of busybox, after `change` was called with its folder."""
+    def image(self, name, change=lambda folder: None, changes=()):
+        """Makes an image of busybox, after `change` was called with its folder. changes: lines of a Containerfile."""
         name = f"{name}-{os.path.basename(self.t.folder)}"
         folder = os.path.join(self.t.outside, name)
         for part in FOLDERS:
             os.makedirs(os.path.join(folder, part))
-        shutil.copy(BUSYBOX, os.path.join(folder, "bin/busybox"))
+        for link in LINKS:
+            os.symlink(f"usr/{link}", os.path.join(folder, link))
+        shutil.copy(BUSYBOX, os.path.join(folder, "usr/bin/busybox"))
         for program in PROGRAMS:
-            os.symlink("busybox", os.path.join(folder, "bin", program))
+            os.symlink("busybox", os.path.join(folder, "usr/bin", program))
         change(folder)
         tar = f"{folder}.tar"
         equal(self.t.run(["tar", "-C", folder, "-cf", tar, "."]).code, 0, "exit status of tar")
-        self.works("import", tar, name)
+        self.works("import", *(word for line in changes for word in ("--change", line)), tar, name)
         self.t.cleanups.append(lambda: self.run("rmi", "--force", name))
         return name
 

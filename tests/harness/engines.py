@@ -87,13 +87,15 @@ class Engines:
     def _prepare_machine(self):
         """Only this process and what it starts see this."""
         kernel.own_mounts()
+        kernel.mount(None, "/", None, kernel.MS_REC | kernel.MS_SHARED)  # as systemd does; or podman warns a user
         if os.path.ismount(HYBRID):
             # crun refuses groups of version 1 with an empty tree of version 2 beside them. Without any mount there,
             # it would make folders in the machine's own /sys/fs/cgroup.
             kernel.mount("tmpfs", HYBRID, "tmpfs", 0, "mode=755,size=1m")
         first = _free_range()
-        entry = f"{PLAIN_NAME}:x:{rundir.PLAIN_UID}:{rundir.PLAIN_UID}::/nonexistent:/usr/sbin/nologin"
-        for name, line in (("passwd", entry), ("subuid", f"{PLAIN_NAME}:{first}:65536"), ("subgid", f"{PLAIN_NAME}:{first}:65536")):
+        ids, user = f"{PLAIN_NAME}:{first}:65536", f"{PLAIN_NAME}:x:{rundir.PLAIN_UID}"
+        lines = {"passwd": f"{user}:{rundir.PLAIN_UID}::/nonexistent:/usr/sbin/nologin", "group": f"{user}:", "subuid": ids, "subgid": ids}
+        for name, line in lines.items():
             own = _write(self.path(name), f"{_read(f'/etc/{name}').rstrip()}\n{line}\n".lstrip())
             if os.path.exists(f"/etc/{name}"):
                 kernel.mount(own, f"/etc/{name}", None, kernel.MS_BIND)

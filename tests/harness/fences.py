@@ -2,12 +2,15 @@
 
 import fnmatch
 
-from .weaker import WEAKER
+from .weaker import UNTRIED, WEAKER
 
 # The mechanism of tests that are run without --fence.
 USUAL = "bwrap"
 # The commands that start a fence of the mechanism that is asked for.
 STARTS = ("exec", "shell", "run", "work")
+# A user may not enter the namespaces of a container that a daemon has started, so Docker's fence needs root.
+SETUID = ("podman",)  # for users
+ONLY_AS = {"docker": ("root",)}
 
 
 def argv_with(argv, ringfence, mechanism):
@@ -36,6 +39,15 @@ def _fits(row, mechanism, identity, name, label):
             and (not pattern or fnmatch.fnmatchcase(label, pattern)))
 
 
+def _reason(table, *which):
+    return next((row[2] for row in table if _fits(row, *which)), None)
+
+
 def weaker(mechanism, identity, name, label):
     """The reason why a test cannot hold with the mechanism, or None."""
-    return next((row[2] for row in WEAKER if _fits(row, mechanism, identity, name, label)), None)
+    return _reason(WEAKER, mechanism, identity, name, label)
+
+
+def untried(mechanism, identity, name, label):
+    """The reason why a test cannot be tried with the mechanism, or None."""
+    return _reason(UNTRIED, mechanism, identity, name, label)

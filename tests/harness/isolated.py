@@ -10,7 +10,7 @@ import select
 import signal
 import traceback
 
-from . import kernel, rundir
+from . import fences, kernel, rundir
 from .case import SANITIZED_SLOWER, Failure, Skip
 from .patience import Patience
 from .world import World
@@ -103,7 +103,9 @@ def _try(case, identity, mechanism, folder, run):
         world = World(folder, identity, run["builds"][identity], run["attack"], mechanism,
                       run["engines"].get(identity, {}))
         case.check_build(world.sanitized)
-        case.check_mechanism(world.mechanism)
+        case.check_mechanism(mechanism or fences.USUAL, identity)
+        if os.getuid() != 0 and mechanism in fences.SETUID:
+            kernel.ids_needed = f"{mechanism} needs setuid programs and a range of ids, which the test's own namespace or filter lacks"
         signal.signal(signal.SIGTERM, _out_of_time)
         os.chdir(world.project)
         outcome, text = _weigh(case, world, *_perform(case, world, run["again"]))

@@ -10,10 +10,11 @@ import signal
 import socket
 import struct
 
+from .case import Skip
 from .patience import crowding
 
 NEWNS, NEWUSER, NEWNET = 0x20000, 0x10000000, 0x40000000
-MS_RDONLY, MS_REMOUNT, MS_BIND, MS_MOVE, MS_REC, MS_PRIVATE = 1, 32, 4096, 8192, 16384, 1 << 18
+MS_RDONLY, MS_REMOUNT, MS_BIND, MS_MOVE, MS_REC, MS_PRIVATE, MS_SHARED = 1, 32, 4096, 8192, 16384, 1 << 18, 1 << 20
 MNT_DETACH = 2
 IFF_UP, SIOCSIFFLAGS = 1, 0x8914
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP = 1, 4, 22
@@ -113,7 +114,17 @@ def _write(path, text):
         file.write(text)
 
 
+# A reason why a test cannot have a user namespace with one id, or a filter that takes away setuid.
+ids_needed = None
+
+
+def _keep_ids():
+    if ids_needed:
+        raise Skip(ids_needed)
+
+
 def _own_user_namespace(extra):
+    _keep_ids()
     uid, gid = os.getuid(), os.getgid()
     if uid != 0:
         unshare(NEWUSER | extra)
@@ -191,6 +202,7 @@ def _filter_calls(*lines, privileged=False):
     kept = ctypes.create_string_buffer(program)
     header = ctypes.create_string_buffer(struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(kept)))
     if not privileged:
+        _keep_ids()
         _check(_libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "prctl")
     _check(_libc.prctl(PR_SET_SECCOMP, 2, header, 0, 0), "seccomp")
 

@@ -14,7 +14,7 @@ import sys
 
 import pytest
 
-from . import isolated, kernel, programs
+from . import fences, isolated, kernel, programs
 from .case import cases_of
 from .tally import Tally, durations_of
 
@@ -67,6 +67,8 @@ class CaseItem(pytest.Item):
 def _items_of(module, function, run):
     for case in cases_of(function):
         for mechanism, identity in itertools.product(case.mechanisms(run["fences"]), case.identities(run["identities"])):
+            if identity not in fences.ONLY_AS.get(mechanism, (identity,)):
+                continue
             label = "-".join(filter(None, (case.label, mechanism, identity)))
             yield CaseItem.from_parent(module, name=f"{function.__name__}[{label}]", case=case,
                                        identity=identity, mechanism=mechanism, run=run)
