@@ -9,6 +9,7 @@
 #include "fence/fence_limit.h"
 #include "fence/fence_weaker.h"
 #include "util/buffer.h"
+#include "util/container_engine.h"
 #include "util/env.h"
 #include "util/file/fd.h"
 #include "util/file/state_folder.h"
@@ -150,26 +151,57 @@ static void check_landlock(struct doctor_check *check, const struct probe *probe
 	}
 }
 
-/* Lists what the fence of Landlock alone lacks: it is never chosen by itself. */
-static void check_landlock_fence(struct doctor_check *check, const struct probe *probe)
+/* Tries a mechanism that `auto` does not choose here. Its trouble is no trouble for the others. */
+static void try_mechanism(struct doctor_check *check, const char *name)
 {
-	enum { ABI_TRUNCATE = 3, ABI_SCOPES = 6 };
 	AUTO_BUFFER struct buffer lacks = BUFFER_INIT(4096);
 	const struct fence_weaker_entry *at;
-	long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, 1 /* the version */);
-	unsigned int weaker = fence_weaker_shared(abi >= ABI_SCOPES);
+	struct probe probe;
 
-	(void)probe;
-	if (abi < ABI_TRUNCATE) {
-		skip(check, "--fence landlock needs Linux 6.2 or newer, with landlock in lsm=");
+	probe_fence(name, &probe);
+	for (size_t i = 0; (at = fence_weaker_at(i)); i++)
+		if (probe.weaker & at->bit)
+			buffer_printf(&lacks, "%s%s: %s",
+				      lacks.used ? "; " : "; weaker: ", at->name, at->meaning);
+	if (probe.held) {
+		text(&check->detail, "works, %u of %u canaries held, %lu ms%s", probe.canaries_held,
+		     probe.canaries_total, (unsigned long)probe.duration_ms, buffer_text(&lacks));
 		return;
 	}
-	for (size_t i = 0; (at = fence_weaker_at(i)); i++)
-		if (weaker & at->bit)
-			buffer_printf(&lacks, "%s%s: %s", lacks.used ? "; " : "", at->name,
-				      at->meaning);
-	text(&check->detail, "--fence landlock needs no namespaces, and is weaker: %s",
-	     buffer_text(&lacks));
+	check->state = DOCTOR_WARN;
+	text(&check->detail, "--fence %s does not work", name);
+	text(&check->remedy, "%s", probe.why);
+}
+
+static void try_engine(struct doctor_check *check, enum container_engine_kind kind)
+{
+	struct container_engine engine;
+	struct error err;
+
+	if (container_engine_find(kind, &engine, &err) < 0) {
+		skip(check, err.text);
+		return;
+	}
+	container_engine_release(&engine);
+	try_mechanism(check, container_engine_name(kind));
+}
+
+static void check_podman(struct doctor_check *check, const struct probe *probe)
+{
+	(void)probe;
+	try_engine(check, CONTAINER_ENGINE_PODMAN);
+}
+
+static void check_docker(struct doctor_check *check, const struct probe *probe)
+{
+	(void)probe;
+	try_engine(check, CONTAINER_ENGINE_DOCKER);
+}
+
+static void check_landlock_fence(struct doctor_check *check, const struct probe *probe)
+{
+	(void)probe;
+	try_mechanism(check, "landlock");
 }
 
 static void check_fence(struct doctor_check *check, const struct probe *probe)
@@ -467,9 +499,11 @@ static const struct {
 	{ "kernel", check_kernel },
 	{ "user namespaces", check_user_namespaces },
 	{ "landlock", check_landlock },
-	{ "landlock fence", check_landlock_fence },
 	{ "fence", check_fence },
 	{ "limits", check_limits },
+	{ "podman", check_podman },
+	{ "docker", check_docker },
+	{ "landlock fence", check_landlock_fence },
 	{ "agents", check_agents },
 	{ "git", check_git },
 	{ "disk", check_disk },
@@ -498,7 +532,7 @@ void doctor_examine(struct doctor_findings *ret_findings)
 		.checks = mem_zero(count * sizeof *ret_findings->checks), .count = count, .ok = true
 	};
 	probe_enter_scope();
-	probe_fence(&probe);
+	probe_fence("auto", &probe);
 	for (size_t i = 0; i < count; i++) {
 		ret_findings->checks[i].name = checks[i].name;
 		checks[i].run(&ret_findings->checks[i], &probe);

@@ -38,10 +38,10 @@ void probe_enter_scope(void)
 }
 
 /* Needs its own process: a run takes over signals, the terminal and, for root, the identity. */
-static void run_trial(const char *project, struct probe *probe)
+static void run_trial(const char *mechanism, const char *project, struct probe *probe)
 {
 	char *const command[] = { (char *)"true", NULL };
-	struct fence_spec spec = { .mechanism = "auto", .project = project, .command = command };
+	struct fence_spec spec = { .mechanism = mechanism, .project = project, .command = command };
 	struct fenced run;
 	struct error err;
 
@@ -54,6 +54,7 @@ static void run_trial(const char *project, struct probe *probe)
 	probe->held = result->kind == FENCE_OK;
 	if (run.planned)
 		snprintf(probe->mechanism, sizeof probe->mechanism, "%s", result->mechanism);
+	probe->weaker = result->weaker;
 	probe->canaries_held = result->canaries_held;
 	probe->canaries_total = result->canaries_total;
 	probe->duration_ms = result->duration_ms;
@@ -65,16 +66,16 @@ static void run_trial(const char *project, struct probe *probe)
 	fenced_release(&run);
 }
 
-static _Noreturn void report_trial(const char *project, int to)
+static _Noreturn void report_trial(const char *mechanism, const char *project, int to)
 {
 	struct probe probe = { 0 };
 
 	fd_place((const int[]){ FD_NULL, FD_NULL, FD_NULL }, 3);
-	run_trial(project, &probe);
+	run_trial(mechanism, project, &probe);
 	_exit(fd_write_all(to, &probe, sizeof probe) < 0);
 }
 
-void probe_fence(struct probe *ret_probe)
+void probe_fence(const char *mechanism, struct probe *ret_probe)
 {
 	AUTO_FREE char *project = mem_format("/tmp/ringfence-doctor-%d-XXXXXX", getpid());
 	AUTO_BUFFER struct buffer answer = BUFFER_INIT(sizeof *ret_probe);
@@ -91,7 +92,7 @@ void probe_fence(struct probe *ret_probe)
 		pid_t child = fork();
 
 		if (child == 0)
-			report_trial(project, ends[1]);
+			report_trial(mechanism, project, ends[1]);
 		close(ends[1]);
 		if (child > 0 && fd_read_all(ends[0], &answer) == 0 &&
 		    answer.used == sizeof *ret_probe)

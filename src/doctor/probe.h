@@ -13,6 +13,7 @@ struct probe {
 	char mechanism[32];
 	unsigned int canaries_held, canaries_total;
 	uint64_t duration_ms;
+	unsigned int weaker; /* bits of fence_weaker.h that the mechanism lacks */
 	enum fence_how limits[FENCE_LIMIT_COUNT]; /* the mechanism that enforces each */
 	char why[2048];
 };
@@ -20,7 +21,7 @@ struct probe {
 /* Restarts the program in a scope, as other commands do if they have limits (fence_try_scope()). */
 void probe_enter_scope(void);
 
-/* Takes a few milliseconds, at most the time limit for starting a fence (5 s). */
-void probe_fence(struct probe *ret_probe);
+/* Tries a mechanism, or "auto". Takes a few milliseconds, at most the time limit for starting a fence (5 s). */
+void probe_fence(const char *mechanism, struct probe *ret_probe);
 
 #endif

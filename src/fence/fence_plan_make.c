@@ -442,20 +442,41 @@ static unsigned int missing_here(const struct fence_plan *plan)
 	return missing;
 }
 
+#define OR_NAME(name) ", " #name
+
+/* Chooses the mechanism. Returns 0, or -1 with err set. */
+static int choose_mechanism(struct fence_plan *plan, struct error *err)
+{
+	const struct fence_spec *spec = plan->spec;
+	AUTO_FREE char *why = NULL;
+
+	if (spec->accepted_weaker & FENCE_WEAKER_NO_FENCE)
+		plan->mechanism = mechanism_find("none");
+	else if (strcmp(spec->mechanism, "auto") == 0)
+		plan->mechanism = mechanism_choose(spec->image != NULL, &why);
+	else
+		plan->mechanism = mechanism_find(spec->mechanism);
+	if (!plan->mechanism)
+		return error_set(err, "unknown mechanism '%s' (use auto%s)", spec->mechanism,
+				 FENCE_MECHANISMS(OR_NAME));
+	if (why)
+		list_printf(&plan->notices, "the fence is made by %s: %s", plan->mechanism->name,
+			    why);
+	return plan->mechanism->detect(err);
+}
+
 int fence_plan_begin(const struct fence_spec *spec, struct fence_plan *ret_plan, struct error *err)
 {
 	struct fence_plan plan = { .spec = spec };
 
-	plan.mechanism = mechanism_find(
-		spec->accepted_weaker & FENCE_WEAKER_NO_FENCE ? "none" : spec->mechanism);
-	if (!plan.mechanism)
-		return error_set(err, "unknown mechanism '%s' (use auto, bwrap or landlock)",
-				 spec->mechanism);
+	if (choose_mechanism(&plan, err) < 0) {
+		fence_plan_release(&plan);
+		return -1;
+	}
 	plan.weaker = spec->accepted_weaker & missing_here(&plan);
 	/* Quarantine what a killed run left before the scan records which files already exist; in
 	 * the project itself, not in a draft's view. */
-	if (plan.mechanism->detect(err) < 0 || add_rules(&plan, err) < 0 ||
-	    (!spec->before && run_record_recover(&plan, err) < 0)) {
+	if (add_rules(&plan, err) < 0 || (!spec->before && run_record_recover(&plan, err) < 0)) {
 		fence_plan_release(&plan);
 		return -1;
 	}

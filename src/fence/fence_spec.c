@@ -2,7 +2,6 @@
 #include "fence/fence_spec.h"
 
 #include "fence/fence_place.h"
-#include "fence/mechanism/mechanism.h"
 #include "util/env.h"
 #include "util/file/path.h"
 #include "util/mem.h"
@@ -151,8 +150,6 @@ void fence_spec_taint(const struct fence_spec *spec, struct taint *ret_taint)
 
 bool fence_spec_has_mounts(const struct fence_spec *spec)
 {
-	const struct mechanism *mechanism = mechanism_find(spec->mechanism);
-
-	return !(spec->accepted_weaker & FENCE_WEAKER_NO_FENCE) && mechanism &&
-	       !mechanism_shares_host(mechanism);
+	return !(spec->accepted_weaker & FENCE_WEAKER_NO_FENCE) &&
+	       strcmp(spec->mechanism, "landlock") != 0;
 }

@@ -187,7 +187,7 @@ static void probe(const struct preflight_loop *loop, struct preflight_items *ite
 	const char *mechanism = fence_plan_mechanism(loop->plan);
 	struct probe tried;
 
-	probe_fence(&tried);
+	probe_fence(mechanism, &tried);
 	preflight_items_add(items, "fence", tried.held ? PREFLIGHT_PASS : PREFLIGHT_FAIL,
 			    tried.held
 				    ? mem_format("%s holds: %u of %u canaries, %llu ms", mechanism,

@@ -177,7 +177,7 @@ static void version_2(void)
 	      holds(made, "memory.max", "67108864") && holds(made, "memory.swap.max", "0") &&
 		      holds(made, "cpu.max", "150000 100000") && holds(made, "pids.max", "66"));
 	CHECK("joining adds the calling process",
-	      cgroup_join(&group, &err) == 0 && holds(made, "cgroup.procs", "0"));
+	      cgroup_adopt(&group, 0, &err) == 0 && holds(made, "cgroup.procs", "0"));
 	CHECK("the check fails if the fence is not in the cgroup",
 	      cgroup_check(&group, 4711, &err) < 0 &&
 		      strstr(err.text, "not in the memory control group"));

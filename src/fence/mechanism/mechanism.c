@@ -30,12 +30,30 @@ _Static_assert(sizeof mechanisms / sizeof *mechanisms == MECHANISM_COUNT,
 
 const struct mechanism *mechanism_find(const char *name)
 {
-	if (strcmp(name, "auto") == 0)
-		return &mechanisms[MECHANISM_bwrap];
 	for (size_t i = 0; i < MECHANISM_COUNT; i++)
 		if (strcmp(mechanisms[i].name, name) == 0)
 			return &mechanisms[i];
 	return NULL;
+}
+
+const struct mechanism *mechanism_choose(bool image, char **ret_why)
+{
+	static const enum mechanism_id best[] = { MECHANISM_bwrap, MECHANISM_podman,
+						  MECHANISM_docker };
+	enum { COUNT = sizeof best / sizeof *best };
+	struct error first = { 0 };
+	struct error later;
+
+	*ret_why = NULL;
+	for (size_t i = image ? 1 : 0; i < COUNT; i++) {
+		const struct mechanism *at = &mechanisms[best[i]];
+
+		if (at->detect(first.text[0] ? &later : &first) == 0) {
+			*ret_why = first.text[0] ? mem_dup(first.text) : NULL;
+			return at;
+		}
+	}
+	return &mechanisms[best[image ? 1 : 0]]; /* whose remedy is the one to follow */
 }
 
 bool mechanism_shares_host(const struct mechanism *mechanism)

@@ -81,8 +81,15 @@ enum mechanism_id {
 MECHANISM_LIST(MECHANISM_DECLARE)
 #undef MECHANISM_DECLARE
 
-/* Returns the mechanism with this name, the best one for "auto", or NULL. */
+/* Returns the mechanism with this name, or NULL. */
 const struct mechanism *mechanism_find(const char *name);
+
+/*
+ * Returns the mechanism for "auto": the first of bwrap, podman and docker that is installed or, for
+ * an image, of podman and docker. Never a weaker one. *ret_why is the reason if it is not the first
+ * of them, or NULL; the caller frees it.
+ */
+const struct mechanism *mechanism_choose(bool image, char **ret_why);
 
 /* Reports whether commands share the host's namespaces, so that the fence has no file tree of its
  * own: Landlock has the rules of the plan (tree/grant.h), and mount() is not called. */

@@ -451,7 +451,6 @@ void cgroup_make(const struct cgroup_place *place, const uint64_t values[CGROUP_
 		remove_folder(folder);
 }
 
-/* 0 is the calling process. */
 int cgroup_adopt(const struct cgroup *group, pid_t process, struct error *err)
 {
 	for (int i = 0; i < CGROUP_CONTROLLERS; i++)
@@ -459,11 +458,6 @@ int cgroup_adopt(const struct cgroup *group, pid_t process, struct error *err)
 			return error_sys(err, "join the control group '%s'",
 					 group->parts[i].folder);
 	return 0;
-}
-
-int cgroup_join(const struct cgroup *group, struct error *err)
-{
-	return cgroup_adopt(group, 0, err);
 }
 
 /* The kernel rounds memory limits to whole pages. */

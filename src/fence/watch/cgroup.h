@@ -70,10 +70,7 @@ bool cgroup_likely(const struct cgroup_place *place, const uint64_t values[CGROU
 void cgroup_make(const struct cgroup_place *place, const uint64_t values[CGROUP_CONTROLLERS],
 		 struct cgroup *group);
 
-/* Moves the calling process into the groups. Returns 0, or -1 with err set. */
-int cgroup_join(const struct cgroup *group, struct error *err);
-
-/* Moves another process into the groups. Returns 0, or -1 with err set. */
+/* Moves a process into the groups; 0 is the calling one. Returns 0, or -1 with err set. */
 int cgroup_adopt(const struct cgroup *group, pid_t process, struct error *err);
 
 /* Checks that the limits are in force and that `member` is in every group. Returns 0, or -1 with

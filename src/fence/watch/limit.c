@@ -203,8 +203,8 @@ uint64_t limit_tmp_size(const struct fence_spec *spec)
 	return memory < otherwise ? memory : 0;
 }
 
-/* Restricts this process to the requested number of CPUs, starting at a random one. */
-static int choose_cpus(uint64_t wanted, struct error *err)
+/* Restricts a process to the requested number of CPUs, starting at a random one. */
+static int choose_cpus(pid_t process, uint64_t wanted, struct error *err)
 {
 	cpu_set_t all;
 	cpu_set_t chosen;
@@ -224,24 +224,24 @@ static int choose_cpus(uint64_t wanted, struct error *err)
 			count++;
 		}
 	}
-	return sched_setaffinity(0, sizeof chosen, &chosen) < 0
+	return sched_setaffinity(process, sizeof chosen, &chosen) < 0
 		       ? error_sys(err, "set the fence's CPU affinity")
 		       : 0;
 }
 
-int limit_enter(const struct limit_set *limiter, struct error *err)
+int limit_adopt(const struct limit_set *limiter, pid_t process, struct error *err)
 {
 	uint64_t cpus = whole_cpus(enforced_by(limiter, FENCE_LIMIT_CPUS, FENCE_HOW_AFFINITY));
 
 	/* In this order: before Linux 6.2, a group with a cpuset resets the affinity. */
-	if (cgroup_join(&limiter->group, err) < 0)
+	if (cgroup_adopt(&limiter->group, process, err) < 0)
 		return -1;
-	return cpus ? choose_cpus(cpus, err) : 0;
+	return cpus ? choose_cpus(process, cpus, err) : 0;
 }
 
-int limit_adopt(const struct limit_set *limiter, pid_t init, struct error *err)
+int limit_enter(const struct limit_set *limiter, struct error *err)
 {
-	return cgroup_adopt(&limiter->group, init, err);
+	return limit_adopt(limiter, 0, err);
 }
 
 int limit_check(const struct limit_set *limiter, pid_t child, struct error *err)
