@@ -193,7 +193,7 @@ const struct setting setting_fence_rows[] = {
 		.value = "auto" FENCE_MECHANISMS(OR_WORD),
 		.choices = fence_choices,
 		.help = "choose the sandbox mechanism",
-		.more = "`auto` is `bwrap`, the only mechanism at present.",
+		.more = "`auto` is `bwrap`. `landlock` needs no namespaces and [is weaker](fence.md#without-namespaces).",
 		.example = "bwrap",
 		.widens = "the fence is made with",
 	},

@@ -1,8 +1,8 @@
 /* Building and parsing the parts of a spec: see fence_spec.h. */
 #include "fence/fence_spec.h"
 
+#include "fence/fence_mechanisms.h"
 #include "fence/fence_place.h"
-#include "fence/mechanism/mechanism.h"
 #include "util/env.h"
 #include "util/file/path.h"
 #include "util/mem.h"
@@ -151,8 +151,8 @@ void fence_spec_taint(const struct fence_spec *spec, struct taint *ret_taint)
 
 bool fence_spec_has_mounts(const struct fence_spec *spec)
 {
-	const struct mechanism *mechanism = mechanism_find(spec->mechanism);
-
-	return !(spec->accepted_weaker & FENCE_WEAKER_NO_FENCE) && mechanism &&
-	       !mechanism_shares_host(mechanism);
+#define IS_THIS(name) || strcmp(spec->mechanism, #name) == 0
+	return !(spec->accepted_weaker & FENCE_WEAKER_NO_FENCE) &&
+	       !(false FENCE_MECHANISMS_SHARING(IS_THIS));
+#undef IS_THIS
 }

@@ -40,7 +40,9 @@ const struct mechanism *mechanism_find(const char *name)
 
 bool mechanism_shares_host(const struct mechanism *mechanism)
 {
-	return mechanism == &mechanisms[MECHANISM_landlock];
+#define IS_THIS(name) || mechanism == &mechanisms[MECHANISM_##name]
+	return false FENCE_MECHANISMS_SHARING(IS_THIS);
+#undef IS_THIS
 }
 
 uint64_t mechanism_setup_ms(const struct fence_plan *plan)
