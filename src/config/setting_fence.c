@@ -193,9 +193,9 @@ const struct setting setting_fence_rows[] = {
 		.value = "auto" FENCE_MECHANISMS(OR_WORD),
 		.choices = fence_choices,
 		.help = "choose the sandbox mechanism",
-		.more = "`auto` is the first of `bwrap`, `podman` and `docker` that is installed, "
-			"with an image the first of the last two, and never `landlock`, which is "
-			"weaker (docs/containers.md).",
+		.more = "`auto` is the first of `bwrap`, `podman` and `docker` that is installed, or "
+			"with an `image` the first of the last two. `landlock` needs no namespaces "
+			"and [is weaker](fence.md#without-namespaces).",
 		.example = "bwrap",
 		.widens = "the fence is made with",
 	},

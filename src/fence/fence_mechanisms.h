@@ -7,4 +7,7 @@
 
 #define FENCE_MECHANISMS(X) X(bwrap) X(podman) X(docker) X(landlock)
 
+/* Those whose commands share the host's namespaces: they have no mounts of their own. */
+#define FENCE_MECHANISMS_SHARING(X) X(landlock)
+
 #endif

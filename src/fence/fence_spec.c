@@ -1,6 +1,7 @@
 /* Building and parsing the parts of a spec: see fence_spec.h. */
 #include "fence/fence_spec.h"
 
+#include "fence/fence_mechanisms.h"
 #include "fence/fence_place.h"
 #include "util/env.h"
 #include "util/file/path.h"
@@ -150,6 +151,8 @@ void fence_spec_taint(const struct fence_spec *spec, struct taint *ret_taint)
 
 bool fence_spec_has_mounts(const struct fence_spec *spec)
 {
+#define IS_THIS(name) || strcmp(spec->mechanism, #name) == 0
 	return !(spec->accepted_weaker & FENCE_WEAKER_NO_FENCE) &&
-	       strcmp(spec->mechanism, "landlock") != 0;
+	       !(false FENCE_MECHANISMS_SHARING(IS_THIS));
+#undef IS_THIS
 }

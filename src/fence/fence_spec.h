@@ -138,8 +138,8 @@ struct fence_spec {
 
 void fence_spec_release(struct fence_spec *spec);
 
-/* Reports whether the fence has mounts: it can show a draft, or a private git directory, at the path
- * of the user's own. */
+/* Reports whether the fence has mounts: it can show a draft, or a private git directory, at the
+ * path of the user's own. */
 bool fence_spec_has_mounts(const struct fence_spec *spec);
 
 /* Says what the command can change outside the fence. The caller releases *ret_taint. */

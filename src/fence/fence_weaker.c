@@ -1,4 +1,4 @@
-/* What a fence lacks: see fence_weaker.h. */
+/* Names of what a fence lacks: see fence_weaker.h. */
 #include "fence/fence_weaker.h"
 
 #include "fence/fence_spec.h"

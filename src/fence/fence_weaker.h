@@ -1,4 +1,4 @@
-/* What a fence lacks, by name and in a sentence: for reports, `doctor` and docs/fence.md. */
+/* Names and meanings of what a fence lacks, for reports, `doctor` and docs/fence.md. */
 #ifndef FENCE_FENCE_WEAKER_H
 #define FENCE_FENCE_WEAKER_H
 

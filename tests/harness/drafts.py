@@ -9,6 +9,9 @@ from . import kernel
 from .expect import equal, expect
 from .edits import Editor, difference, listing
 
+# Tests with drafts that are copies; see the modules of the same tests with overlays.
+MECHANISMS = ("bwrap", "podman", "docker")
+
 EDIT = """
 import sys
 sys.path.insert(0, sys.argv[1])

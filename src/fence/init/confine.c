@@ -16,8 +16,8 @@
 
 #include "filter.inc" /* filter_plain, filter_noticing, filter_tracing; from fence_filter_gen.c */
 
-/* Stops fork bombs. Threads count, so a parallel build needs some room; without a user namespace, so
- * do all other processes of the user. */
+/* Stops fork bombs. Threads count, so a parallel build needs some room. Without a user namespace,
+ * all other processes of the user count as well. */
 enum { MOST_PROCESSES = 2048, MOST_PROCESSES_SHARED = 8192 };
 
 static int lower_rlimit(int resource, rlim_t most, const char *name, struct error *err)

@@ -58,7 +58,9 @@ const struct mechanism *mechanism_choose(bool image, char **ret_why)
 
 bool mechanism_shares_host(const struct mechanism *mechanism)
 {
-	return mechanism == &mechanisms[MECHANISM_landlock];
+#define IS_THIS(name) || mechanism == &mechanisms[MECHANISM_##name]
+	return false FENCE_MECHANISMS_SHARING(IS_THIS);
+#undef IS_THIS
 }
 
 uint64_t mechanism_setup_ms(const struct fence_plan *plan)

@@ -3,8 +3,8 @@
  *
  * There are no namespaces and no mounts. ringfence-init supervises the command as without a fence,
  * and confines it: Landlock has the rules of the plan (tree/grant.h), seccomp refuses what Landlock
- * does not know, and acts that neither can judge are performed outside (watch/perform.h). What is
- * weaker than in other fences is listed in fence_weaker.c.
+ * does not know, and acts that neither can judge are performed outside (watch/perform.h). The
+ * table in fence_weaker.c lists what is weaker than in other fences.
  */
 #include "fence/fence_result.h"
 #include "fence/fence_weaker.h"

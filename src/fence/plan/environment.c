@@ -92,7 +92,7 @@ static void add_quiet(const struct fence_plan *plan, struct list *environment)
 {
 	for (const char *const *at = defaults_quiet; *at; at++)
 		add_default(environment, *at);
-	/* Git ends with an error if it may not read this file; it does without one that is missing. */
+	/* Git ends with an error if it may not read /etc/gitconfig. */
 	if (plan->own)
 		add_default(environment, "GIT_CONFIG_NOSYSTEM=1");
 	if (has_readable_git(plan))

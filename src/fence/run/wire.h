@@ -113,7 +113,7 @@ struct wire_rule {
 	uint32_t unused;
 };
 
-/* What a command that shares the host's file tree may do with a file, or below a folder. */
+/* Rights of a command that shares the host's file tree, on a file or below a folder. */
 enum wire_right {
 	WIRE_MAY_LIST = 1, /* list folders */
 	WIRE_MAY_READ = 2, /* read, execute, list */

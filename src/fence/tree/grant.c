@@ -1,4 +1,4 @@
-/* What a command may do below which paths: see grant.h. */
+/* Rights on the paths of the host: see grant.h. */
 #include "fence/tree/grant.h"
 
 #include "fence/plan/defaults.h"
@@ -326,12 +326,13 @@ static bool is_own(const struct fence_plan *plan, const char *path)
 	return plan->own && (path_within(path, plan->home) || path_within(path, plan->tmp));
 }
 
-static bool forbids(const struct fence_plan *plan, const struct fence_inode *inode,
-		    enum wire_right right)
+static bool forbids(const struct fence_plan *plan, const char *path,
+		    const struct fence_inode *inode, enum wire_right right)
 {
 	for (size_t i = 0; i < plan->rule_count; i++)
 		if (plan->rules[i].inode == inode->inode &&
-		    plan->rules[i].device == inode->device && !(rights_of(&plan->rules[i]) & right))
+		    plan->rules[i].device == inode->device &&
+		    !(rights_of(&plan->rules[i]) & right) && strcmp(plan->rules[i].path, path) != 0)
 			return true;
 	return false;
 }
@@ -344,7 +345,7 @@ static bool is_in_moved(const struct fence_plan *plan, const char *path, enum wi
 	struct fence_inode inode;
 
 	for (; *at; *strrchr(at, '/') = '\0')
-		if (known_identify(AT_FDCWD, at, &inode) == 0 && forbids(plan, &inode, right))
+		if (known_identify(AT_FDCWD, at, &inode) == 0 && forbids(plan, at, &inode, right))
 			return true;
 	return false;
 }

@@ -23,7 +23,7 @@ enum {
 struct denial_log {
 	struct attempt_context context;
 	struct held held;
-	struct performer performer; /* of a command that shares the host's namespaces */
+	struct perform_context performer; /* of a command that shares the host's namespaces */
 	fence_notice_fn *notice;
 	struct fence_denials *list;
 	int listener;     /* -1 before denial_listen() and after the end */

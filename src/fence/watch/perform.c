@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-void perform_serve(struct performer *performer, int listener)
+void perform_serve(struct perform_context *performer, int listener)
 {
 	struct sockaddr_in address;
 	socklen_t size = sizeof address;
@@ -132,26 +132,35 @@ int perform_read_path(const struct perform_caller *caller, int folder, uint64_t 
 	return given[0] ? perform_locate(caller, folder, given, ret_text) : ENOENT;
 }
 
-/* Sends an answer, and closes its descriptor. */
+/* Gives the caller a copy of the answer's descriptor, and closes it before the caller goes on: a
+ * program that it writes can only be executed when nobody else has it open. Returns the caller's
+ * number for it, or -1 with errno. */
+static int give(int listener, uint64_t id, struct perform_answer *answer)
+{
+	struct seccomp_notif_addfd hand = { .id = id,
+					    .srcfd = (uint32_t)answer->fd,
+					    .newfd_flags = answer->close_on_exec ? O_CLOEXEC : 0 };
+	int given = ioctl(listener, SECCOMP_IOCTL_NOTIF_ADDFD, &hand);
+	int why = errno;
+
+	fd_close(&answer->fd);
+	errno = why;
+	return given;
+}
+
 static void send_answer(int listener, uint64_t id, struct perform_answer *answer)
 {
 	union {
 		struct seccomp_notif_resp answer;
 		char room[512]; /* a newer kernel's struct may be larger */
 	} out = { .room = { 0 } };
-	struct seccomp_notif_addfd hand = { .id = id,
-					    .flags = SECCOMP_ADDFD_FLAG_SEND,
-					    .srcfd = (uint32_t)answer->fd,
-					    .newfd_flags = answer->close_on_exec ? O_CLOEXEC : 0 };
 
 	if (answer->kind == PERFORM_RESULT && answer->fd >= 0) {
-		int given = ioctl(listener, SECCOMP_IOCTL_NOTIF_ADDFD, &hand);
-		int why = errno;
-
-		fd_close(&answer->fd);
-		if (given >= 0)
-			return;
-		answer->error = why == EMFILE ? EMFILE : EIO;
+		out.answer.val = give(listener, id, answer);
+		if (out.answer.val < 0) {
+			answer->error = errno == EMFILE ? EMFILE : EIO;
+			out.answer.val = 0;
+		}
 	}
 	out.answer.id = id;
 	out.answer.error = answer->kind == PERFORM_RESULT ? -answer->error : 0;
@@ -159,8 +168,8 @@ static void send_answer(int listener, uint64_t id, struct perform_answer *answer
 	ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &out.answer); /* fails if the caller was killed */
 }
 
-static struct perform_answer decide(struct performer *performer, const struct seccomp_notif *call,
-				    bool in_helper)
+static struct perform_answer decide(struct perform_context *performer,
+				    const struct seccomp_notif *call, bool in_helper)
 {
 	switch (call->data.nr) {
 	case SYS_connect:
@@ -176,7 +185,7 @@ static struct perform_answer decide(struct performer *performer, const struct se
 }
 
 /* Returns a free place for a helper, or NULL. */
-static pid_t *find_place(struct performer *performer)
+static pid_t *find_place(struct perform_context *performer)
 {
 	pid_t *found = NULL;
 
@@ -191,7 +200,7 @@ static pid_t *find_place(struct performer *performer)
 	return found;
 }
 
-static _Noreturn void help(struct performer *performer, int listener,
+static _Noreturn void help(struct perform_context *performer, int listener,
 			   const struct seccomp_notif *call)
 {
 	struct perform_answer answer = decide(performer, call, true);
@@ -201,7 +210,8 @@ static _Noreturn void help(struct performer *performer, int listener,
 }
 
 /* Has a helper answer, because the act may have to wait for another process. */
-static int start_helper(struct performer *performer, int listener, const struct seccomp_notif *call)
+static int start_helper(struct perform_context *performer, int listener,
+			const struct seccomp_notif *call)
 {
 	pid_t *place = find_place(performer);
 	pid_t pid = place ? fork() : -1;
@@ -213,7 +223,7 @@ static int start_helper(struct performer *performer, int listener, const struct 
 	return pid < 0 ? -1 : 0;
 }
 
-bool perform(struct performer *performer, int listener, const struct seccomp_notif *call)
+bool perform(struct perform_context *performer, int listener, const struct seccomp_notif *call)
 {
 	struct perform_answer answer = decide(performer, call, false);
 
@@ -226,7 +236,7 @@ bool perform(struct performer *performer, int listener, const struct seccomp_not
 	return true;
 }
 
-void perform_end(struct performer *performer)
+void perform_end(struct perform_context *performer)
 {
 	for (size_t i = 0; i < PERFORM_HELPERS; i++) {
 		pid_t pid = performer->helpers[i];

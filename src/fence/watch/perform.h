@@ -23,7 +23,7 @@
 
 enum { PERFORM_HELPERS = 64, PERFORM_SERVERS = 256 };
 
-struct performer {
+struct perform_context {
 	const struct fence_plan *plan;
 	const struct grant_list *grants;
 	unsigned int port; /* of the gateway on the host's loopback; 0: none */
@@ -34,13 +34,13 @@ struct performer {
 };
 
 /* Remembers the port of the gateway's listening socket. Inside, its port is OUTLET_PORT. */
-void perform_serve(struct performer *performer, int listener);
+void perform_serve(struct perform_context *performer, int listener);
 
 /* Answers a call. Returns false if the listener is broken. */
-bool perform(struct performer *performer, int listener, const struct seccomp_notif *call);
+bool perform(struct perform_context *performer, int listener, const struct seccomp_notif *call);
 
 /* Ends the helpers. */
-void perform_end(struct performer *performer);
+void perform_end(struct perform_context *performer);
 
 /*
  * For the parts of this module.
@@ -84,17 +84,18 @@ bool perform_real_path(int fd, char ret_path[PATH_MAX]);
 
 /* Binds a copy of a unix socket of the caller where Landlock has no grant and the plan allows it;
  * otherwise, Landlock decides. */
-struct perform_answer perform_bind_path(const struct performer *performer,
+struct perform_answer perform_bind_path(const struct perform_context *performer,
 					const struct perform_caller *caller, int socket,
 					const char *path);
 
-struct perform_answer perform_connect(const struct performer *performer,
+struct perform_answer perform_connect(const struct perform_context *performer,
 				      const struct seccomp_notif *call);
-struct perform_answer perform_bind(const struct performer *performer,
+struct perform_answer perform_bind(const struct perform_context *performer,
 				   const struct seccomp_notif *call);
-struct perform_answer perform_listen(struct performer *performer, const struct seccomp_notif *call);
+struct perform_answer perform_listen(struct perform_context *performer,
+				     const struct seccomp_notif *call);
 /* Acts on paths, modes and times. PERFORM_IN_HELPER: it has to be called again, in a helper. */
-struct perform_answer perform_path(const struct performer *performer,
+struct perform_answer perform_path(const struct perform_context *performer,
 				   const struct seccomp_notif *call, bool in_helper);
 
 #endif

@@ -127,7 +127,7 @@ static uint64_t find_listener(const union address *address, const char *table)
 	return 0;
 }
 
-static bool is_server(const struct performer *performer, uint64_t inode)
+static bool is_server(const struct perform_context *performer, uint64_t inode)
 {
 	for (size_t i = 0; inode && i < PERFORM_SERVERS; i++)
 		if (performer->servers[i] == inode)
@@ -137,7 +137,7 @@ static bool is_server(const struct performer *performer, uint64_t inode)
 
 /* Reports whether a server of the command itself listens at an address of the loopback. A server of
  * both families is in the other table. */
-static bool reaches_own(const struct performer *performer, const union address *address)
+static bool reaches_own(const struct perform_context *performer, const union address *address)
 {
 	union address both = *address;
 
@@ -164,8 +164,8 @@ static bool reaches_own(const struct performer *performer, const union address *
 
 /* Connects to the gateway or a server of the command itself, or refuses as a network without other
  * hosts would. */
-static int connect_network(const struct performer *performer, int socket, union address *address,
-			   socklen_t size)
+static int connect_network(const struct perform_context *performer, int socket,
+			   union address *address, socklen_t size)
 {
 	if (performer->plan->spec->net == FENCE_NET_OPEN || address->any.sa_family == AF_UNSPEC)
 		return result_of(connect(socket, &address->any, size));
@@ -178,9 +178,10 @@ static int connect_network(const struct performer *performer, int socket, union 
 	return result_of(connect(socket, &address->any, size));
 }
 
-/* Connects to a socket in a folder that the command may write, by the descriptor that was judged. */
-static int connect_local(const struct performer *performer, const struct perform_caller *caller,
-			 int socket, const union address *address, socklen_t size)
+/* Connects to a socket in a folder that the command may write, by a descriptor that was judged. */
+static int connect_local(const struct perform_context *performer,
+			 const struct perform_caller *caller, int socket,
+			 const union address *address, socklen_t size)
 {
 	struct sockaddr_un target = { .sun_family = AF_UNIX };
 	char text[PATH_MAX];
@@ -204,7 +205,7 @@ static int connect_local(const struct performer *performer, const struct perform
 	return result_of(connect(socket, (struct sockaddr *)&target, sizeof target));
 }
 
-struct perform_answer perform_connect(const struct performer *performer,
+struct perform_answer perform_connect(const struct perform_context *performer,
 				      const struct seccomp_notif *call)
 {
 	struct perform_caller caller;
@@ -251,7 +252,7 @@ static int bind_network(int socket, union address *address, socklen_t size)
 }
 
 /* Landlock judges where a unix socket is created, unless only this process can. */
-struct perform_answer perform_bind(const struct performer *performer,
+struct perform_answer perform_bind(const struct perform_context *performer,
 				   const struct seccomp_notif *call)
 {
 	struct perform_caller caller;
@@ -290,7 +291,8 @@ static bool is_local(int socket)
 
 /* A socket that listens without bind() would get a port on all interfaces, so this process listens,
  * or nobody. */
-struct perform_answer perform_listen(struct performer *performer, const struct seccomp_notif *call)
+struct perform_answer perform_listen(struct perform_context *performer,
+				     const struct seccomp_notif *call)
 {
 	struct perform_caller caller;
 	int why = perform_find_caller((pid_t)call->pid, &caller);

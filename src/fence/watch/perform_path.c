@@ -28,7 +28,7 @@
 
 /* A call that is being performed. */
 struct act {
-	const struct performer *performer;
+	const struct perform_context *performer;
 	const uint64_t *arguments;
 	struct perform_caller caller;
 	bool in_helper;
@@ -104,7 +104,7 @@ static bool is_open(const struct act *act, const struct entry *entry)
 	return grant_is_writable(act->performer->plan, entry->real);
 }
 
-/* Reports whether Landlock allows that, too: it then decides. */
+/* Reports whether Landlock also allows that: it then decides. */
 static bool is_granted(const struct act *act, const struct entry *entry)
 {
 	AUTO_FREE char *above = path_folder(entry->real);
@@ -267,7 +267,7 @@ static struct perform_answer open_existing(const struct act *act, int target, in
 	bool temporary = (flags & O_TMPFILE) == O_TMPFILE;
 	bool writes = flags & (O_ACCMODE | O_TRUNC | O_CREAT) || temporary;
 	enum wire_right right = writes ? WIRE_MAY_WRITE : WIRE_MAY_READ;
-	const struct performer *performer = act->performer;
+	const struct perform_context *performer = act->performer;
 	char real[PATH_MAX];
 
 	if (!perform_real_path(target, real) ||
@@ -514,7 +514,7 @@ static struct perform_answer act_call(const struct act *act, int number)
 	}
 }
 
-struct perform_answer perform_bind_path(const struct performer *performer,
+struct perform_answer perform_bind_path(const struct perform_context *performer,
 					const struct perform_caller *caller, int socket,
 					const char *path)
 {
@@ -537,7 +537,7 @@ struct perform_answer perform_bind_path(const struct performer *performer,
 	return result_of(result);
 }
 
-struct perform_answer perform_path(const struct performer *performer,
+struct perform_answer perform_path(const struct perform_context *performer,
 				   const struct seccomp_notif *call, bool in_helper)
 {
 	struct act act = { .performer = performer,
