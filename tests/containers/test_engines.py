@@ -47,5 +47,5 @@ def test_what_is_left_of_a_container_is_noticed_at_the_end_of_a_run(t):
     found = list(own.stop())
     expect([claim for claim, evidence in found if claim.startswith("no container") and ident[:12] in evidence], "the container is noticed", found)
     expect([claim for claim, evidence in found if f"libpod-{ident}" in evidence], "its control groups are noticed", found)
-    engine.remove(ident)
+    equal(engine.works("ps", "--all", "--quiet"), "", "it is removed")
     equal(list(own.stop()), [], "what is left in the end")

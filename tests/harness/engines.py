@@ -65,6 +65,7 @@ class Engines:
         self.group = f"/{os.path.basename(temp)}"  # the control groups of Docker's containers
         self.daemon = None
         self.before = set()
+        self.left = []
 
     def path(self, *names):
         return os.path.join(self.folder, *names)
@@ -166,16 +167,15 @@ class Engines:
         """Ends what start() has started; yields (claim, evidence) for everything of containers that is left."""
         if not os.path.isdir(self.folder):
             return
-        names = set()
         for identity in self.identities:
-            names |= self._created(identity)
             yield from self._containers(identity)
+            for name in sorted(self._created(identity)):
+                for path in filter(os.path.lexists, (f"/run/crun/{name}", *_groups_named(f"libpod-{name}"))):
+                    yield "nothing of a container is left", path
+        self._remove_left()
+        for identity in self.identities:
             self._end_pause(identity)
         yield from self._stop_daemon()
-        for name in sorted(names):
-            for path in (f"/run/crun/{name}", *_groups_named(f"libpod-{name}"), *_groups_named(f"libpod-conmon-{name}")):
-                if os.path.lexists(path):
-                    yield "nothing of a container is left", path
         yield from self._groups()
         yield from self._mounts()
 
@@ -185,6 +185,12 @@ class Engines:
                 left = self.run(identity, engine, "ps", "--all", "--format", "{{.ID}} {{.Names}} {{.Status}}")
                 if left.returncode or left.stdout.strip():
                     yield f"no container is left ({engine} as {identity})", left.stdout + left.stderr
+                    self.left.append((identity, engine, [line.split()[0] for line in left.stdout.splitlines()]))
+
+    def _remove_left(self):
+        """At once: podman would wait for a container to obey TERM."""
+        for identity, engine, idents in self.left:
+            self.run(identity, engine, "rm", "--force", *(("--time", "0") if engine == "podman" else ()), *idents)
 
     def _created(self, identity):
         """The ids of all containers that podman has made."""

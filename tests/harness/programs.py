@@ -18,7 +18,7 @@ from .patience import crowding
 TIMEOUT_S = 300
 BUILD_TIMEOUT_S = 1800
 GRACE_S = 30
-CHECKS = ("check-durable", "check-environment", "check-errors", "check-failures", "check-filters", "check-fuzz",
+CHECKS = ("check-containers", "check-durable", "check-environment", "check-errors", "check-failures", "check-filters", "check-fuzz",
           "check-includes", "check-paths", "check-protocols", "check-reference", "check-statics", "check-tests")
 OUTPUT_LIMIT = 3000
 
