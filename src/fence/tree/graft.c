@@ -60,7 +60,13 @@ int graft_enter(int process, struct error *err)
 		return error_sys(err, "enter the container (was it started by another user?)");
 	if (own && forbid_user_namespaces() < 0)
 		return error_sys(err, "forbid user namespaces in the container");
-	return setns(process, CLONE_NEWNS) < 0 ? error_sys(err, "enter the container's mounts") : 0;
+	if (setns(process, CLONE_NEWNS) == 0)
+		return 0;
+	if (!own && errno == EPERM)
+		return error_set(err,
+				 "its daemon runs as root, and only root can enter its containers; "
+				 "use --fence podman, a rootless Docker, or root");
+	return error_sys(err, "enter the container's mounts");
 }
 
 /* Mounts propagate to no other namespace: engines make them private or slaves. */
