@@ -7,7 +7,8 @@
  *	/dev, /tmp, the home	private and empty
  *	paths with a rule	as the rule says
  *
- * A mechanism calls tree_build() to mount them on a stage (stage.h). The mechanism provides /proc, which belongs to the PID namespace.
+ * tree_build() mounts them on a stage (stage.h). The mechanism provides /proc, which belongs to the
+ * PID namespace.
  */
 #ifndef FENCE_TREE_TREE_H
 #define FENCE_TREE_TREE_H
@@ -48,8 +49,9 @@ struct tree_entry {
 	bool covers_image; /* only where the image has such a file */
 	bool scratch;      /* writable and initially empty */
 	bool exists; /* the mount point is in an earlier entry: it must exist, never be created */
-	dev_t device; /* with TREE_SHOWN and TREE_GIVEN, init must find this file; with a rule that empties a
-			 folder, it must not */
+	/* With TREE_SHOWN and TREE_GIVEN, init must find this file; with a rule that empties a
+	 * folder, it must not. */
+	dev_t device;
 	ino_t inode;
 };
 

@@ -52,8 +52,8 @@ uint64_t limit_tmp_size(const struct fence_spec *spec);
 /* Enters the limits, in the child that becomes the mechanism. Returns 0, or -1 with err set. */
 int limit_enter(const struct limit_set *limiter, struct error *err);
 
-/* The same for a process that a container engine has started; 0 is the calling one. Returns 0, or -1
- * with err set. */
+/* The same for a process that a container engine has started; 0 is the calling one. Returns 0, or
+ * -1 with err set. */
 int limit_adopt(const struct limit_set *limiter, pid_t process, struct error *err);
 
 /* Checks the groups by reading them back. Returns 0, or -1 with err set. */
