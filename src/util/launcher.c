@@ -30,12 +30,15 @@ struct request {
 struct job {
 	const struct request *request;
 	int fd;
+	int socket; /* of the launcher, which the new process does not keep; or -1 */
 };
 
 static int run_job(void *argument)
 {
 	const struct job *job = argument;
 
+	if (job->socket >= 0)
+		close(job->socket);
 	return job->request->run(job->request->argument, job->request->size, job->fd);
 }
 
@@ -56,7 +59,8 @@ static void serve(int socket)
 		if (got < 0)
 			continue;
 
-		pid_t pid = process_fork(run_job, &(struct job){ &request, fds[0] }, CLONE_PARENT);
+		pid_t pid = process_fork(run_job, &(struct job){ &request, fds[0], socket },
+					 CLONE_PARENT);
 		int answer = pid < 0 ? -errno : pid;
 
 		fd_close(&fds[0]);
@@ -138,7 +142,7 @@ pid_t launcher_run(const struct launcher *launcher, launcher_fn *run, const void
 	*request = (struct request){ .run = run, .size = size };
 	memcpy(request->argument, argument, size);
 	pid = launcher ? ask(launcher, request, fd)
-		       : process_fork(run_job, &(struct job){ request, fd }, 0);
+		       : process_fork(run_job, &(struct job){ request, fd, -1 }, 0);
 	if (pid < 0)
 		error_sys(err, "start a process");
 	free(request);
