@@ -525,7 +525,7 @@ SECTIONS = {"startup": measure_startup, "commands": measure_commands, "srt": mea
 
 # Programs of their own, which run as the user who started this one, and what makes them quick.
 ALONE = {"gateway": ("The gateway", ["--quick"]), "agents": ("Streams of agents", ["--size", "16"]), "builtin": ("The built-in agent", ["--quick"]),
-         "models": ("Streams of models", ["--quick"]), "snapshot": ("Checkpoints", ["--quick"]), "views": ("The screen and the web page", ["--quick"]),
+         "containers": ("Containers", ["--quick"]), "models": ("Streams of models", ["--quick"]), "snapshot": ("Checkpoints", ["--quick"]), "views": ("The screen and the web page", ["--quick"]),
          "page": ("The web page in Chromium", ["--quick"])}
 
 
