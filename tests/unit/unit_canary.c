@@ -63,6 +63,7 @@ static struct {
 	char connected[108];
 	socklen_t connected_size;
 	bool left;
+	bool metadata, listening; /* with --fence landlock */
 } k;
 
 static struct order_rule order_rules[4];
@@ -238,6 +239,9 @@ rlim_t confine_processes(const struct order *of)
 }
 
 #define getpid()                                   k.pid
+#define getppid()                                  1
+#define chmod(path, mode)                          (k.metadata ? 0 : -1)
+#define listen(fd, backlog)                        (k.listening ? 0 : -1)
 #define getsid(process)                            ((process) == 0 ? k.session : -1)
 #define getuid()                                   k.uid
 #define geteuid()                                  k.euid
@@ -615,6 +619,31 @@ static void counts(void)
 	      !holds(&count, &err) && strstr(err.text, "answered"));
 }
 
+/* A command that shares the host's namespaces. */
+static void sharing(void)
+{
+	struct canary_count count;
+	struct error err;
+
+	reset();
+	given.flags.shared = 1;
+	k.pid = 42;
+	k.shared = 0;
+	k.bounding = 3;
+	k.session = 42;
+	CHECK("a fence without namespaces has 17 canaries, none of them about namespaces",
+	      holds(&count, &err) && count.total == 17 && count.held == 17);
+	k.metadata = true;
+	CHECK("that metadata of a file of the host can be set is noticed",
+	      !holds(&count, &err) && strstr(err.text, "mode"));
+	k.metadata = false;
+	k.listening = true;
+	CHECK("that a command can listen on the host's network is noticed",
+	      !holds(&count, &err) && strstr(err.text, "listen"));
+	given.flags.net_private = 0;
+	CHECK("with --net open it may listen", holds(&count, &err));
+}
+
 int main(void)
 {
 	if (!unit_temp(home) || !unit_temp(tmp) || !unit_temp(descriptors))
@@ -623,6 +652,7 @@ int main(void)
 	touch(descriptors, "2");
 	touch(descriptors, "3");
 	counts();
+	sharing();
 	processes();
 	privileges();
 	file_systems();

@@ -185,7 +185,7 @@ static void choices(void)
 		const char *words[10];
 	} all[] = {
 		{ "net", { "none", "list", "open" } },
-		{ "fence", { "auto", "bwrap", "podman", "docker" } },
+		{ "fence", { "auto", "bwrap", "podman", "docker", "landlock" } },
 		{ "accept-weaker",
 		  { "landlock", "abstract-sockets", "memory", "cpus", "processes", "open-files",
 		    "file-size", "tmp-size", "disk" } },
