@@ -567,7 +567,10 @@ int main(int argc, char **argv)
 	/* From here on nobody inside can inspect this process, and it cannot open its own counters
 	 * either. */
 	counters = open("/proc/self/io", O_RDONLY | O_CLOEXEC);
-	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	/* Without a user namespace, ringfence could not read these counters either; Landlock keeps
+	 * the command from this process. */
+	if (!order.flags.shared || !order.limits.counters)
+		prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	sigemptyset(&child);
 	sigaddset(&child, SIGCHLD);
 	/* Process 1 of a namespace gets no SIGHUP; elsewhere, init leads the session of a terminal

@@ -183,7 +183,8 @@ static bool judge(struct attempt_context *context, enum verdict_act act, bool fo
 	if (verdict.wall == VERDICT_OPEN || verdict_harmless(&verdict, path))
 		return false;
 	if (context->plan->own && verdict.wall == VERDICT_OUTSIDE) {
-		if (act == VERDICT_LOOK) /* no rule hides names in the host's file tree */
+		/* No rule hides names in the host's file tree: what is there cannot be created. */
+		if (act == VERDICT_LOOK || (act == VERDICT_CREATE && entry.there))
 			return false;
 		sight = (struct verdict_sight){ 0 };
 	}
@@ -331,9 +332,10 @@ static bool reaches(struct attempt_context *context, pid_t pid, const union addr
 	unsigned int port = ntohs(address->v4.sin_port); /* at the same offset in both */
 	uint8_t bit = (uint8_t)(1U << port % 8);
 
-	if (context->plan->own) /* the loopback is the host's: see perform.h */
-		return is_loopback(address) && port == OUTLET_PORT &&
-		       context->plan->spec->net == FENCE_NET_LIST;
+	if (context->plan->own) /* the loopback is the host's */
+		return is_loopback(address) &&
+		       (perform_reaches(context->performer, &address->any, sizeof address->v6) ||
+			!has_listener(getpid(), port));
 
 	if (!is_loopback(address) || port == 53)
 		return false;

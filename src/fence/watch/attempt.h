@@ -10,6 +10,7 @@
 
 #include "fence/fence_plan.h"
 #include "fence/watch/inside.h"
+#include "fence/watch/perform.h"
 #include "fence/watch/verdict.h"
 
 #include <limits.h>
@@ -28,6 +29,7 @@ struct attempt {
 /* State shared by all processes of a fence. */
 struct attempt_context {
 	const struct fence_plan *plan;
+	const struct perform_context *performer;
 	struct inside inside;
 	uint8_t reached[65536 / 8]; /* bit N: connecting to port N on loopback was not a denial */
 };

@@ -43,6 +43,7 @@ void denial_init(struct denial_log *denials, const struct fence_plan *plan, fenc
 		.list = list,
 		.listener = -1,
 	};
+	denials->context.performer = &denials->performer;
 }
 
 void denial_listen(struct denial_log *denials, int listener, int control)

@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/socket.h>
 #include <sys/types.h>
 
 enum { PERFORM_HELPERS = 64, PERFORM_SERVERS = 256 };
@@ -38,6 +39,11 @@ void perform_serve(struct perform_context *performer, int listener);
 
 /* Answers a call. Returns false if the listener is broken. */
 bool perform(struct perform_context *performer, int listener, const struct seccomp_notif *call);
+
+/* Reports whether a connection to this address would be made: to the gateway, or to a server of the
+ * command itself. */
+bool perform_reaches(const struct perform_context *performer, const struct sockaddr *address,
+		     size_t size);
 
 /* Ends the helpers. */
 void perform_end(struct perform_context *performer);

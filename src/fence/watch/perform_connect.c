@@ -162,6 +162,20 @@ static bool reaches_own(const struct perform_context *performer, const union add
 	return is_server(performer, find_listener(&both, "/proc/self/net/tcp6"));
 }
 
+bool perform_reaches(const struct perform_context *performer, const struct sockaddr *address,
+		     size_t size)
+{
+	union address copy = { 0 };
+
+	if (size > sizeof copy.local)
+		return false;
+	memcpy(copy.bytes, address, size);
+	if (!is_whole(&copy, (socklen_t)size) || !to_loopback(&copy, false))
+		return false;
+	return (performer->port && ntohs(copy.v4.sin_port) == OUTLET_PORT) ||
+	       reaches_own(performer, &copy);
+}
+
 /* Connects to the gateway or a server of the command itself, or refuses as a network without other
  * hosts would. */
 static int connect_network(const struct perform_context *performer, int socket,
@@ -216,9 +230,10 @@ struct perform_answer perform_connect(const struct perform_context *performer,
 
 	if (socket < 0)
 		return PERFORM_REFUSE(why ? why : errno);
-	if (size > sizeof address.local || size < sizeof address.any.sa_family ||
-	    perform_copy(&caller, call->data.args[1], address.bytes, size) != size)
+	if (size > sizeof address.local || size < sizeof address.any.sa_family)
 		return PERFORM_REFUSE(EINVAL);
+	if (perform_copy(&caller, call->data.args[1], address.bytes, size) != size)
+		return PERFORM_REFUSE(EFAULT);
 	if (family_of(socket) == AF_UNIX)
 		return PERFORM_REFUSE(connect_local(performer, &caller, socket, &address, size));
 	if (family_of(socket) == AF_INET || family_of(socket) == AF_INET6)
