@@ -20,7 +20,7 @@
 
 void perform_serve(struct perform_context *performer, int listener)
 {
-	struct sockaddr_in address;
+	struct sockaddr_in address = { 0 };
 	socklen_t size = sizeof address;
 
 	if (performer->plan->own && getsockname(listener, (struct sockaddr *)&address, &size) == 0)
@@ -90,9 +90,9 @@ static const char *after(const char *path, const char *prefix)
 										      : NULL;
 }
 
-static int put(char ret_text[PATH_MAX], int size)
+/* The errno of a text that snprintf() has written to a path. */
+static int cut(int size)
 {
-	(void)ret_text;
 	return size >= PATH_MAX ? ENAMETOOLONG : 0;
 }
 
@@ -109,16 +109,15 @@ int perform_locate(const struct perform_caller *caller, int folder, const char *
 		const char *rest = after(given, own[i].prefix);
 
 		if (rest)
-			return put(ret_text, snprintf(ret_text, PATH_MAX, "/proc/%d%s%s",
-						      caller->process, own[i].in_process, rest));
+			return cut(snprintf(ret_text, PATH_MAX, "/proc/%d%s%s", caller->process,
+					    own[i].in_process, rest));
 	}
 	if (given[0] == '/')
-		return put(ret_text, snprintf(ret_text, PATH_MAX, "%s", given));
+		return cut(snprintf(ret_text, PATH_MAX, "%s", given));
 	if (folder == AT_FDCWD)
-		return put(ret_text,
-			   snprintf(ret_text, PATH_MAX, "/proc/%d/cwd/%s", caller->thread, given));
-	return put(ret_text, snprintf(ret_text, PATH_MAX, "/proc/%d/fd/%d%s%s", caller->thread,
-				      folder, given[0] ? "/" : "", given));
+		return cut(snprintf(ret_text, PATH_MAX, "/proc/%d/cwd/%s", caller->thread, given));
+	return cut(snprintf(ret_text, PATH_MAX, "/proc/%d/fd/%d%s%s", caller->thread, folder,
+			    given[0] ? "/" : "", given));
 }
 
 int perform_read_path(const struct perform_caller *caller, int folder, uint64_t address,

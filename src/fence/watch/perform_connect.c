@@ -16,6 +16,7 @@
 #include <netinet/in.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -105,25 +106,30 @@ static void describe_listener(const union address *address, char ret_text[64])
 			 words[3], port);
 }
 
+/* Returns word number `index` of a line that begins with a space, or its end if there are fewer. */
+static const char *word(const char *line, size_t index)
+{
+	for (line += strspn(line, " "); index > 0; index--) {
+		line += strcspn(line, " \n");
+		line += strspn(line, " ");
+	}
+	return line;
+}
+
 /* Returns the inode of the socket that listens at exactly this address, or 0. */
 static uint64_t find_listener(const union address *address, const char *table)
 {
+	enum { STATE = 2, INODE = 8 }; /* after the local address: the remote one, the state ... */
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(4 << 20);
 	AUTO_FD fd = open(table, O_RDONLY | O_CLOEXEC);
 	char wanted[64];
-	const char *at;
 
 	describe_listener(address, wanted);
 	if (fd < 0 || fd_read_all(fd, &text) < 0)
 		return 0;
-	for (at = buffer_text(&text); (at = strstr(at, wanted)); at++) {
-		unsigned long long inode = 0;
-		char state[8] = "";
-
-		if (sscanf(at, " %*s %*s %7s %*s %*s %*s %*s %*s %llu", state, &inode) == 2 &&
-		    strcmp(state, "0A") == 0)
-			return inode;
-	}
+	for (const char *at = buffer_text(&text); (at = strstr(at, wanted)); at++)
+		if (strncmp(word(at, STATE), "0A ", 3) == 0)
+			return strtoull(word(at, INODE), NULL, 10);
 	return 0;
 }
 
@@ -301,7 +307,8 @@ static bool is_local(int socket)
 	    !address.v4.sin_port)
 		return false;
 	changed = address;
-	return to_loopback(&changed, false) && memcmp(&changed, &address, sizeof changed) == 0;
+	return to_loopback(&changed, false) &&
+	       memcmp(changed.bytes, address.bytes, sizeof changed.v6) == 0;
 }
 
 /* A socket that listens without bind() would get a port on all interfaces, so this process listens,
