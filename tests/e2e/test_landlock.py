@@ -1,6 +1,7 @@
 """--fence landlock: a fence without namespaces and mounts, for machines that forbid them."""
 
 import os
+import signal
 import socket
 import stat
 import subprocess
@@ -29,7 +30,7 @@ def homes(t):
 @user_only
 def test_a_command_runs_where_user_namespaces_are_forbidden(t):
     kernel.forbid_user_namespaces()
-    refused_before_start(t, says="namespaces")
+    refused_before_start(t, says=("namespaces", "--fence landlock"))
     equal(works(t, "echo ran; echo x > new; cat new"), "ran\nx\n", "the output")
     equal(t.read("new"), "x\n", "the new file")
 
@@ -308,6 +309,21 @@ def test_another_process_of_the_user_cannot_be_slowed_down(t, act):
     result = python(t, script)
     expect(result.code != 0 and "done" not in result.out, "denied inside", result)
     contains(t.run(["python3", "-c", script]).out, "done", "the control")
+
+
+@user_only
+@cases("ringfence", "ringfence-init")
+def test_nothing_survives_when_one_of_ours_is_killed(t, who):
+    """There is no pid namespace that would end with its first process."""
+    process = t.fence_start("sh", "-c", "setsid sh -c 'setsid sleep 600 & exec sleep 600' & echo ready; sleep 600",
+                            opts=LANDLOCK)
+    equal(process.stdout.readline(), b"ready\n", "the command")
+    inits = [pid for pid, command in kernel.descendants_of(process.pid) if command == "ringfence-init"]
+    equal(len(inits), 1, "init", kernel.descendants_of(process.pid))
+    os.kill(process.pid if who == "ringfence" else inits[0], signal.SIGKILL)
+    t.communicate(process)
+    t.all_gone()
+    t.leftover_runs = True
 
 
 @user_only

@@ -77,7 +77,10 @@ int remedy_namespaces(const char *complaint, struct error *err)
 		remedy =
 			"user namespaces do not work here; if this is a container or a sandbox, run Ringfence on the host; "
 			"to see the cause, run: bwrap --unshare-user --ro-bind / / true";
-	return error_set(err, "no fence: %s%s%s", complaint, *complaint ? "; " : "", remedy);
+	return error_set(err,
+			 "no fence: %s%s%s; --fence landlock needs no user namespaces, and is "
+			 "weaker (ringfence doctor says in what)",
+			 complaint, *complaint ? "; " : "", remedy);
 }
 
 /* The kernel permits a new /proc only to those who see the whole of an old one. */
