@@ -2,8 +2,9 @@
 
 import json
 import os
+import tarfile
 
-from harness import cases, contains, equal, lacks
+from harness import cases, contains, equal, lacks, root_only, user_only
 
 ANY_IDENTITY = "images are refused, listed and printed alike for every user"
 
@@ -196,6 +197,16 @@ def test_our_images_are_listed_and_removed(t):
     equal(engine.asked()[-1], "rmi ringfence/base", "what the engine was asked for")
 
 
+def test_a_list_survives_an_engine_that_fails_while_images_are_removed(t):
+    engine = Engine(t, labelled("ringfence/base", ["localhost/ringfence/base:latest"]))
+    t.write(engine.program, t.read(engine.program).replace(
+        '"images -q")', f'"images -q") [ -e {engine.folder}/once ] || {{ touch {engine.folder}/once; echo "layer not known" >&2; exit 125; }};'))
+    result = engine.run("image", "list")
+    equal(result.code, 0, "exit status", result)
+    contains(result.out, "ringfence/base ", "the list")
+    equal(len([line for line in engine.asked() if line.startswith("images ")]), 2, "tries")
+
+
 # The project's own image
 
 DEVCONTAINER = '{"build": {"dockerfile": "Dockerfile", "args": {"A": "b"}}, "features": {}, // no\n}'
@@ -270,3 +281,43 @@ def test_a_project_without_an_image_says_so(t):
     result = Engine(t).run("image", "build", "--devcontainer")
     equal(result.code, 125, "exit status", result)
     contains(result.err, "the project has no .devcontainer/devcontainer.json, Containerfile or Dockerfile")
+
+
+DEBOOTSTRAP = """#!/bin/sh
+for word; do case $word in /*) root=$word ;; esac; done
+mkdir -p "$root/usr"
+printf '%s\\n' "$*" >>{log}
+echo made >"$root/usr/mark"
+"""
+
+
+@root_only
+def test_a_debian_system_is_made_once_and_imported_once(t):
+    engine = Engine(t)
+    log = os.path.join(t.outside, "debootstrap.log")
+    env = t.env(RINGFENCE_PODMAN=engine.program,
+                RINGFENCE_DEBOOTSTRAP=t.script("debootstrap", DEBOOTSTRAP.format(log=log), engine.folder))
+    words = ("image", "build", "--from", "debootstrap", "--mirror", "http://mirror.example.org/debian")
+    for _ in range(2):
+        result = ringfence(t, *words, env=env)
+        equal(result.code, 0, "exit status", result)
+        contains(result.out, "a Debian system, made by debootstrap (ringfence/bookworm-")
+    with open(log) as file:
+        runs = file.read().splitlines()
+    equal(len(runs), 1, "runs of debootstrap")
+    contains(runs[0], "--variant=minbase --include=ca-certificates,git,jq,")
+    contains(runs[0], " bookworm /", "what debootstrap was asked for")
+    contains(runs[0], " http://mirror.example.org/debian", "what debootstrap was asked for")
+    imports = [line for line in engine.asked() if line.startswith("import ")]
+    contains(imports[0], "-c LABEL org.ringfence.kind=debootstrap ")
+    with tarfile.open(imports[0].split()[-2]) as tar:
+        equal(tar.extractfile("./usr/mark").read(), b"made\n", "a file of the system")
+
+
+@user_only
+def test_only_root_makes_a_debian_system(t):
+    engine = Engine(t)
+    result = engine.run("image", "build", "--from", "debootstrap")
+    equal(result.code, 125, "exit status", result)
+    contains(result.err, "only root can make a Debian system with debootstrap")
+    equal(engine.asked(), [], "what the engine was asked for")
