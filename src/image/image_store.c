@@ -305,8 +305,11 @@ static void add_build(const struct image_run *run, const struct image_build *bui
 		      struct list *arguments)
 {
 	list_add(arguments, "build");
-	if (build->quick && run->engine->kind == CONTAINER_ENGINE_PODMAN)
-		list_add(arguments, "--layers=false");
+	list_add(arguments, "--force-rm"); /* docker keeps the container of a step that fails */
+	/* Steps of an earlier build could be removed together with its image, during this one. */
+	if (build->quick)
+		list_add(arguments, run->engine->kind == CONTAINER_ENGINE_PODMAN ? "--layers=false"
+										 : "--no-cache");
 	list_add(arguments, "-f");
 	list_add(arguments, build->containerfile);
 	list_add(arguments, "-t");

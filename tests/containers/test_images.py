@@ -33,7 +33,7 @@ class Images:
         result = self.run("list", "--json")
         equal(result.code, 0, "exit status", result)
         images = json.loads(result.out)["images"]
-        return [image for image in images if image["name"].endswith(self.mark)]
+        return [image for image in images if image["name"].endswith(f"-{self.mark}")]
 
     def has(self, name):
         return self.engine.run("image", "inspect", name).code == 0
