@@ -107,10 +107,10 @@ class Engine:
 
 def test_the_template_can_be_printed_without_an_engine(t):
     t.write("go.mod", "module x\n")
-    result = ringfence(t, "image", "build", "--print", "--agent", "claude", "--agent", "codex", "--from", "debian:12",
+    result = ringfence(t, "image", "build", "--print", "--agent", "claude,gemini", "--agent", "codex", "--from", "debian:12",
                        env=t.env(RINGFENCE_PODMAN="/nonexistent", RINGFENCE_DOCKER="/nonexistent"))
     equal((result.code, result.err), (0, ""), "exit status", result)
-    for line in ("FROM debian:12\n", "@anthropic-ai/claude-code@", "@openai/codex@", " git \\", " jq \\", " python3 \\",
+    for line in ("FROM debian:12\n", "@anthropic-ai/claude-code@", "@google/gemini-cli@", "@openai/codex@", " git \\", " jq \\", " python3 \\",
                  " golang-go", "USER 1000:1000", "WORKDIR /work"):
         contains(result.out, line, "the Containerfile")
 
