@@ -164,8 +164,8 @@ int image_store_parse(const char *text, size_t size, struct image_list *ret_list
 static int ask_ids(const struct image_run *run, struct buffer *output, struct error *err)
 {
 	enum { TRIES = 5 };
-	static const char *const words[] = { "images", "-q", "--no-trunc", "--filter",
-					     "label=" IMAGE_STORE_LABEL "image=1" };
+	static const char filter[] = "label=" IMAGE_STORE_LABEL "image=1";
+	static const char *const words[] = { "images", "-q", "--no-trunc", "--filter", filter };
 	struct list arguments = { 0 };
 	int status = -1;
 
