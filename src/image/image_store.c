@@ -160,21 +160,31 @@ int image_store_parse(const char *text, size_t size, struct image_list *ret_list
 
 /* ---- asking ---- */
 
-/* Prints the ids of the images that the arguments select, each once. */
-static int list_ids(const struct image_run *run, const char *option, const char *value,
-		    struct list *ret_ids, struct error *err)
+/* Asks for the ids of our images. Podman fails if somebody removes an image at that moment. */
+static int ask_ids(const struct image_run *run, struct buffer *output, struct error *err)
+{
+	enum { TRIES = 5 };
+	static const char filter[] = "label=" IMAGE_STORE_LABEL "image=1";
+	static const char *const words[] = { "images", "-q", "--no-trunc", "--filter", filter };
+	struct list arguments = { 0 };
+	int status = -1;
+
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		list_add(&arguments, words[i]);
+	for (int i = 0; i < TRIES && status; i++) {
+		output->used = 0;
+		status = run_well(run, &arguments, true, "list its images", output, err);
+	}
+	list_release(&arguments);
+	return status;
+}
+
+/* Lists the ids of our images, each once. */
+static int list_ids(const struct image_run *run, struct list *ret_ids, struct error *err)
 {
 	AUTO_BUFFER struct buffer output = BUFFER_INIT(1 << 20);
-	struct list arguments = { 0 };
-	int status;
+	int status = ask_ids(run, &output, err);
 
-	list_add(&arguments, "images");
-	list_add(&arguments, "-q");
-	list_add(&arguments, "--no-trunc");
-	list_add(&arguments, option);
-	list_add(&arguments, value);
-	status = run_well(run, &arguments, true, "list its images", &output, err);
-	list_release(&arguments);
 	for (char *at = status ? NULL : (char *)buffer_text(&output), *line;
 	     at && (line = strsep(&at, "\n"));)
 		if (*line && !list_has(ret_ids, line))
@@ -230,7 +240,7 @@ int image_store_list(const struct image_run *run, struct image_list *ret_list, s
 {
 	struct image_list list = { 0 };
 	struct list ids = { 0 };
-	int result = list_ids(run, "--filter", "label=" IMAGE_STORE_LABEL "image=1", &ids, err);
+	int result = list_ids(run, &ids, err);
 
 	for (size_t i = 0; i < ids.count && result == 0; i++)
 		result = add_found(run, ids.items[i], &list, err);
@@ -295,8 +305,11 @@ static void add_build(const struct image_run *run, const struct image_build *bui
 		      struct list *arguments)
 {
 	list_add(arguments, "build");
-	if (build->quick && run->engine->kind == CONTAINER_ENGINE_PODMAN)
-		list_add(arguments, "--layers=false");
+	list_add(arguments, "--force-rm"); /* docker keeps the container of a step that fails */
+	/* Steps of an earlier build could be removed together with its image, during this one. */
+	if (build->quick)
+		list_add(arguments, run->engine->kind == CONTAINER_ENGINE_PODMAN ? "--layers=false"
+										 : "--no-cache");
 	list_add(arguments, "-f");
 	list_add(arguments, build->containerfile);
 	list_add(arguments, "-t");

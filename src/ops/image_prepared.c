@@ -218,12 +218,13 @@ static int keep_folder(const struct image_prepared *prepared, const char *new, c
 	return 0;
 }
 
-static int keep_file(const char *file, const char *place, struct error *err)
+static int keep_file(const struct image_prepared *prepared, const char *file, const char *place,
+		     struct error *err)
 {
+	AUTO_FD cache = open(prepared->cache, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	AUTO_FD fd = open(file, O_RDONLY | O_CLOEXEC);
 
-	if (fd < 0 || durable_name(fd, AT_FDCWD, file, AT_FDCWD, place) < 0 ||
-	    durable_sync_name(place) < 0)
+	if (cache < 0 || fd < 0 || durable_name(fd, AT_FDCWD, file, cache, path_name(place)) < 0)
 		return error_sys(err, "keep '%s'", place);
 	return 0;
 }
@@ -329,7 +330,7 @@ static int make_debian(const struct image_prepared *prepared, const struct list 
 	if (result == 0)
 		result = pack(prepared, root, file, err);
 	if (result == 0)
-		result = keep_file(file, place, err);
+		result = keep_file(prepared, file, place, err);
 	image_prepared_drop(new);
 	return result;
 }

@@ -67,6 +67,19 @@ static bool can_log_in(const struct effective *effective, const struct adapter *
 		       : has_key(agent, &effective->spec.env) || is_routed(effective, agent);
 }
 
+/* Looks for an agent where it will run: an image has its own agents, found in the PATH there. */
+static void look(const struct effective *effective, const struct adapter *agent,
+		 struct adapter_found *ret_found)
+{
+	adapter_look(agent, effective->place.identity.home, ret_found);
+	if (!effective->spec.image || !agent->program || agent->own)
+		return;
+	mem_replace(&ret_found->program, agent->program);
+	mem_replace(&ret_found->folder, NULL);
+	mem_replace(&ret_found->version, NULL);
+	ret_found->tested = false;
+}
+
 /* The first agent that is installed and can log in, or NULL. */
 static const struct adapter *pick_installed(const struct effective *effective)
 {
@@ -76,7 +89,7 @@ static const struct adapter *pick_installed(const struct effective *effective)
 		struct adapter_found found;
 		bool fits;
 
-		adapter_look(agent, effective->place.identity.home, &found);
+		look(effective, agent, &found);
 		fits = found.program && can_log_in(effective, agent, &found);
 		adapter_found_release(&found);
 		if (fits)
@@ -269,10 +282,14 @@ static int check_reach(const struct effective *effective, const struct adapter *
 	return choice_check_reach(effective, agent, uses_login_file(effective), err);
 }
 
-static void add_notices(const struct adapter *agent, const struct adapter_found *found, bool fenced,
-			struct list *notices)
+static void add_notices(const struct adapter *agent, const struct adapter_found *found,
+			const char *image, bool fenced, struct list *notices)
 {
-	if (agent->tested_from && !found->tested)
+	if (image && !agent->own)
+		list_printf(notices,
+			    "%s is the one of the image '%s', whose version is not checked",
+			    agent->title, image);
+	else if (agent->tested_from && !found->tested)
 		list_printf(
 			notices,
 			"%s %s was not tested with this version of Ringfence; versions from %s to below %s were",
@@ -312,7 +329,7 @@ static int choose(struct effective *effective, const struct wish *wish, struct c
 		goto out;
 	}
 	choice.format = choice.agent->format->name;
-	adapter_look(choice.agent, effective->place.identity.home, &found);
+	look(effective, choice.agent, &found);
 	if (!found.program) {
 		error_set(err, "%s is not installed: there is no '%s' in PATH (%s)",
 			  choice.agent->title, choice.agent->program, choice.agent->install);
@@ -328,7 +345,7 @@ static int choose(struct effective *effective, const struct wish *wish, struct c
 			"LOGIN IN THE FENCE: %s gets a copy of '%s', which every command it runs can read and send",
 			choice.agent->title, found.credentials);
 	}
-	add_notices(choice.agent, &found, fenced, notices);
+	add_notices(choice.agent, &found, effective->spec.image, fenced, notices);
 	prepare_spec(effective, choice.agent, &found, fenced);
 
 	const struct adapter_order order = { .program = found.program,

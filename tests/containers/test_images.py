@@ -30,8 +30,10 @@ class Images:
         return result
 
     def listed(self):
-        images = json.loads(self.run("list", "--json").out)["images"]
-        return [image for image in images if image["name"].endswith(self.mark)]
+        result = self.run("list", "--json")
+        equal(result.code, 0, "exit status", result)
+        images = json.loads(result.out)["images"]
+        return [image for image in images if image["name"].endswith(f"-{self.mark}")]
 
     def has(self, name):
         return self.engine.run("image", "inspect", name).code == 0
@@ -107,3 +109,65 @@ def test_what_an_engine_refuses_is_quoted(t):
     contains(result.err, f"{t.mechanism} could not build the image (exit status ")
     contains(result.err, "missing", "what the engine said")
     lacks(result.out, "built", "what is said")
+
+
+# In the fence
+
+def fenced(t, image, *command):
+    result = t.fence(*command, opts=("--image", image))
+    equal(result.code, 0, "exit status", result)
+    return result.out
+
+
+@needs("busybox")
+def test_a_command_sees_the_programs_of_its_image_and_nothing_else_of_it(t):
+    engine = Engine(t)
+
+    def change(folder):
+        t.write(f"{folder}/usr/mark", "of the image")
+        t.write(f"{folder}/opt/ringfence/bin/tool", "#!/bin/sh\necho the tool; echo $SECRET-$USER; cat /work/mark 2>&1; exit 0\n", 0o755)
+        t.write(f"{folder}/work/mark", "not shown")
+
+    base = engine.image("plain", change)
+    folder = os.path.join(t.outside, "configured")
+    t.write(f"{folder}/Dockerfile", f'FROM {base}\nENV SECRET=leaked\nUSER 4242\nENTRYPOINT ["/bin/false"]\nVOLUME /usr\n')
+    name = f"configured-{os.path.basename(t.folder)}"
+    engine.works("build", "-t", name, folder)
+    t.cleanups.append(lambda: engine.run("rmi", "--force", name))
+    equal(fenced(t, name, "cat", "/usr/mark"), "of the image", "what the command reads")
+    said = fenced(t, name, "tool").splitlines()
+    equal(said[0], "the tool", "what the tool of the image says")
+    expect(said[1].startswith("-") and said[1] != "-4242", "its environment is not the image's", said)
+    contains(said[2], "/work/mark", "another folder of the image")
+
+
+def test_without_a_system_in_its_image_a_command_sees_that_of_the_host_with_the_agents_of_the_image(t):
+    engine = Engine(t)
+    images = Images(t)
+    images.build("empty", "--from", "host")
+    contains(fenced(t, images.name("empty"), "python3", "-c", "print('of the host')"), "of the host")
+    folder = os.path.join(t.outside, "agents")
+    t.write(f"{folder}/Dockerfile", f"FROM {images.name('empty')}\nCOPY tool /opt/ringfence/bin/\n")
+    t.write(f"{folder}/tool", "#!/usr/bin/python3\nprint('of both')\n", 0o755)
+    name = f"agents-{images.mark}"
+    engine.works("build", "-t", name, folder)
+    t.cleanups.append(lambda: engine.run("rmi", "--force", name))
+    equal(fenced(t, name, "tool"), "of both\n", "what the tool says")
+
+
+def test_a_loop_runs_the_agent_of_its_image(t):
+    engine = Engine(t)
+    images = Images(t)
+    images.build("empty", "--from", "host")
+    folder = os.path.join(t.outside, "agents")
+    t.write(f"{folder}/Dockerfile", f"FROM {images.name('empty')}\nCOPY claude /opt/ringfence/bin/\n")
+    t.write(f"{folder}/claude", "#!/bin/sh\necho work >made\n"
+            "echo '{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\":\"done\",\"total_cost_usd\":0}'\n", 0o755)
+    name = f"agents-{images.mark}"
+    engine.works("build", "-t", name, folder)
+    t.cleanups.append(lambda: engine.run("rmi", "--force", name))
+    result = t.run([t.ringfence, "run", "make it", "--agent", "claude", "--check", "grep -q work made", "--image", name, "-m", "1"],
+                   env=t.env(ANTHROPIC_API_KEY="sk-ant-a-key-for-nothing"))
+    equal(result.code, 0, "exit status", result)
+    contains(result.out + result.err, f"is the one of the image '{name}', whose version is not checked")
+    engine.empty()

@@ -55,13 +55,21 @@ static bool has_setting(const struct setting *setting)
 	       setting->id == SETTING_ENV || setting->id == SETTING_READ;
 }
 
+static void add_agents(struct list *agents, const char *value)
+{
+	AUTO_FREE char *words = mem_dup(value);
+
+	for (char *at = words, *word; (word = strsep(&at, ","));)
+		list_add(agents, word);
+}
+
 static int set(void *context, const struct setting *setting, const char *value, struct error *err)
 {
 	struct image_options *opts = context;
 
 	(void)err;
 	if (setting->id == SETTING_AGENT)
-		list_add(&opts->agents, value);
+		add_agents(&opts->agents, value);
 	else
 		list_printf(&opts->fence_options, "--%s=%s", setting->key, value);
 	return 0;
@@ -289,7 +297,8 @@ const struct cli_command cmd_image = {
 		"node:22-bookworm-slim if that can be had, and otherwise on the host: the fence then shows "
 		"the system folders of this machine. An image that was made of the same is not built "
 		"again. --devcontainer uses what the project says about its own image, after ringfence "
-		"trust --devcontainer. list and remove know only the images that build has made.",
+		"trust --devcontainer. list and remove know only the images that build has made. --read, --env "
+		"and --allow are for the fence in which npm installs the agents.",
 	.options = options,
 	.set = set,
 	.has_setting = has_setting,

@@ -323,7 +323,7 @@ static int run(const struct cli_command *command, char **argv)
 
 const struct cli_command cmd_trust = {
 	.name = "trust",
-	.args = "[--yes] [--devcontainer] [--project DIR] | --list [--json]",
+	.args = "[--yes] [--devcontainer] [OPTION]... | --list [--json]",
 	.summary = "agree to values of ringfence.yml that widen the fence",
 	.description =
 		"Shows which values of the project's ringfence.yml widen the fence, and what each of them "

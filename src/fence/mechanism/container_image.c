@@ -139,12 +139,13 @@ static int fill(struct tree *tree, struct tree_entry *entry, const struct looker
 	return result;
 }
 
-/* Does the image have files of its own? */
-static int has_system(const struct looker *looker, bool *ret_has, struct error *err)
+/* Does the image have files in this folder? */
+static int has_files(const struct looker *looker, const char *folder, bool *ret_has,
+		     struct error *err)
 {
 	struct found *found = mem_zero(sizeof *found);
 	int mount = -1;
-	int result = look_inside(looker, "/usr", found, &mount, err);
+	int result = look_inside(looker, folder, found, &mount, err);
 
 	*ret_has = found->what == FOUND_FOLDER && !found->empty;
 	fd_close(&mount);
@@ -168,12 +169,14 @@ static int keep_cover(struct tree_entry *entry, const struct looker *looker, str
 
 static int fill_all(struct tree *tree, const struct looker *looker, struct error *err)
 {
-	int result;
-	bool has = false;
+	bool system = false;
+	bool opt = false;
+	int result = has_files(looker, "/usr", &system, err);
 
-	result = has_system(looker, &has, err);
-	if (result == 0 && !has)
-		return tree_use_host(tree, err);
+	if (result == 0 && !system)
+		result = has_files(looker, "/opt", &opt, err);
+	if (result == 0 && !system)
+		result = tree_use_host(tree, opt, err);
 	for (size_t i = 0; i < tree->count && result == 0; i++) {
 		struct tree_entry *entry = &tree->items[i];
 

@@ -14,7 +14,8 @@
 
 /*
  * Replaces the entries of kind TREE_IMAGE by the folders and symlinks of a running container, whose
- * first process is a pidfd. An image whose /usr is empty or missing gets the folders of the host.
+ * first process is a pidfd. An image whose /usr is empty or missing gets the folders of the host;
+ * its /opt is shown if it has files.
  * Returns 0, or -1 with err set. The tree then owns descriptors (tree_release()).
  */
 int container_image_add(const struct launcher *launcher, int process, struct tree *tree,

@@ -62,15 +62,23 @@ static void add_shown(struct tree *tree, const char *path, const char *source,
 				       .inode = status->st_ino });
 }
 
-/* Adds the system's folders, read-only. A symlink stays a symlink; an empty /opt is left out. */
-static void add_system(struct tree *tree)
+static void add_image_folder(struct tree *tree, const char *path)
+{
+	add(tree, (struct tree_entry){ .kind = TREE_IMAGE, .path = path });
+}
+
+/* Adds the system's folders, read-only. A symlink stays a symlink; an empty /opt is left out.
+ * image_opt: /opt is that of the image. */
+static void add_system(struct tree *tree, bool image_opt)
 {
 	for (const char *const *at = defaults_shown; *at; at++) {
 		char target[PATH_MAX];
 		ssize_t n = readlink(*at, target, sizeof target - 1);
 		struct stat status;
 
-		if (n > 0) {
+		if (image_opt && strcmp(*at, "/opt") == 0) {
+			add_image_folder(tree, *at);
+		} else if (n > 0) {
 			target[n] = '\0';
 			add_symlink(tree, *at, keep(tree, target));
 		} else if (lstat(*at, &status) == 0 && S_ISDIR(status.st_mode) &&
@@ -212,11 +220,6 @@ static int add_init(struct tree *tree, const struct fence_plan *plan, struct err
 	return 0;
 }
 
-static void add_image_folder(struct tree *tree, const char *path)
-{
-	add(tree, (struct tree_entry){ .kind = TREE_IMAGE, .path = path });
-}
-
 /* Covers a file of the image's /etc by the one in our own. */
 static int add_image_cover(struct tree *tree, const char *path, const char *source,
 			   struct error *err)
@@ -249,20 +252,27 @@ static int add_image(struct tree *tree, const struct fence_plan *plan, struct er
 		       : add_image_cover(tree, "/etc/group", group, err);
 }
 
-static int add_host(struct tree *tree, const struct fence_plan *plan, struct error *err)
+/* The owner of the system folders in the tree. */
+enum origin { ORIGIN_HOST, ORIGIN_HOST_BUT_OPT, ORIGIN_IMAGE };
+
+static int add_origin(struct tree *tree, const struct fence_plan *plan, enum origin origin,
+		      struct error *err)
 {
-	add_system(tree);
+	if (origin == ORIGIN_IMAGE)
+		return add_image(tree, plan, err);
+	add_system(tree, origin == ORIGIN_HOST_BUT_OPT);
 	return add_etc(tree, plan, err);
 }
 
-static int make(const struct fence_plan *plan, bool image, struct tree *ret_tree, struct error *err)
+static int make(const struct fence_plan *plan, enum origin origin, struct tree *ret_tree,
+		struct error *err)
 {
 	struct tree tree = { .plan = plan };
 
 	add_folder(&tree, "/proc", false);
 	add_devices(&tree);
 	add_temporary(&tree, plan);
-	if ((image ? add_image : add_host)(&tree, plan, err) < 0)
+	if (add_origin(&tree, plan, origin, err) < 0)
 		goto failed;
 	add_tmpfs(&tree, plan->home, "700", true);
 	if (add_rules(&tree, plan, err) < 0 || add_init(&tree, plan, err) < 0)
@@ -276,14 +286,14 @@ failed:
 
 int tree_make(const struct fence_plan *plan, struct tree *ret_tree, struct error *err)
 {
-	return make(plan, plan->spec->image != NULL, ret_tree, err);
+	return make(plan, plan->spec->image ? ORIGIN_IMAGE : ORIGIN_HOST, ret_tree, err);
 }
 
-int tree_use_host(struct tree *tree, struct error *err)
+int tree_use_host(struct tree *tree, bool image_opt, struct error *err)
 {
 	struct tree other;
 
-	if (make(tree->plan, false, &other, err) < 0)
+	if (make(tree->plan, image_opt ? ORIGIN_HOST_BUT_OPT : ORIGIN_HOST, &other, err) < 0)
 		return -1;
 	tree_release(tree);
 	*tree = other;

@@ -67,9 +67,10 @@ int tree_make(const struct fence_plan *plan, struct tree *ret_tree, struct error
 void tree_release(struct tree *tree);
 
 /* For a container's image (mechanism/container_image.h): makes an entry a symlink, and replaces the
- * image's folders by the host's. The second returns 0, or -1 with err set. */
+ * image's folders by the host's, except for /opt with image_opt. The second returns 0, or -1 with
+ * err set. */
 void tree_set_symlink(struct tree *tree, struct tree_entry *entry, const char *content);
-int tree_use_host(struct tree *tree, struct error *err);
+int tree_use_host(struct tree *tree, bool image_opt, struct error *err);
 
 /* Adds the entries that init must check to its order. */
 void tree_describe(const struct tree *tree, struct buffer *order);
