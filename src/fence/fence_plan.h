@@ -118,7 +118,7 @@ struct fence_plan {
 	struct list environment;
 	const struct fence_spec *spec;
 	const struct mechanism *mechanism;
-	bool outside;        /* the mechanism's program runs outside the view of a draft */
+	bool outside;        /* a container engine, outside the view of a draft, starts init */
 	unsigned int weaker; /* bits of enum fence_weaker: missing here, and accepted as such */
 };
 

@@ -2,6 +2,8 @@
 #include "util/container_engine.h"
 
 #include "util/env.h"
+#include "util/file/path.h"
+#include "util/mem.h"
 #include "util/process.h"
 
 #include <ctype.h>
@@ -34,6 +36,19 @@ static const char *const passed[] = {
 	"DOCKER_HOST",
 	"DOCKER_CONTEXT",
 	"DOCKER_CONFIG",
+};
+
+/* Folders of engines below those that their variables name. */
+static const struct {
+	const char *variable, *folder;
+} folders[] = {
+	{ "HOME", ".config/containers" },
+	{ "HOME", ".local/share/containers" },
+	{ "HOME", ".docker" },
+	{ "XDG_CONFIG_HOME", "containers" },
+	{ "XDG_DATA_HOME", "containers" },
+	{ "XDG_RUNTIME_DIR", "containers" },
+	{ "XDG_RUNTIME_DIR", "libpod" },
 };
 
 static const char system_path[] = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/"
@@ -101,6 +116,18 @@ static int refuse(const struct container_engine *engine, const char *what, const
 			  engines[engine->kind].name, what, why->text);
 }
 
+static int check_folders(const struct taint *taint, struct error *err)
+{
+	for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+		const char *above = env_get(folders[i].variable);
+		AUTO_FREE char *path = path_join(above ? above : "/", folders[i].folder);
+
+		if (above && taint_check_word(taint, path, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 int container_engine_check(const struct container_engine *engine, const struct taint *taint,
 			   struct error *err)
 {
@@ -111,7 +138,7 @@ int container_engine_check(const struct container_engine *engine, const struct t
 	for (size_t i = 0; i < engine->environment.count; i++)
 		if (taint_check_word(taint, engine->environment.items[i], &why) < 0)
 			return refuse(engine, "its environment", &why, err);
-	return 0;
+	return check_folders(taint, &why) < 0 ? refuse(engine, "its own folders", &why, err) : 0;
 }
 
 int container_engine_check_image(const char *name, struct error *err)

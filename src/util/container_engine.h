@@ -38,8 +38,9 @@ int container_engine_find(enum container_engine_kind kind, struct container_engi
 			  struct error *err);
 void container_engine_release(struct container_engine *engine);
 
-/* Refuses an engine if an agent can change its program, or a file or folder that its environment
- * names. Returns 0, or -1 with err set (ERROR_REFUSED). */
+/* Refuses an engine if an agent can change its program, a file or folder that its environment
+ * names, or its own folders there: its configuration names programs that run outside. Returns 0, or
+ * -1 with err set (ERROR_REFUSED). */
 int container_engine_check(const struct container_engine *engine, const struct taint *taint,
 			   struct error *err);
 

@@ -80,8 +80,8 @@ static void environment(void)
 	env_set("LD_PRELOAD", NULL);
 }
 
-/* Returns whether the engine may be used by an agent that can change /w/project. */
-static bool passes(const char *variable, const char *value)
+/* Returns whether the engine may be used by an agent that can change a folder. */
+static bool writes(const char *folder, const char *variable, const char *value)
 {
 	struct container_engine engine = { 0 };
 	struct taint taint;
@@ -90,7 +90,7 @@ static bool passes(const char *variable, const char *value)
 
 	env_set(variable, value);
 	taint_init(&taint, "/home/u");
-	taint_add(&taint, "/w/project");
+	taint_add(&taint, folder);
 	passed = container_engine_find(CONTAINER_ENGINE_PODMAN, &engine, &err) == 0 &&
 		 container_engine_check(&engine, &taint, &err) == 0;
 	CHECK("only a refusal prevents the use", passed || err.status == ERROR_REFUSED);
@@ -98,6 +98,11 @@ static bool passes(const char *variable, const char *value)
 	container_engine_release(&engine);
 	env_set(variable, NULL);
 	return passed;
+}
+
+static bool passes(const char *variable, const char *value)
+{
+	return writes("/w/project", variable, value);
 }
 
 static void refusals(void)
@@ -111,6 +116,12 @@ static void refusals(void)
 	CHECK("a socket in the project is refused",
 	      !passes("DOCKER_HOST", "unix:///w/project/d.sock"));
 	CHECK("a home in the project is refused", !passes("HOME", "/w/project/home"));
+	CHECK("a home above the project passes", passes("HOME", "/w"));
+	CHECK("a folder with the configuration of engines is refused",
+	      !writes("/home/u/.config", "HOME", "/home/u"));
+	CHECK("a folder of their images is refused",
+	      !writes("/d/containers", "XDG_DATA_HOME", "/d"));
+	CHECK("a folder beside it passes", writes("/d/other", "XDG_DATA_HOME", "/d"));
 	CHECK("a daemon elsewhere passes", passes("DOCKER_HOST", "ssh://w/project"));
 }
 

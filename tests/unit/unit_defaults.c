@@ -77,6 +77,7 @@ static const char *const home_executed[] = {
 	".vscode",
 	".config/autostart",
 	".config/systemd",
+	".config/containers",
 	".config/fish",
 	".config/git",
 	".config/nvim",

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -58,6 +59,19 @@ uint64_t use_left(void)
 	return count;
 }
 
+/* CPU time and memory of all reaped processes. Outside, nobody is their parent if an engine started
+ * this process. */
+static void read_spent(struct wire_use *use)
+{
+	struct rusage spent;
+
+	if (getrusage(RUSAGE_CHILDREN, &spent) < 0)
+		return;
+	use->cpu_ms = (uint64_t)(spent.ru_utime.tv_sec + spent.ru_stime.tv_sec) * 1000 +
+		      (uint64_t)(spent.ru_utime.tv_usec + spent.ru_stime.tv_usec) / 1000;
+	use->memory = (uint64_t)spent.ru_maxrss * 1024;
+}
+
 static bool tmp_full(const struct order *order)
 {
 	enum { LITTLE = 16384 };
@@ -77,4 +91,5 @@ void use_read(const struct order *order, int counters, struct wire_use *use)
 	use->written = written_by(counters);
 	use->processes = processes_made();
 	use->tmp_full = tmp_full(order);
+	read_spent(use);
 }

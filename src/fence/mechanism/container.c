@@ -43,6 +43,19 @@ int container_detect(enum container_engine_kind kind, struct error *err)
 	return 0;
 }
 
+/* The command could otherwise decide what the engine runs outside the next time. */
+static int check_engine(const struct fence_plan *plan, const struct container_engine *engine,
+			struct error *err)
+{
+	struct taint taint;
+	int result;
+
+	fence_spec_taint(plan->spec, &taint);
+	result = container_engine_check(engine, &taint, err);
+	taint_release(&taint);
+	return result;
+}
+
 int container_plan(enum container_engine_kind kind, const struct fence_plan *plan,
 		   struct error *err)
 {
@@ -52,6 +65,8 @@ int container_plan(enum container_engine_kind kind, const struct fence_plan *pla
 	if (container_engine_find(kind, &engine, err) < 0)
 		return -1;
 	result = mechanism_check_program(plan, engine.program, err);
+	if (result == 0)
+		result = check_engine(plan, &engine, err);
 	container_engine_release(&engine);
 	return result < 0 ? -1 : stage_check(plan, err);
 }
@@ -114,7 +129,8 @@ static char *containers_folder(const char *state, struct error *err)
 {
 	char *path = path_join(state, "containers");
 
-	if (mkdir(path, 0711) == 0 || errno == EEXIST || state_folder_make(path, 0711) == 0)
+	/* Whoever reaches the socket of a container first is taken for its ringfence-init. */
+	if (mkdir(path, 0700) == 0 || errno == EEXIST || state_folder_make(path, 0700) == 0)
 		return path;
 	error_sys(err, "create '%s'", path);
 	free(path);
@@ -183,6 +199,7 @@ static int make_folder(struct container *container, const char *state, struct er
 	AUTO_FREE char *above = containers_folder(state, err);
 	AUTO_FREE char *path = above ? path_join(above, "ringfence-XXXXXX") : NULL;
 	AUTO_FREE char *record = NULL;
+	AUTO_FREE char *unlocked = NULL;
 	AUTO_FD folder = -1;
 	AUTO_FD lock = -1;
 
@@ -193,10 +210,12 @@ static int make_folder(struct container *container, const char *state, struct er
 	container->folder = mem_dup(path);
 	container->name = mem_dup(path_name(path));
 	record = path_join(path, "engine");
-	lock = open(record, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	unlocked = path_join(path, "new");
+	lock = open(unlocked, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (lock < 0 || folder < 0 || flock(lock, LOCK_EX | LOCK_NB) < 0 ||
-	    dprintf(lock, "%s\n", container_engine_name(container->engine.kind)) < 0)
+	    dprintf(lock, "%s\n", container_engine_name(container->engine.kind)) < 0 ||
+	    rename(unlocked, record) < 0) /* recover() looks for records that are not locked */
 		return error_sys(err, "create '%s'", record);
 	container->lock = fd_steal(&lock);
 	container->listener = handover_listen(folder, err);
@@ -205,10 +224,20 @@ static int make_folder(struct container *container, const char *state, struct er
 
 /* ---- removing containers ---- */
 
-/* Removes a container, if there is one with this name. */
-static void remove_container(const struct launcher *launcher, const struct container_engine *engine,
+/* Waits for an engine's client, which stays a zombie. Returns false if time is up. */
+static bool await_client(pid_t client)
+{
+	AUTO_FD watched = (int)syscall(SYS_pidfd_open, client, 0);
+
+	return watched >= 0 &&
+	       poll(&(struct pollfd){ .fd = watched, .events = POLLIN }, 1, REMOVE_MS) == 1;
+}
+
+/* Removes a container, if there is one with this name. Returns whether that worked. */
+static bool remove_container(const struct launcher *launcher, const struct container_engine *engine,
 			     const char *name)
 {
+	int status = -1;
 	AUTO_FD silent = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	struct list words = { 0 };
 	struct error ignored;
@@ -217,11 +246,16 @@ static void remove_container(const struct launcher *launcher, const struct conta
 	list_add(&words, container_engine_name(engine->kind));
 	list_add(&words, "rm");
 	list_add(&words, "--force");
+	if (engine->kind == CONTAINER_ENGINE_PODMAN)
+		list_add(&words, "--ignore"); /* Docker does so by itself */
 	list_add(&words, name);
 	client = start_client(launcher, engine, &words, silent, &ignored);
-	while (client > 0 && waitpid(client, NULL, 0) < 0 && errno == EINTR)
+	if (client > 0 && !await_client(client))
+		process_kill(client);
+	while (client > 0 && waitpid(client, &status, 0) < 0 && errno == EINTR)
 		;
 	list_release(&words);
+	return client > 0 && status == 0;
 }
 
 /* Returns the kind of engine in a record, or CONTAINER_ENGINE_COUNT. */
@@ -236,8 +270,8 @@ static enum container_engine_kind recorded(int record)
 	return container_engine_named(name);
 }
 
-/* Removes the container of a killed ringfence, and its folder. */
-static void recover_one(const struct launcher *launcher, const char *folder, const char *name)
+/* Removes the container of a killed ringfence, and its folder. Returns false if the engine fails. */
+static bool recover_one(const struct launcher *launcher, const char *folder, const char *name)
 {
 	AUTO_FREE char *path = path_join(folder, name);
 	AUTO_FREE char *record = path_join(path, "engine");
@@ -245,33 +279,39 @@ static void recover_one(const struct launcher *launcher, const char *folder, con
 	enum container_engine_kind kind;
 	struct container_engine engine;
 	struct error ignored;
+	bool removed = true;
 
 	if (lock < 0 || flock(lock, LOCK_EX | LOCK_NB) < 0)
-		return;
+		return true;
 	kind = recorded(lock);
 	if (kind != CONTAINER_ENGINE_COUNT && container_engine_find(kind, &engine, &ignored) == 0) {
-		remove_container(launcher, &engine, name);
+		removed = remove_container(launcher, &engine, name);
 		container_engine_release(&engine);
 	}
-	dirwalk_remove(AT_FDCWD, path, NULL);
+	if (removed)
+		dirwalk_remove(AT_FDCWD, path, NULL);
+	return removed;
 }
 
+/* Stops at the first failure: an engine that hangs would delay the start for each. */
 static void recover(const struct launcher *launcher, const char *state)
 {
 	AUTO_FREE char *folder = path_join(state, "containers");
 	DIR *dir = opendir(folder);
+	bool works = dir;
 
-	for (struct dirent *entry; dir && (entry = readdir(dir));)
+	for (struct dirent *entry; works && (entry = readdir(dir));)
 		if (strncmp(entry->d_name, "ringfence-", strlen("ringfence-")) == 0)
-			recover_one(launcher, folder, entry->d_name);
+			works = recover_one(launcher, folder, entry->d_name);
 	if (dir)
 		closedir(dir);
 }
 
-static void container_free(struct container *container)
+/* The folder of a container that could not be removed stays, for the next start. */
+static void container_free(struct container *container, bool removed)
 {
 	fd_close(&container->listener);
-	if (container->folder)
+	if (container->folder && removed)
 		dirwalk_remove(AT_FDCWD, container->folder, NULL);
 	fd_close(&container->lock);
 	container_engine_release(&container->engine);
@@ -283,20 +323,16 @@ static void container_free(struct container *container)
 /* Reports whether the engine's client has removed the container: it does so before it exits. */
 static bool removed_by_client(const struct mechanism_start *start, const int *status)
 {
-	AUTO_FD client = status ? -1 : (int)syscall(SYS_pidfd_open, start->child, 0);
-	struct pollfd watched = { .fd = client, .events = POLLIN };
 	siginfo_t info = { 0 };
 
 	if (status)
 		return WIFEXITED(*status);
-	if (start->child <= 0 || client < 0)
-		return false;
 	/* If the engine's monitor was killed, its client waits for ever. */
-	if (poll(&watched, 1, REMOVE_MS) != 1) {
+	if (!await_client(start->child)) {
 		process_kill(start->child);
 		return false;
 	}
-	return waitid(P_PIDFD, (id_t)client, &info, WEXITED | WNOWAIT) == 0 &&
+	return waitid(P_PID, (id_t)start->child, &info, WEXITED | WNOWAIT) == 0 &&
 	       info.si_code == CLD_EXITED;
 }
 
@@ -306,9 +342,9 @@ void container_end(struct mechanism_start *start, const int *status)
 
 	if (!container)
 		return;
-	if (!removed_by_client(start, status))
-		remove_container(start->plan->spec->launcher, &container->engine, container->name);
-	container_free(container);
+	container_free(container, start->child <= 0 || removed_by_client(start, status) ||
+					  remove_container(start->plan->spec->launcher,
+							   &container->engine, container->name));
 	start->container = NULL;
 }
 

@@ -18,7 +18,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -133,22 +135,41 @@ static pid_t start_builder(const struct mechanism_start *start, struct tree *tre
 	return builder;
 }
 
-/* Waits until init has connected. Returns false if the engine's client has ended or time is up: the
- * session will see why. */
+/* Returns a descriptor that can be read when a signal is pending that ends a start. */
+static int watch_stop(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGQUIT);
+	sigaddset(&set, SIGTERM);
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+/* Waits until init has connected. Returns false if the engine's client has ended, the run is to end
+ * or time is up: the session will see why. */
 static bool await_init(const struct mechanism_start *start)
 {
+	const int *lifeline = start->plan->spec->lifeline;
 	AUTO_FD client = (int)syscall(SYS_pidfd_open, start->child, 0);
+	AUTO_FD stop = watch_stop();
 	struct pollfd watched[] = { { .fd = start->container->listener, .events = POLLIN },
-				    { .fd = client, .events = POLLIN } };
+				    { .fd = client, .events = POLLIN },
+				    { .fd = stop, .events = POLLIN },
+				    { .fd = lifeline ? *lifeline : -1, .events = POLLIN } };
 	uint64_t end = clock_steady_ms() + mechanism_setup_ms(start->plan);
 
 	for (;;) {
 		uint64_t now = clock_steady_ms();
 
-		if (now >= end || (poll(watched, 2, (int)(end - now)) < 0 && errno != EINTR))
+		if (now >= end || (poll(watched, 4, (int)(end - now)) < 0 && errno != EINTR))
 			return false;
-		if (watched[0].revents || watched[1].revents)
-			return watched[0].revents != 0;
+		if (watched[0].revents)
+			return true;
+		if (watched[1].revents || watched[2].revents || watched[3].revents)
+			return false;
 	}
 }
 

@@ -10,7 +10,7 @@
 /* An image with nothing in it, for runs without an image. */
 #define EMPTY_IMAGE "ringfence-empty:1"
 
-enum { DOCKER_MS = 30000 };
+enum { DOCKER_MS = 10000 };
 
 int mechanism_docker_detect(struct error *err)
 {
@@ -33,7 +33,7 @@ static void make_image(const struct container_engine *engine)
 	const char *const import[] = { "docker", "import", "-", EMPTY_IMAGE, NULL };
 
 	if (process_feed(engine->program, (char *const *)inspect, engine->environment.items, "", 0,
-			 DOCKER_MS) != 0)
+			 DOCKER_MS) > 0)
 		process_feed(engine->program, (char *const *)import, engine->environment.items,
 			     end_of_archive, sizeof end_of_archive, DOCKER_MS);
 }

@@ -69,6 +69,7 @@ const char *const defaults_home_executed[] = {
 	".vscode",
 	".config/autostart",
 	".config/systemd",
+	".config/containers",
 	".config/fish",
 	".config/git",
 	".config/nvim",

@@ -89,6 +89,8 @@ struct wire_use {
 	uint64_t written;   /* bytes written to disk */
 	uint64_t processes; /* total, with threads; 0: unknown */
 	uint64_t left;      /* alive when the command ended, including it; 0: unknown */
+	uint64_t cpu_ms;    /* of all processes but init */
+	uint64_t memory;    /* the most bytes of one process */
 	uint32_t file_size; /* a process was killed by SIGXFSZ */
 	uint32_t tmp_full;
 };

@@ -352,19 +352,31 @@ enum fence_limit limit_look(struct limit_set *limiter, pid_t first, bool is_init
 	return FENCE_LIMIT_COUNT;
 }
 
+static uint64_t cpu_ms(const struct rusage *spent)
+{
+	return (uint64_t)(spent->ru_utime.tv_sec + spent->ru_stime.tv_sec) * 1000 +
+	       (uint64_t)(spent->ru_utime.tv_usec + spent->ru_stime.tv_usec) / 1000;
+}
+
+/* What an engine's client spends is not the command's, whose processes are the engine's. */
+static void fill_spent(const struct limit_set *limiter, const struct rusage *spent,
+		       const struct wire_use *use, struct fence_use *ret_use)
+{
+	bool engine = limiter->plan->outside;
+
+	ret_use->cpu_ms = engine ? use->cpu_ms : cpu_ms(spent);
+	remember(&ret_use->memory_peak, engine ? use->memory : (uint64_t)spent->ru_maxrss * 1024);
+}
+
 static void fill_use(const struct limit_set *limiter, const struct rusage *spent,
 		     const struct wire_use *use, struct fence_use *ret_use)
 {
-	const struct timeval times[] = { spent->ru_utime, spent->ru_stime };
 	uint64_t memory = cgroup_peak(&limiter->group, CGROUP_MEMORY);
 	uint64_t processes = cgroup_peak(&limiter->group, CGROUP_PIDS);
 	uint64_t most = enforced_by(limiter, FENCE_LIMIT_PROCESSES, FENCE_HOW_RLIMIT);
 
 	*ret_use = limiter->seen;
-	for (int i = 0; i < 2; i++)
-		ret_use->cpu_ms += (uint64_t)times[i].tv_sec * 1000 +
-				   (uint64_t)times[i].tv_usec / 1000;
-	remember(&ret_use->memory_peak, (uint64_t)spent->ru_maxrss * 1024);
+	fill_spent(limiter, spent, use, ret_use);
 	remember(&ret_use->disk_written, use->written);
 	remember(&ret_use->processes_peak, use->left);
 	if (memory)
