@@ -205,22 +205,37 @@ static int make_folder(struct container *container, const char *state, struct er
 
 /* ---- removing containers ---- */
 
-/* Removes a container, if there is one with this name. */
+/* Runs the engine's client. Returns whether it ended with status 0. */
+static bool engine_does(const struct launcher *launcher, const struct container_engine *engine,
+			const struct list *words)
+{
+	AUTO_FD silent = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	struct error ignored;
+	pid_t client = start_client(launcher, engine, words, silent, &ignored);
+	int status = -1;
+
+	while (client > 0 && waitpid(client, &status, 0) < 0 && errno == EINTR)
+		;
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/*
+ * Removes a container, if there is one with this name. Without its monitor, podman takes a dead
+ * container for a running one: it waits for it to obey TERM (--time), and the first removal fails.
+ */
 static void remove_container(const struct launcher *launcher, const struct container_engine *engine,
 			     const char *name)
 {
-	AUTO_FD silent = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	struct list words = { 0 };
-	struct error ignored;
-	pid_t client;
 
 	list_add(&words, container_engine_name(engine->kind));
 	list_add(&words, "rm");
 	list_add(&words, "--force");
+	if (engine->kind == CONTAINER_ENGINE_PODMAN)
+		list_add(&words, "--time=0");
 	list_add(&words, name);
-	client = start_client(launcher, engine, &words, silent, &ignored);
-	while (client > 0 && waitpid(client, NULL, 0) < 0 && errno == EINTR)
-		;
+	if (!engine_does(launcher, engine, &words))
+		engine_does(launcher, engine, &words);
 	list_release(&words);
 }
 
@@ -280,7 +295,8 @@ static void container_free(struct container *container)
 	free(container);
 }
 
-/* Reports whether the engine's client has removed the container: it does so before it exits. */
+/* Reports whether the engine has removed the container, which it does before its client exits. The
+ * client exits with the status of init, 0, unless something has gone wrong. */
 static bool removed_by_client(const struct mechanism_start *start, const int *status)
 {
 	AUTO_FD client = status ? -1 : (int)syscall(SYS_pidfd_open, start->child, 0);
@@ -288,7 +304,7 @@ static bool removed_by_client(const struct mechanism_start *start, const int *st
 	siginfo_t info = { 0 };
 
 	if (status)
-		return WIFEXITED(*status);
+		return WIFEXITED(*status) && WEXITSTATUS(*status) == 0;
 	if (start->child <= 0 || client < 0)
 		return false;
 	/* If the engine's monitor was killed, its client waits for ever. */
@@ -297,7 +313,7 @@ static bool removed_by_client(const struct mechanism_start *start, const int *st
 		return false;
 	}
 	return waitid(P_PIDFD, (id_t)client, &info, WEXITED | WNOWAIT) == 0 &&
-	       info.si_code == CLD_EXITED;
+	       info.si_code == CLD_EXITED && info.si_status == 0;
 }
 
 void container_end(struct mechanism_start *start, const int *status)
