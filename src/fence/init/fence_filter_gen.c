@@ -623,8 +623,8 @@ static void add_container_processes(void)
 
 /*
  * Writes the profile of a container engine: the calls that no process in a container may make,
- * ringfence-init included. The command is also behind our own filter, which reports what it refuses.
- * Calls of foreign architectures are killed, as there.
+ * ringfence-init included. The command also has our own filter, which reports what it refuses.
+ * Both kill a process that makes calls of a foreign architecture.
  */
 static void write_profile(void)
 {

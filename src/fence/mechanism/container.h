@@ -1,5 +1,5 @@
 /*
- * What the mechanisms of container engines share: a container for one run.
+ * A container for one run, for the mechanisms of container engines.
  *
  * The engine makes the namespaces, the control groups and the identity, drops all capabilities and
  * starts ringfence-init. The file tree is ours: it is built on a stage (tree/stage.h) and takes the
