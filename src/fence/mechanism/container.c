@@ -56,12 +56,12 @@ static int check_engine(const struct fence_plan *plan, const struct container_en
 	return result;
 }
 
-int container_plan(enum container_engine_kind kind, const struct fence_plan *plan,
-		   struct error *err)
+int container_plan(enum container_engine_kind kind, struct fence_plan *plan, struct error *err)
 {
 	struct container_engine engine;
 	int result;
 
+	plan->outside = true;
 	if (container_engine_find(kind, &engine, err) < 0)
 		return -1;
 	result = mechanism_check_program(plan, engine.program, err);
