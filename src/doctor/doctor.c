@@ -151,7 +151,7 @@ static void check_landlock(struct doctor_check *check, const struct probe *probe
 	}
 }
 
-/* Tries a mechanism that `auto` does not choose here. Its trouble is no trouble for the others. */
+/* Tries a mechanism that `auto` does not choose here. It cannot make the machine unfit. */
 static void try_mechanism(struct doctor_check *check, const char *name)
 {
 	AUTO_BUFFER struct buffer lacks = BUFFER_INIT(4096);

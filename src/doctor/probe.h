@@ -21,7 +21,8 @@ struct probe {
 /* Restarts the program in a scope, as other commands do if they have limits (fence_try_scope()). */
 void probe_enter_scope(void);
 
-/* Tries a mechanism, or "auto". Takes a few milliseconds, at most the time limit for starting a fence (5 s). */
+/* Tries a mechanism, or "auto". Takes a few milliseconds, at most the time limit for starting a
+ * fence (5 s). */
 void probe_fence(const char *mechanism, struct probe *ret_probe);
 
 #endif

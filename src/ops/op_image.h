@@ -41,8 +41,8 @@ struct op_image_build_result {
 	struct list ignored;
 };
 
-/* Returns OP_UNCHANGED if the image exists and was made of the same, or OP_REFUSED if the user has
- * not agreed to the project's own image, or if an image of this name is not ours. */
+/* Returns OP_UNCHANGED if the image exists and its recipe is the same, or OP_REFUSED if the user
+ * has not agreed to the project's own image, or if an image of this name is not ours. */
 enum op_status op_image_build(const struct op_image_build_request *request,
 			      struct op_image_build_result *ret_result, struct error *err);
 void op_image_build_release(struct op_image_build_result *result);

@@ -167,7 +167,7 @@ static int choose_file(struct work *work, struct error *err)
 
 /* ---- the base ---- */
 
-/* Returns 0 if the image is there, or could be pulled. */
+/* Returns 0 if the engine has the image, or could pull it. */
 static int get_base(const struct work *work, const char *name, struct error *err)
 {
 	struct image_list found = { 0 };
@@ -190,7 +190,7 @@ static void choose_best(struct work *work)
 	}
 	work->recipe.kind = IMAGE_RECIPE_HOST;
 	work->result->note =
-		mem_format("the base image %s cannot be had, so the image has no system "
+		mem_format("the base image %s is not available, so the image has no system "
 			   "of its own: the fence shows that of this machine",
 			   IMAGE_RECIPE_BASE);
 }
@@ -232,7 +232,7 @@ static int choose(struct work *work, struct error *err)
 	return 0;
 }
 
-/* ---- what it is made of ---- */
+/* ---- the recipe's hash ---- */
 
 static void add_text(struct sha256 *hash, const char *text)
 {
@@ -271,7 +271,7 @@ static void make_hash(struct work *work)
 	list_release(&packages);
 }
 
-/* Returns 1 if the image exists and was made of the same, 0 if it has to be built, or -1 with err
+/* Returns 1 if the image exists with this hash, 0 if it has to be built, or -1 with err
  * set. *ret_old is the id of an image that the build replaces, or NULL; the caller frees it. */
 static int compare(const struct work *work, const char *name, const char *hash, char **ret_old,
 		   struct error *err)
@@ -382,7 +382,7 @@ static int build_all(struct work *work, struct error *err)
 	return build_recipe(work, agents, err);
 }
 
-/* Removes what had the name before. A container may still use it: then it stays. */
+/* Removes the image that had the name before, unless a container still uses it. */
 static void remove_old(const struct work *work)
 {
 	struct error ignored;

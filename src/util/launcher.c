@@ -45,7 +45,7 @@ static int run_job(void *argument)
 /* CLONE_PARENT: the new process is a child of the one that asked. */
 static void serve(int socket)
 {
-	static struct request request;
+	AUTO_FREE struct request *request = mem_zero(sizeof *request);
 	struct pollfd waiting = { .fd = socket, .events = POLLIN };
 	int fds[FD_PASSED];
 	int got;
@@ -53,13 +53,13 @@ static void serve(int socket)
 	for (;;) {
 		if (poll(&waiting, 1, -1) < 0 && errno != EINTR)
 			return;
-		got = fd_receive(socket, &request, sizeof request, fds);
+		got = fd_receive(socket, request, sizeof *request, fds);
 		if (got == 0 || (got < 0 && errno != EAGAIN))
 			return;
 		if (got < 0)
 			continue;
 
-		pid_t pid = process_fork(run_job, &(struct job){ &request, fds[0], socket },
+		pid_t pid = process_fork(run_job, &(struct job){ request, fds[0], socket },
 					 CLONE_PARENT);
 		int answer = pid < 0 ? -errno : pid;
 
@@ -103,7 +103,7 @@ struct launcher *launcher_new(struct error *err)
 		close(ends[0]);
 		return NULL;
 	}
-	launcher = mem_resize(NULL, 1, sizeof *launcher);
+	launcher = mem_alloc(sizeof *launcher);
 	*launcher = (struct launcher){ .socket = ends[0], .pid = pid };
 	return launcher;
 }
@@ -133,18 +133,17 @@ static pid_t ask(const struct launcher *launcher, const struct request *request,
 pid_t launcher_run(const struct launcher *launcher, launcher_fn *run, const void *argument,
 		   size_t size, int fd, struct error *err)
 {
-	struct request *request;
+	AUTO_FREE struct request *request = mem_zero(sizeof *request);
 	pid_t pid;
 
 	if (size > LAUNCHER_ARGUMENT)
 		return error_set(err, "start a process: its arguments are too long");
-	request = mem_resize(NULL, 1, sizeof *request);
-	*request = (struct request){ .run = run, .size = size };
+	request->run = run;
+	request->size = size;
 	memcpy(request->argument, argument, size);
 	pid = launcher ? ask(launcher, request, fd)
 		       : process_fork(run_job, &(struct job){ request, fd, -1 }, 0);
 	if (pid < 0)
 		error_sys(err, "start a process");
-	free(request);
 	return pid;
 }

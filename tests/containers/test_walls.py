@@ -1,4 +1,4 @@
-"""Parts of the host that a container could show, beyond escape/: the engine itself, namespaces, devices, mounts."""
+"""Parts of the host that only a container could show: the engine, namespaces, devices, mounts."""
 
 import os
 import re

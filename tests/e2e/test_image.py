@@ -160,7 +160,7 @@ def test_where_no_base_can_be_had_the_host_is_shown_and_that_is_said(t):
     result = engine.run("image", "build")
     equal(result.code, 0, "exit status", result)
     contains("\n".join(engine.asked()), "pull node:22-bookworm-slim", "what the engine was asked for")
-    contains(result.out, "the base image node:22-bookworm-slim cannot be had")
+    contains(result.out, "the base image node:22-bookworm-slim is not available")
     contains(result.out, "the fence shows the system folders of this machine")
 
 

@@ -48,10 +48,11 @@ FIELD = r"^\tX\((?:[^\n]*\\\n\t  )?[^\n]*\n"
 
 TABLES = {
     "canaries": Table("src/fence/init/canary.c", "outside inside", "canary", ""),
-    "calls": Table("src/fence/init/fence_filter_gen.c",
-                   "refused unreported changing reading looking absent conditional namespaces "
-                   "personalities calls bits opens creating writing families continued on_condition",
-                   "filter", ""),
+    "calls": Table("src/fence/init/filter_calls.h",
+                   "refused unreported changing reading looking absent conditional", "filter", ""),
+    "call-conditions": Table("src/fence/init/fence_filter_gen.c",
+                             "namespaces personalities calls bits opens creating writing families "
+                             "continued on_condition", "filter", ""),
     "gateway-calls": Table("src/gateway/gateway_filter_gen.c", "allowed deadly families types",
                            "gateway_walls", ""),
     "addresses": Table("src/gateway/proxy/address.c", "special4 special6", "gateway", ""),

@@ -25,7 +25,8 @@ static const struct cli_option options[] = {
 		    from),
 	OPTION_TEXT("file", "CONTAINERFILE", "build from a Containerfile of your own",
 		    struct image_options, file),
-	OPTION_FLAG("devcontainer", "build what the project's devcontainer.json or Dockerfile says",
+	OPTION_FLAG("devcontainer",
+		    "build the image of the project's devcontainer.json or Dockerfile",
 		    struct image_options, devcontainer),
 	OPTION_TEXT("name", "NAME", "name the image (default: ringfence/AGENT)",
 		    struct image_options, name),
@@ -75,7 +76,7 @@ static int set(void *context, const struct setting *setting, const char *value, 
 	return 0;
 }
 
-/* ---- what programs print ---- */
+/* ---- output of programs ---- */
 
 struct printer {
 	char line[512];
@@ -294,9 +295,9 @@ const struct cli_command cmd_image = {
 	.description =
 		"Builds a container image with agents, git, jq, Python and the tools of the project, for "
 		"--image with the fences podman and docker. Without --from, the image is based on "
-		"node:22-bookworm-slim if that can be had, and otherwise on the host: the fence then shows "
-		"the system folders of this machine. An image that was made of the same is not built "
-		"again. --devcontainer uses what the project says about its own image, after ringfence "
+		"node:22-bookworm-slim if that is available, and otherwise on the host: the fence then shows "
+		"the system folders of this machine. An image is not built again if nothing that it is made "
+		"of has changed. --devcontainer builds the image that the project describes, after ringfence "
 		"trust --devcontainer. list and remove know only the images that build has made. --read, --env "
 		"and --allow are for the fence in which npm installs the agents.",
 	.options = options,

@@ -24,6 +24,7 @@
  * host's IPC, network and processes: see add_shared(). There the listener does more than explain
  * (src/fence/watch/perform.c), and without one the fence does not start.
  */
+#include "fence/init/filter_calls.h"
 #include "fence/init/filter_pack.h"
 #include "util/arch.h"
 
@@ -51,120 +52,6 @@ enum { LAST_KNOWN = 450 };
 #define INT_IS(arg, value)         SCMP_CMP(arg, SCMP_CMP_MASKED_EQ, 0xffffffffu, (value))
 #define BITS_ARE(arg, mask, value) SCMP_CMP(arg, SCMP_CMP_MASKED_EQ, (mask), (value))
 
-static const char *const refused[] = {
-	/* file systems and namespaces */
-	"mount",
-	"umount",
-	"umount2",
-	"pivot_root",
-	"chroot",
-	"fsopen",
-	"fsconfig",
-	"fsmount",
-	"fspick",
-	"move_mount",
-	"open_tree",
-	"mount_setattr",
-	"setns",
-	"open_by_handle_at",
-	"swapon",
-	"swapoff",
-	"quotactl",
-	"quotactl_fd",
-	/* kernel interfaces with a history of escapes and no use in a build */
-	"io_uring_setup",
-	"io_uring_enter",
-	"io_uring_register",
-	"bpf",
-	"perf_event_open",
-	"userfaultfd",
-	"add_key",
-	"request_key",
-	"keyctl",
-	"lookup_dcookie",
-	"modify_ldt",
-	"vm86",
-	"vm86old",
-	"nfsservctl",
-	"uselib",
-	"_sysctl",
-	"sysfs",
-	"ustat",
-	"vserver",
-	"remap_file_pages",
-	/* machine administration */
-	"init_module",
-	"finit_module",
-	"delete_module",
-	"create_module",
-	"query_module",
-	"get_kernel_syms",
-	"kexec_load",
-	"kexec_file_load",
-	"reboot",
-	"acct",
-	"syslog",
-	"settimeofday",
-	"stime",
-	"clock_settime",
-	"clock_settime64",
-	"clock_adjtime",
-	"clock_adjtime64",
-	"adjtimex",
-	"sethostname",
-	"setdomainname",
-	"iopl",
-	"ioperm",
-	"vhangup",
-	"pciconfig_read",
-	"pciconfig_write",
-	"pciconfig_iobase",
-	"s390_pci_mmio_read",
-	"s390_pci_mmio_write",
-};
-
-/* Refused calls that are not reported: programs probe for them and continue without. */
-static const char *const unreported[] = {
-	"io_uring_setup", "io_uring_enter",  "io_uring_register", "lookup_dcookie",   "modify_ldt",
-	"vm86",           "vm86old",         "nfsservctl",        "uselib",           "_sysctl",
-	"sysfs",          "ustat",           "vserver",           "remap_file_pages", "adjtimex",
-	"clock_adjtime",  "clock_adjtime64", "vhangup",
-};
-
-/* Asked about whatever the arguments. See also `conditional`. */
-static const char *const changing[] = {
-	"mkdir",    "mkdirat",   "unlink", "unlinkat", "rmdir",   "rename",
-	"renameat", "renameat2", "link",   "linkat",   "symlink", "symlinkat",
-	"truncate", "chown",     "lchown", "fchownat", "connect", "bind",
-};
-
-/* Asked about when reads are traced. */
-static const char *const reading[] = { "stat",       "lstat",    "access",     "faccessat",
-				       "faccessat2", "readlink", "readlinkat", "execve",
-				       "execveat",   "chdir" };
-
-/* Also asked about when reads are traced, unless they look at a descriptor (AT_EMPTY_PATH), as
- * every fstat() does. */
-static const struct {
-	const char *name;
-	unsigned int flags;
-} looking[] = { { "newfstatat", 3 }, { "statx", 2 } };
-
-/* Refused with ENOSYS, so that callers use the older call, whose arguments can be judged. */
-static const char *const absent[] = { "clone3", "openat2" };
-
-/* Allowed under conditions; see the functions below. */
-static const char *const conditional[] = {
-	"clone",  "unshare",  "personality", "socket", "socketpair", "ioctl", "chmod",
-	"fchmod", "fchmodat", "creat",       "mknod",  "mknodat",    "open",  "openat",
-};
-
-/* Allowed in containers, whatever the arguments. */
-static const char *const open_in_containers[] = { "socket", "socketpair", "ioctl" };
-
-/* Allowed, and asked about under conditions; see the functions below. */
-static const char *const sometimes_asked[] = { "newfstatat", "statx", "utimensat" };
-
 #define LISTED(list, name) listed(list, sizeof(list) / sizeof *(list), name)
 
 static int listed(const char *const *list, size_t count, const char *name)
@@ -182,57 +69,6 @@ static void must(int result, const char *what)
 		exit(1);
 	}
 }
-
-/*
- * A command that shares the host's namespaces could otherwise reach, by number, what belongs to
- * other processes: shared memory, message queues, semaphores. Landlock knows no rights for them.
- */
-static const char *const refused_shared[] = {
-	"shmget",
-	"shmat",
-	"shmdt",
-	"shmctl",
-	"semget",
-	"semop",
-	"semtimedop",
-	"semctl",
-	"msgget",
-	"msgsnd",
-	"msgrcv",
-	"msgctl",
-	"mq_open",
-	"mq_unlink",
-	/* Landlock does not govern the metadata of files. Modes and times are set by the listener
-	 * (chmod, utimensat); the rest is refused. */
-	"chown",
-	"fchown",
-	"lchown",
-	"fchownat",
-	"utime",
-	"utimes",
-	"futimesat",
-};
-
-static const char *const attributes[] = { "setxattr",    "lsetxattr",    "fsetxattr",
-					  "removexattr", "lremovexattr", "fremovexattr" };
-
-/* Allowed, in such a fence, only for the calling process itself: argument number `pid` is 0. */
-static const struct {
-	const char *name;
-	unsigned int pid;
-} on_processes[] = { { "prlimit64", 0 },          { "sched_setaffinity", 0 },
-		     { "sched_setscheduler", 0 }, { "sched_setparam", 0 },
-		     { "sched_setattr", 0 },      { "migrate_pages", 0 },
-		     { "setpriority", 1 },        { "ioprio_set", 1 } };
-
-/* Calls that send, with the argument that has the flags. MSG_FASTOPEN would connect. */
-static const struct {
-	const char *name;
-	unsigned int flags;
-} sending[] = { { "sendto", 3 }, { "sendmsg", 2 }, { "sendmmsg", 3 } };
-
-/* Performed or answered by the listener of such a fence, whatever the arguments. */
-static const char *const asked_shared[] = { "listen", "fchmod" };
 
 static scmp_filter_ctx filter;
 /* Write rules for a container engine instead: */
@@ -623,8 +459,8 @@ static void add_container_processes(void)
 
 /*
  * Writes the profile of a container engine: the calls that no process in a container may make,
- * ringfence-init included. The command is also behind our own filter, which reports what it refuses.
- * Calls of foreign architectures are killed, as there.
+ * ringfence-init included. The command also has our own filter, which reports what it refuses.
+ * Both kill a process that makes calls of a foreign architecture.
  */
 static void write_profile(void)
 {

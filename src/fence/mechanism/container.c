@@ -56,12 +56,12 @@ static int check_engine(const struct fence_plan *plan, const struct container_en
 	return result;
 }
 
-int container_plan(enum container_engine_kind kind, const struct fence_plan *plan,
-		   struct error *err)
+int container_plan(enum container_engine_kind kind, struct fence_plan *plan, struct error *err)
 {
 	struct container_engine engine;
 	int result;
 
+	plan->outside = true;
 	if (container_engine_find(kind, &engine, err) < 0)
 		return -1;
 	result = mechanism_check_program(plan, engine.program, err);
@@ -71,18 +71,21 @@ int container_plan(enum container_engine_kind kind, const struct fence_plan *pla
 	return result < 0 ? -1 : stage_check(plan, err);
 }
 
+/* Adds strings, and an empty one as their end: no word of ours is empty. */
+static void pack_list(struct buffer *bytes, const struct list *words)
+{
+	for (size_t i = 0; i < words->count; i++)
+		buffer_add(bytes, words->items[i], strlen(words->items[i]) + 1);
+	buffer_add(bytes, "", 1);
+}
+
 /* The engine's command line as bytes: for the launcher, which has no other memory of ours. */
 static int pack(const struct container_engine *engine, const struct list *words,
 		struct buffer *ret_bytes, struct error *err)
 {
-	const struct list *const lists[] = { words, &engine->environment };
-
 	buffer_add(ret_bytes, engine->program, strlen(engine->program) + 1);
-	for (size_t l = 0; l < sizeof lists / sizeof *lists; l++) {
-		for (size_t i = 0; i < lists[l]->count; i++)
-			buffer_add(ret_bytes, lists[l]->items[i], strlen(lists[l]->items[i]) + 1);
-		buffer_add(ret_bytes, "", 1); /* no word of ours is empty */
-	}
+	pack_list(ret_bytes, words);
+	pack_list(ret_bytes, &engine->environment);
 	return buffer_overflowed(ret_bytes) ? error_set(err, "the engine's arguments are too long")
 					    : 0;
 }
@@ -343,7 +346,7 @@ static bool removed_by_client(const struct mechanism_start *start, const int *st
 
 	if (status)
 		return WIFEXITED(*status) && WEXITSTATUS(*status) == 0;
-	/* If the engine's monitor was killed, its client waits for ever. */
+	/* If the engine's monitor was killed, its client waits forever. */
 	if (!await_client(start->child)) {
 		process_kill(start->child);
 		return false;
@@ -412,7 +415,6 @@ static int add_common(const struct mechanism_start *start, struct list *words, s
 		"--hostname=ringfence",
 		"--workdir=/",
 		"--cgroupns=private",
-		"--entrypoint=" TREE_INIT,
 		"--security-opt=no-new-privileges",
 		"--security-opt=label=disable",
 		"--label=org.ringfence.run=1",
@@ -424,6 +426,7 @@ static int add_common(const struct mechanism_start *start, struct list *words, s
 		return -1;
 	for (size_t i = 0; i < sizeof always / sizeof *always; i++)
 		list_add(words, always[i]);
+	list_printf(words, "--entrypoint=%s", TREE_INIT);
 	list_printf(words, "--name=%s", start->container->name);
 	list_printf(words, "--network=%s", plan->spec->net == FENCE_NET_OPEN ? "host" : "none");
 	list_printf(words, "--user=%u:%u", plan->identity.uid, plan->identity.gid);

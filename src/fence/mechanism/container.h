@@ -1,5 +1,5 @@
 /*
- * What the mechanisms of container engines share: a container for one run.
+ * A container for one run, for the mechanisms of container engines.
  *
  * The engine makes the namespaces, the control groups and the identity, drops all capabilities and
  * starts ringfence-init. The file tree is ours: it is built on a stage (tree/stage.h) and takes the
@@ -35,12 +35,10 @@ struct container {
 typedef int container_options_fn(const struct mechanism_start *start, struct list *words,
 				 struct error *err);
 
-/* Checks that the engine's program is installed, and that the command cannot replace it. */
+/* The operations of a mechanism (mechanism.h). container_plan() refuses an engine whose program the
+ * command could replace. */
 int container_detect(enum container_engine_kind kind, struct error *err);
-int container_plan(enum container_engine_kind kind, const struct fence_plan *plan,
-		   struct error *err);
-
-/* The operations of a mechanism (mechanism.h). */
+int container_plan(enum container_engine_kind kind, struct fence_plan *plan, struct error *err);
 int container_start(enum container_engine_kind kind, container_options_fn *options,
 		    struct mechanism_start *start, struct error *err);
 int container_mount(struct mechanism_start *start, struct tree *tree, struct error *err);

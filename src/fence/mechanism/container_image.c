@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What an image has at a path. */
+/* The file of an image at a path. */
 struct found {
 	enum { FOUND_NOTHING, FOUND_FILE, FOUND_FOLDER, FOUND_SYMLINK, FOUND_ERROR } what;
 	bool empty;
@@ -24,7 +24,7 @@ struct found {
 	char text[PATH_MAX]; /* a symlink's content, or the error */
 };
 
-/* A process in the container that answers what is at a path. */
+/* A process in the container that looks at paths there. */
 struct looker {
 	int socket;
 	pid_t pid;
@@ -60,12 +60,10 @@ static int look(const char *path, struct found *ret_found)
 
 static int answer(int socket, const char *path)
 {
-	static struct found found;
-	AUTO_FD mount = -1;
+	AUTO_FREE struct found *found = mem_zero(sizeof *found);
+	AUTO_FD mount = look(path, found);
 
-	memset(&found, 0, sizeof found);
-	mount = look(path, &found);
-	return fd_send(socket, &found, sizeof found, &mount, mount >= 0, 0);
+	return fd_send(socket, found, sizeof *found, &mount, mount >= 0, 0);
 }
 
 /* In a process that the launcher started: enters the container, and answers. */
@@ -119,7 +117,7 @@ static int look_inside(const struct looker *looker, const char *path, struct fou
 static int fill(struct tree *tree, struct tree_entry *entry, const struct looker *looker,
 		struct error *err)
 {
-	struct found *found = mem_zero(sizeof *found);
+	AUTO_FREE struct found *found = mem_zero(sizeof *found);
 	int mount = -1;
 	int result = look_inside(looker, entry->path, found, &mount, err);
 
@@ -135,35 +133,30 @@ static int fill(struct tree *tree, struct tree_entry *entry, const struct looker
 	} else if (result == 0) {
 		entry->kind = TREE_NOTHING;
 	}
-	mem_free_pointer(&found);
 	return result;
 }
 
-/* Does the image have files in this folder? */
+/* Finds out whether the image has files in this folder. */
 static int has_files(const struct looker *looker, const char *folder, bool *ret_has,
 		     struct error *err)
 {
-	struct found *found = mem_zero(sizeof *found);
-	int mount = -1;
+	AUTO_FREE struct found *found = mem_zero(sizeof *found);
+	AUTO_FD mount = -1;
 	int result = look_inside(looker, folder, found, &mount, err);
 
 	*ret_has = found->what == FOUND_FOLDER && !found->empty;
-	fd_close(&mount);
-	mem_free_pointer(&found);
 	return result;
 }
 
-/* A file of ours covers one that the image has; there is no other place for it. */
+/* A file of ours needs one in the image to cover: the image is read-only. */
 static int keep_cover(struct tree_entry *entry, const struct looker *looker, struct error *err)
 {
-	struct found *found = mem_zero(sizeof *found);
-	int mount = -1;
+	AUTO_FREE struct found *found = mem_zero(sizeof *found);
+	AUTO_FD mount = -1;
 	int result = look_inside(looker, entry->path, found, &mount, err);
 
 	if (found->what != FOUND_FILE)
 		entry->kind = TREE_NOTHING;
-	fd_close(&mount);
-	mem_free_pointer(&found);
 	return result;
 }
 

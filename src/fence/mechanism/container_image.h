@@ -2,8 +2,8 @@
  * The system folders of a container's image, as parts of the file tree.
  *
  * Of an image, the fence shows /usr, /opt and the like, and /etc, all read-only. The fence's own
- * passwd and group cover those of the image. What else is in the image is not shown, and what its
- * configuration says (entry point, environment, user, volumes) is not obeyed.
+ * passwd and group cover those of the image. The rest of the image is not shown, and its
+ * configuration (entry point, environment, user, volumes) is ignored.
  */
 #ifndef FENCE_MECHANISM_CONTAINER_IMAGE_H
 #define FENCE_MECHANISM_CONTAINER_IMAGE_H

@@ -35,7 +35,8 @@ struct mechanism_start {
 	int gate;      /* a socket to the child, or -1 */
 	/* Of a container engine (container.h); end() releases it. */
 	struct container *container;
-	pid_t init; /* ringfence-init, once mount() knows it, if it is no child of the child; or 0 */
+	/* ringfence-init, if it is not below the child: mount() sets it; or 0. */
+	pid_t init;
 };
 
 struct mechanism {
@@ -48,7 +49,8 @@ struct mechanism {
 	/* Starts the child that will become ringfence-init (TREE_INIT). Does not wait for it: the
 	 * session makes the file tree while the child loads. */
 	int (*start)(struct mechanism_start *start, struct error *err);
-	/* Makes the tree the root of the fence, with what an image adds to it. Not called for the mechanism "none". */
+	/* Makes the tree the root of the fence, with the folders of an image. Not called for "none"
+	 * and for mechanisms without a tree (mechanism_shares_host()). */
 	int (*mount)(struct mechanism_start *start, struct tree *tree, struct error *err);
 	/* Sets err from the child's messages and wait status, with the remedy for this machine. */
 	void (*classify)(const char *complaints, int status, struct error *err);

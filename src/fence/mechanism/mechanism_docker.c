@@ -1,8 +1,8 @@
 /*
  * The Docker mechanism: see container.h.
  *
- * Docker gives a container no user namespace of its own. Its processes have no capability and not
- * the uid of root, so they gain nothing by that; but it is one wall less, and reports say so.
+ * Docker gives a container no user namespace of its own, which reports call weaker. Its processes
+ * have no capability and not the uid of root.
  */
 #include "fence/mechanism/container.h"
 #include "util/process.h"
@@ -19,7 +19,6 @@ int mechanism_docker_detect(struct error *err)
 
 int mechanism_docker_plan(struct fence_plan *plan, struct error *err)
 {
-	plan->outside = true;
 	plan->weaker |= FENCE_WEAKER_USER_NAMESPACE;
 	return container_plan(CONTAINER_ENGINE_DOCKER, plan, err);
 }

@@ -19,7 +19,6 @@ int mechanism_podman_detect(struct error *err)
 
 int mechanism_podman_plan(struct fence_plan *plan, struct error *err)
 {
-	plan->outside = true;
 	return container_plan(CONTAINER_ENGINE_PODMAN, plan, err);
 }
 

@@ -184,39 +184,13 @@ static int make_grants(struct session *session, struct buffer *order, struct err
 	return 0;
 }
 
-int session_start(struct session *session, struct error *err)
+/* Connects the session with init and the mechanism, and starts these. */
+static int start_connected(struct session *session, struct buffer *order, struct error *err)
 {
-	AUTO_BUFFER struct buffer order = BUFFER_INIT(64 << 20);
 	struct mechanism_start *how = &session->how;
-	uint32_t terminal = 0;
-	char abstract[64];
 	int sockets[2];
 	int pipes[2];
-
-	*how = (struct mechanism_start){ .plan = session->plan,
-					 .limiter = &session->limiter,
-					 .gate = -1 };
-	if (check_stdio(how, &terminal, err) < 0)
-		return -1;
-	if ((session->abstract = open_abstract(abstract, sizeof abstract, err)) < 0)
-		return -1;
-
-	struct briefing briefing = {
-		.plan = session->plan,
-		.abstract = abstract,
-		.terminal = terminal,
-		.outer = session->terminal.outer,
-	};
-
-	if (watch_signals(session, err) < 0 ||
-	    limit_begin(&session->limiter, session->plan, session->result, err) < 0 ||
-	    way_out_start(session->plan, &session->result->warnings, err) < 0)
-		return -1;
-	limit_describe(&session->limiter, &briefing.limits);
-
-	if (how->plan->own && make_grants(session, &order, err) < 0)
-		return -1;
-	briefing.asks_opens = session->grants.splits_reading;
+	int result;
 
 	/* If the mechanism's own process is killed, init becomes our child and we can wait for
 	 * it. */
@@ -231,11 +205,33 @@ int session_start(struct session *session, struct error *err)
 	session->complaints_fd = pipes[0];
 	how->control = sockets[1];
 	how->complaints = pipes[1];
-
-	int result = start_mechanism(session, &order, err);
-
+	result = start_mechanism(session, order, err);
 	close(sockets[1]);
 	close(pipes[1]);
+	return result;
+}
+
+int session_start(struct session *session, struct error *err)
+{
+	AUTO_BUFFER struct buffer order = BUFFER_INIT(64 << 20);
+	char abstract[64];
+	struct briefing briefing = { .plan = session->plan, .abstract = abstract };
+	int result;
+
+	session->how = (struct mechanism_start){ .plan = session->plan,
+						 .limiter = &session->limiter,
+						 .gate = -1 };
+	if (check_stdio(&session->how, &briefing.terminal, err) < 0 ||
+	    (session->abstract = open_abstract(abstract, sizeof abstract, err)) < 0 ||
+	    watch_signals(session, err) < 0 ||
+	    limit_begin(&session->limiter, session->plan, session->result, err) < 0 ||
+	    way_out_start(session->plan, &session->result->warnings, err) < 0 ||
+	    (session->plan->own && make_grants(session, &order, err) < 0))
+		return -1;
+	briefing.outer = session->terminal.outer;
+	briefing.asks_opens = session->grants.splits_reading;
+	limit_describe(&session->limiter, &briefing.limits);
+	result = start_connected(session, &order, err);
 	/* The mechanism now sets up in parallel, which takes longer than the steps below. */
 	if (result == 0)
 		result = run_record_begin(session->plan, &session->run, err);

@@ -10,7 +10,8 @@
 
 #include "util/error.h"
 
-/* Returns a detached copy of the tree at a path, or -1 with err set. In the process that built it. */
+/* Returns a detached copy of the tree at a path, or -1 with err set. For the process that built
+ * it. */
 int graft_cut(const char *root, struct error *err);
 
 /* The same of a folder without the mounts in it, and read-only. */

@@ -254,8 +254,10 @@ static bool answer(struct denial_log *denials, bool recording)
 
 	if (recording && denials->context.plan->spec->denials)
 		examine(denials, &in.asked, &call);
-	if (denials->context.plan->own && !call.error)
-		return perform(&denials->performer, denials->listener, &in.asked);
+	if (denials->context.plan->own && !call.error) {
+		perform(&denials->performer, denials->listener, &in.asked);
+		return true;
+	}
 	if (recording && held_take(&denials->held, &denials->context, &in.asked))
 		return true;
 	out.answer.id = in.asked.id;

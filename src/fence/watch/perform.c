@@ -173,7 +173,7 @@ static struct perform_answer decide(struct perform_context *performer,
 	switch (call->data.nr) {
 	case SYS_connect:
 		return in_helper ? perform_connect(performer, call)
-				 : (struct perform_answer){ .kind = PERFORM_IN_HELPER };
+				 : PERFORM_ANSWER(PERFORM_IN_HELPER);
 	case SYS_bind:
 		return perform_bind(performer, call);
 	case SYS_listen:
@@ -222,17 +222,16 @@ static int start_helper(struct perform_context *performer, int listener,
 	return pid < 0 ? -1 : 0;
 }
 
-bool perform(struct perform_context *performer, int listener, const struct seccomp_notif *call)
+void perform(struct perform_context *performer, int listener, const struct seccomp_notif *call)
 {
 	struct perform_answer answer = decide(performer, call, false);
 
 	if (answer.kind == PERFORM_IN_HELPER) {
 		if (start_helper(performer, listener, call) == 0)
-			return true;
-		answer = PERFORM_REFUSE(EAGAIN);
+			return;
+		answer = PERFORM_ERRNO(EAGAIN);
 	}
 	send_answer(listener, call->id, &answer);
-	return true;
 }
 
 void perform_end(struct perform_context *performer)

@@ -37,8 +37,8 @@ struct perform_context {
 /* Remembers the port of the gateway's listening socket. Inside, its port is OUTLET_PORT. */
 void perform_serve(struct perform_context *performer, int listener);
 
-/* Answers a call. Returns false if the listener is broken. */
-bool perform(struct perform_context *performer, int listener, const struct seccomp_notif *call);
+/* Answers a call, or has a helper answer it. */
+void perform(struct perform_context *performer, int listener, const struct seccomp_notif *call);
 
 /* Reports whether a connection to this address would be made: to the gateway, or to a server of the
  * command itself. */
@@ -60,7 +60,9 @@ struct perform_answer {
 	bool close_on_exec; /* it, inside */
 };
 
-#define PERFORM_REFUSE(number) \
+/* An answer without a descriptor; the result of a call is an errno, or 0. */
+#define PERFORM_ANSWER(how) ((struct perform_answer){ .kind = (how), .fd = -1 })
+#define PERFORM_ERRNO(number) \
 	((struct perform_answer){ .kind = PERFORM_RESULT, .error = (number), .fd = -1 })
 
 /* The process that makes a call. */

@@ -32,12 +32,33 @@ union address {
 	char bytes[sizeof(struct sockaddr_un) + 1];
 };
 
-/* Takes a copy of a descriptor of the caller. Returns it, or -1 with errno. */
-static int take(const struct perform_caller *caller, int number)
+/* Finds the caller, and takes a copy of the socket of its call. Returns it, or -1 with errno. */
+static int take_socket(const struct seccomp_notif *call, struct perform_caller *ret_caller)
 {
-	AUTO_FD process = (int)syscall(SYS_pidfd_open, caller->process, 0);
+	AUTO_FD process = -1;
+	int why = perform_find_caller((pid_t)call->pid, ret_caller);
 
-	return process < 0 ? -1 : (int)syscall(SYS_pidfd_getfd, process, number, 0);
+	if (why) {
+		errno = why;
+		return -1;
+	}
+	process = (int)syscall(SYS_pidfd_open, ret_caller->process, 0);
+	return process < 0 ? -1
+			   : (int)syscall(SYS_pidfd_getfd, process, (int)call->data.args[0], 0);
+}
+
+/* Reads the address of a call. Returns 0, or an errno. */
+static int read_address(const struct seccomp_notif *call, const struct perform_caller *caller,
+			union address *ret_address, socklen_t *ret_size)
+{
+	socklen_t size = (socklen_t)call->data.args[2];
+
+	if (size < sizeof ret_address->any.sa_family || size > sizeof ret_address->local)
+		return EINVAL;
+	if (perform_copy(caller, call->data.args[1], ret_address->bytes, size) != size)
+		return EFAULT;
+	*ret_size = size;
+	return 0;
 }
 
 static int family_of(int socket)
@@ -230,21 +251,20 @@ struct perform_answer perform_connect(const struct perform_context *performer,
 {
 	struct perform_caller caller;
 	union address address = { 0 };
-	socklen_t size = (socklen_t)call->data.args[2];
-	int why = perform_find_caller((pid_t)call->pid, &caller);
-	AUTO_FD socket = why ? -1 : take(&caller, (int)call->data.args[0]);
+	AUTO_FD socket = take_socket(call, &caller);
+	socklen_t size;
+	int why;
 
 	if (socket < 0)
-		return PERFORM_REFUSE(why ? why : errno);
-	if (size > sizeof address.local || size < sizeof address.any.sa_family)
-		return PERFORM_REFUSE(EINVAL);
-	if (perform_copy(&caller, call->data.args[1], address.bytes, size) != size)
-		return PERFORM_REFUSE(EFAULT);
+		return PERFORM_ERRNO(errno);
+	why = read_address(call, &caller, &address, &size);
+	if (why)
+		return PERFORM_ERRNO(why);
 	if (family_of(socket) == AF_UNIX)
-		return PERFORM_REFUSE(connect_local(performer, &caller, socket, &address, size));
+		return PERFORM_ERRNO(connect_local(performer, &caller, socket, &address, size));
 	if (family_of(socket) == AF_INET || family_of(socket) == AF_INET6)
-		return PERFORM_REFUSE(connect_network(performer, socket, &address, size));
-	return PERFORM_REFUSE(family_of(socket) < 0 ? ENOTSOCK : EACCES);
+		return PERFORM_ERRNO(connect_network(performer, socket, &address, size));
+	return PERFORM_ERRNO(family_of(socket) < 0 ? ENOTSOCK : EACCES);
 }
 
 /* Reports whether a socket would share a port with others: those of the user's own servers. */
@@ -278,22 +298,20 @@ struct perform_answer perform_bind(const struct perform_context *performer,
 {
 	struct perform_caller caller;
 	union address address = { 0 };
-	socklen_t size = (socklen_t)call->data.args[2];
-	int why = perform_find_caller((pid_t)call->pid, &caller);
-	AUTO_FD socket = why ? -1 : take(&caller, (int)call->data.args[0]);
+	AUTO_FD socket = take_socket(call, &caller);
 	int family = socket < 0 ? -1 : family_of(socket);
-	bool read = size > sizeof address.any.sa_family && size <= sizeof address.local &&
-		    perform_copy(&caller, call->data.args[1], address.bytes, size) == size;
+	socklen_t size = 0;
+	int why = socket < 0 ? errno : read_address(call, &caller, &address, &size);
 
 	if (family == AF_INET || family == AF_INET6) {
 		if (performer->plan->spec->net == FENCE_NET_OPEN)
-			return (struct perform_answer){ .kind = PERFORM_CONTINUE };
-		return PERFORM_REFUSE(read ? bind_network(socket, &address, size) : EINVAL);
+			return PERFORM_ANSWER(PERFORM_CONTINUE);
+		return PERFORM_ERRNO(why ? why : bind_network(socket, &address, size));
 	}
-	if (family == AF_UNIX && read && address.any.sa_family == AF_UNIX &&
+	if (family == AF_UNIX && !why && address.any.sa_family == AF_UNIX &&
 	    address.local.sun_path[0])
 		return perform_bind_path(performer, &caller, socket, address.local.sun_path);
-	return (struct perform_answer){ .kind = PERFORM_CONTINUE };
+	return PERFORM_ANSWER(PERFORM_CONTINUE);
 }
 
 /* Reports whether a socket is bound to the loopback. */
@@ -317,15 +335,14 @@ struct perform_answer perform_listen(struct perform_context *performer,
 				     const struct seccomp_notif *call)
 {
 	struct perform_caller caller;
-	int why = perform_find_caller((pid_t)call->pid, &caller);
-	AUTO_FD socket = why ? -1 : take(&caller, (int)call->data.args[0]);
+	AUTO_FD socket = take_socket(call, &caller);
 
 	if (socket < 0)
-		return PERFORM_REFUSE(why ? why : errno);
+		return PERFORM_ERRNO(errno);
 	if (family_of(socket) != AF_UNIX && performer->plan->spec->net != FENCE_NET_OPEN) {
 		if (!is_local(socket) || shares_port(socket))
-			return PERFORM_REFUSE(EACCES);
+			return PERFORM_ERRNO(EACCES);
 		performer->servers[performer->server_count++ % PERFORM_SERVERS] = inode_of(socket);
 	}
-	return PERFORM_REFUSE(result_of(listen(socket, (int)call->data.args[1])));
+	return PERFORM_ERRNO(result_of(listen(socket, (int)call->data.args[1])));
 }

@@ -24,7 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define CONTINUE ((struct perform_answer){ .kind = PERFORM_CONTINUE })
+#define CONTINUE PERFORM_ANSWER(PERFORM_CONTINUE)
 
 /* A call that is being performed. */
 struct act {
@@ -50,7 +50,7 @@ static void entry_close(struct entry *entry)
 
 static struct perform_answer result_of(int result)
 {
-	return PERFORM_REFUSE(result < 0 ? errno : 0);
+	return PERFORM_ERRNO(result < 0 ? errno : 0);
 }
 
 /* Splits a located path at its last name. Returns false if it has none that can be created. */
@@ -171,8 +171,8 @@ static struct perform_answer act_mode(const struct act *act, int folder, uint64_
 	AUTO_FD target = why ? -1 : open_target(text, true);
 
 	if (target < 0)
-		return PERFORM_REFUSE(why ? why : errno);
-	return may_change(act, target) ? set_mode(target, mode) : PERFORM_REFUSE(EPERM);
+		return PERFORM_ERRNO(why ? why : errno);
+	return may_change(act, target) ? set_mode(target, mode) : PERFORM_ERRNO(EPERM);
 }
 
 /* Opens the file behind a descriptor of the caller. */
@@ -189,9 +189,9 @@ static struct perform_answer act_descriptor_mode(const struct act *act)
 	AUTO_FD target = open_descriptor(act, (int)act->arguments[0]);
 
 	if (target < 0)
-		return PERFORM_REFUSE(errno == ENOENT ? EBADF : errno);
+		return PERFORM_ERRNO(errno == ENOENT ? EBADF : errno);
 	return may_change(act, target) ? set_mode(target, (mode_t)act->arguments[1])
-				       : PERFORM_REFUSE(EPERM);
+				       : PERFORM_ERRNO(EPERM);
 }
 
 static struct perform_answer act_times(const struct act *act)
@@ -203,7 +203,7 @@ static struct perform_answer act_times(const struct act *act)
 
 	if (!now &&
 	    perform_copy(&act->caller, act->arguments[2], times, sizeof times) != sizeof times)
-		return PERFORM_REFUSE(EFAULT);
+		return PERFORM_ERRNO(EFAULT);
 	if (act->arguments[1])
 		why = perform_read_path(&act->caller, (int)act->arguments[0], act->arguments[1],
 					text);
@@ -214,10 +214,10 @@ static struct perform_answer act_times(const struct act *act)
 				 : open_target(text, !(act->arguments[3] & AT_SYMLINK_NOFOLLOW));
 
 	if (target < 0)
-		return PERFORM_REFUSE(why ? why : errno);
+		return PERFORM_ERRNO(why ? why : errno);
 	return may_change(act, target)
 		       ? result_of(utimensat(target, "", now ? NULL : times, AT_EMPTY_PATH))
-		       : PERFORM_REFUSE(EPERM);
+		       : PERFORM_ERRNO(EPERM);
 }
 
 /* Opens a file for the caller, with the flags of its call that still have a meaning. */
@@ -227,7 +227,7 @@ static struct perform_answer hand_over(int folder, const char *name, int flags, 
 	AUTO_FD fd = openat(folder, name, flags | ours, mode);
 
 	if (fd < 0)
-		return PERFORM_REFUSE(errno);
+		return PERFORM_ERRNO(errno);
 	if (!(flags & O_NONBLOCK))
 		fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
 	return (struct perform_answer){ .kind = PERFORM_RESULT,
@@ -248,8 +248,8 @@ static struct perform_answer open_judged(const struct act *act, int target, int 
 		int fd = act->in_helper ? open(link, (flags & ~O_CREAT) | O_CLOEXEC) : -1;
 
 		if (!act->in_helper)
-			return (struct perform_answer){ .kind = PERFORM_IN_HELPER };
-		return fd < 0 ? PERFORM_REFUSE(errno)
+			return PERFORM_ANSWER(PERFORM_IN_HELPER);
+		return fd < 0 ? PERFORM_ERRNO(errno)
 			      : (struct perform_answer){ .kind = PERFORM_RESULT,
 							 .fd = fd,
 							 .close_on_exec = flags & O_CLOEXEC };
@@ -257,7 +257,7 @@ static struct perform_answer open_judged(const struct act *act, int target, int 
 	if (!S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
 		return CONTINUE;
 	if (S_ISDIR(status.st_mode) && flags & O_CREAT)
-		return PERFORM_REFUSE(EISDIR);
+		return PERFORM_ERRNO(EISDIR);
 	return hand_over(AT_FDCWD, link, flags & ~(O_CREAT | O_EXCL | O_NOFOLLOW), 0);
 }
 
@@ -276,7 +276,7 @@ static struct perform_answer open_existing(const struct act *act, int target, in
 	    grant_covers(performer->grants, real, right))
 		return CONTINUE;
 	if (flags & O_CREAT && flags & O_EXCL)
-		return PERFORM_REFUSE(EEXIST);
+		return PERFORM_ERRNO(EEXIST);
 	return temporary ? hand_over(target, ".", flags, mode & ~act->caller.umask)
 			 : open_judged(act, target, flags);
 }
@@ -354,7 +354,7 @@ static struct perform_answer act_truncate(const struct act *act)
 
 	AUTO_FD fd = open(link, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
 
-	return fd < 0 ? PERFORM_REFUSE(errno) : result_of(ftruncate(fd, (off_t)act->arguments[1]));
+	return fd < 0 ? PERFORM_ERRNO(errno) : result_of(ftruncate(fd, (off_t)act->arguments[1]));
 }
 
 enum { MAKE_FOLDER, MAKE_NODE, REMOVE_FILE, REMOVE_FOLDER };
@@ -385,7 +385,7 @@ static struct perform_answer act_entry(const struct act *act, int folder, uint64
 	    is_granted(act, &entry))
 		return CONTINUE;
 	if (has_protected(act, entry.real))
-		return PERFORM_REFUSE(EBUSY); /* as for a mount point */
+		return PERFORM_ERRNO(EBUSY); /* as for a mount point */
 	return do_to(act, &entry, what, mode);
 }
 
@@ -413,7 +413,7 @@ static struct perform_answer act_rename(const struct act *act, int from_folder, 
 	    !is_open(act, &old) || !is_open(act, &new))
 		return CONTINUE;
 	if (has_protected(act, old.real) || has_protected(act, new.real))
-		return PERFORM_REFUSE(EBUSY);
+		return PERFORM_ERRNO(EBUSY);
 	if (is_granted(act, &old) && is_granted(act, &new))
 		return CONTINUE;
 	return result_of(renameat2(old.folder, old.name, new.folder, new.name,
@@ -548,7 +548,7 @@ struct perform_answer perform_path(const struct perform_context *performer,
 	struct perform_answer answer;
 
 	if (why)
-		return PERFORM_REFUSE(why);
+		return PERFORM_ERRNO(why);
 	mask = umask(0); /* the caller's own is applied */
 	answer = act_call(&act, call->data.nr);
 	umask(mask);
