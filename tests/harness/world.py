@@ -26,6 +26,9 @@ GREETING = b"hello from the host"
 SANITIZER_REPORT = re.compile(r"ERROR: AddressSanitizer|: runtime error: |UndefinedBehaviorSanitizer")
 
 
+# `auto` must not find the machine's own engines where a test takes bwrap away.
+NO_ENGINES = {"RINGFENCE_PODMAN": "/nonexistent/podman", "RINGFENCE_DOCKER": "/nonexistent/docker"}
+
 class Result:
     def __init__(self, argv, code, out, err):
         self.argv = argv
@@ -124,7 +127,7 @@ class World:
     def env(self, **changes):
         env = {"PATH": PATH, "HOME": self.home, "LANG": "C.UTF-8", "TERM": "dumb",
                "RINGFENCE_TEST_MARK": os.path.basename(os.path.dirname(os.path.dirname(self.folder)))}
-        env.update(self.engines)
+        env.update(self.engines or NO_ENGINES)
         env.update(changes)
         return {name: value for name, value in env.items() if value is not None}
 

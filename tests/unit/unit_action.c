@@ -31,11 +31,14 @@ static void write_loop(const char *id, const char *event, const char *data)
 	journal_close(store);
 }
 
+/* Of a loop that has run: without a lock, it would be one whose creation was cut off. */
 static void damage(const char *id)
 {
 	AUTO_FREE char *path = mem_format("%s/loops/%s/journal.db", state, id);
+	AUTO_FREE char *lock = mem_format("%s/loops/%s/lock", state, id);
+	FILE *made = fopen(lock, "w");
 
-	if (truncate(path, 0) < 0)
+	if (!made || fclose(made) != 0 || truncate(path, 0) < 0)
 		abort();
 }
 
