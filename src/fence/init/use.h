@@ -8,7 +8,8 @@
 uint64_t use_left(void);
 
 /* Fills in the bytes written, the number of processes, their CPU time and memory, and whether a
- * private file system is full, once all else is dead. `counters` is open on init's own /proc/PID/io. */
+ * private file system is full, once all else is dead. `counters` is open on init's own
+ * /proc/PID/io. */
 void use_read(const struct order *order, int counters, struct wire_use *use);
 
 #endif

@@ -288,7 +288,8 @@ static enum container_engine_kind recorded(int record)
 	return container_engine_named(name);
 }
 
-/* Removes the container of a killed ringfence, and its folder. Returns false if the engine fails. */
+/* Removes the container of a killed ringfence, and its folder. Returns false if the engine
+ * fails. */
 static bool recover_one(const struct launcher *launcher, const char *folder, const char *name)
 {
 	AUTO_FREE char *path = path_join(folder, name);

@@ -358,7 +358,8 @@ static uint64_t cpu_ms(const struct rusage *spent)
 	       (uint64_t)(spent->ru_utime.tv_usec + spent->ru_stime.tv_usec) / 1000;
 }
 
-/* What an engine's client spends is not the command's, whose processes are the engine's. */
+/* The command's processes are the engine's, so the resources of our child, the engine's client, do
+ * not count. */
 static void fill_spent(const struct limit_set *limiter, const struct rusage *spent,
 		       const struct wire_use *use, struct fence_use *ret_use)
 {
