@@ -234,8 +234,8 @@ static bool await_client(pid_t client)
 }
 
 /* Removes a container, if there is one with this name. Returns whether that worked. */
-static bool remove_container(const struct launcher *launcher, const struct container_engine *engine,
-			     const char *name)
+static bool try_to_remove(const struct launcher *launcher, const struct container_engine *engine,
+			  const char *name)
 {
 	int status = -1;
 	AUTO_FD silent = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -246,8 +246,10 @@ static bool remove_container(const struct launcher *launcher, const struct conta
 	list_add(&words, container_engine_name(engine->kind));
 	list_add(&words, "rm");
 	list_add(&words, "--force");
-	if (engine->kind == CONTAINER_ENGINE_PODMAN)
+	if (engine->kind == CONTAINER_ENGINE_PODMAN) {
 		list_add(&words, "--ignore"); /* Docker does so by itself */
+		list_add(&words, "--time=0"); /* and waits for no container to obey TERM */
+	}
 	list_add(&words, name);
 	client = start_client(launcher, engine, &words, silent, &ignored);
 	if (client > 0 && !await_client(client))
@@ -256,6 +258,13 @@ static bool remove_container(const struct launcher *launcher, const struct conta
 		;
 	list_release(&words);
 	return client > 0 && status == 0;
+}
+
+/* Without its monitor, podman takes a dead container for a running one, and fails the first time. */
+static bool remove_container(const struct launcher *launcher, const struct container_engine *engine,
+			     const char *name)
+{
+	return try_to_remove(launcher, engine, name) || try_to_remove(launcher, engine, name);
 }
 
 /* Returns the kind of engine in a record, or CONTAINER_ENGINE_COUNT. */
@@ -320,20 +329,21 @@ static void container_free(struct container *container, bool removed)
 	free(container);
 }
 
-/* Reports whether the engine's client has removed the container: it does so before it exits. */
+/* Reports whether the engine has removed the container, which it does before its client exits. The
+ * client exits with the status of init, 0, unless something has gone wrong. */
 static bool removed_by_client(const struct mechanism_start *start, const int *status)
 {
 	siginfo_t info = { 0 };
 
 	if (status)
-		return WIFEXITED(*status);
+		return WIFEXITED(*status) && WEXITSTATUS(*status) == 0;
 	/* If the engine's monitor was killed, its client waits for ever. */
 	if (!await_client(start->child)) {
 		process_kill(start->child);
 		return false;
 	}
 	return waitid(P_PID, (id_t)start->child, &info, WEXITED | WNOWAIT) == 0 &&
-	       info.si_code == CLD_EXITED;
+	       info.si_code == CLD_EXITED && info.si_status == 0;
 }
 
 void container_end(struct mechanism_start *start, const int *status)
