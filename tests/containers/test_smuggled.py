@@ -24,8 +24,7 @@ PODMAN = {
     "seccomp": '[containers]\nseccomp_profile = ""\n',
     "label": "[containers]\nlabel = false\n",
     "mounts": '[containers]\nmounts = ["type=bind,source=/etc,destination=/smuggled"]\n',
-    "tz": '[containers]\ntz = "Asia/Tokyo"\numask = "0000"\n',
-    "sysctls": '[containers]\ndefault_sysctls = ["kernel.shm_rmid_forced=1"]\n',
+    "tz": '[containers]\ntz = "Asia/Tokyo"\n',
     "cgroups": '[containers]\ncgroups = "enabled"\n',
 }
 # Everything that such a setting could change, one line for each thing.
@@ -36,7 +35,6 @@ for file in /dev/*; do [ ! -c $file ] || stat -c "device %n %t:%T" $file; done
 env | grep -v -E '^(_|SHLVL|RINGFENCE_TEST_MARK)=' | sort
 cat /proc/self/uid_map /proc/1/cmdline | tr '\0' ' '
 umask; hostname; date +%Z; ls -d /smuggled
-cat /proc/sys/kernel/shm_rmid_forced
 for name in cgroup ipc mnt net pid user uts; do
 	[ "$(readlink /proc/self/ns/$name)" = "$(readlink host/$name)" ] && echo "host's $name"
 done
