@@ -9,8 +9,9 @@ USUAL = "bwrap"
 # The commands that start a fence of the mechanism that is asked for.
 STARTS = ("exec", "shell", "run", "work")
 # A user may not enter the namespaces of a container that a daemon has started, so Docker's fence needs root.
+# Landlock cannot lend files of root to the user that root becomes.
 SETUID = ("podman",)  # for users
-ONLY_AS = {"docker": ("root",)}
+ONLY_AS = {"docker": ("root",), "landlock": ("user",)}
 
 
 def argv_with(argv, ringfence, mechanism):

@@ -169,6 +169,7 @@ def own_network():
 
 def become_root_of_nothing(extra):
     """Root in a user namespace of this process's own, in which nobody else exists."""
+    _keep_ids()
     uid, gid = os.getuid(), os.getgid()
     unshare(NEWUSER | extra)
     _write("/proc/self/setgroups", "deny")
