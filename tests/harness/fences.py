@@ -8,9 +8,10 @@ from .weaker import UNTRIED, WEAKER
 USUAL = "bwrap"
 # The commands that start a fence of the mechanism that is asked for.
 STARTS = ("exec", "shell", "run", "work")
-# A user may not enter the namespaces of a container that a daemon has started, so Docker's fence needs root.
-# Landlock cannot lend files of root to the user that root becomes.
-SETUID = ("podman",)  # for users
+# Mechanisms that need setuid programs and a range of ids as a user.
+SETUID = ("podman",)
+# A user may not enter the namespaces of a container that a daemon has started, so Docker's fence needs root. Landlock
+# cannot lend files of root to the user that root becomes.
 ONLY_AS = {"docker": ("root",), "landlock": ("user",)}
 
 
