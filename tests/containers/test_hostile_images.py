@@ -23,7 +23,7 @@ def ran_evil(folder):
 def test_what_an_image_says_about_itself_has_no_effect(t):
     """Entry point, command, user, variables, folder, health check and volumes."""
     changes = ("ENTRYPOINT [\"/usr/bin/evil\"]", "CMD [\"evil\"]", "USER 0:0", "ENV LD_PRELOAD=/evil.so", "ENV BASH_ENV=/usr/bin/evil",
-               "ENV PATH=/evil", "WORKDIR /evil", "VOLUME /home", "VOLUME /run/ringfence", "STOPSIGNAL SIGSTOP")
+               "ENV PATH=/evil", "WORKDIR /evil", "VOLUME /home", "VOLUME /run/ringfence")
     image = Engine(t).image("liar", ran_evil, changes=changes)
     result, report = t.report("/usr/bin/busybox", "sh", "-c", "busybox id -u; busybox pwd; busybox env; busybox ls /usr/bin/evil", opts=("--image", image))
     equal(result.code, 0, "exit status", result)

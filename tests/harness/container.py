@@ -60,7 +60,7 @@ class Engine:
             os.symlink("busybox", os.path.join(folder, "usr/bin", program))
         change(folder)
         tar = f"{folder}.tar"
-        equal(self.t.run(["tar", "-C", folder, "-cf", tar, "."]).code, 0, "exit status of tar")
+        equal(self.t.run(["tar", "-C", folder, "--owner=0", "--group=0", "-cf", tar, "."]).code, 0, "exit status of tar")
         self.works("import", *(word for line in changes for word in ("--change", line)), tar, name)
         self.t.cleanups.append(lambda: self.run("rmi", "--force", name))
         return name
