@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What each mechanism enforces, as the attacks of tests/escape have shown it: the table in docs/containers.md.
+"""The table in docs/containers.md: the attacks of tests/escape that each mechanism stops.
 
   tests/containers/enforced.py                   print the table
   tests/containers/enforced.py --take FILE...    take over what `tests/run.py --fence NAME --results FILE` has written

@@ -1,4 +1,4 @@
-"""What a container could show of the host, and escape/ does not ask: the engine itself, namespaces, devices, mounts."""
+"""Parts of the host that a container could show, beyond escape/: the engine itself, namespaces, devices, mounts."""
 
 import os
 import re

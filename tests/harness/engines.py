@@ -137,8 +137,9 @@ class Engines:
 
     def _start_daemon(self):
         folder = self.path("docker")
-        socket = f"unix://{folder}/socket"
+        socket = f"unix://{folder}/api/socket"
         os.mkdir(folder, 0o711)
+        os.mkdir(f"{folder}/api", 0o711)
         _write(f"{folder}/config.json", "{}")  # podman also looks for it
         if os.path.isdir("/etc/docker"):  # the daemon writes a key there, and reads the machine's settings
             os.mkdir(f"{folder}/etc")

@@ -28,8 +28,21 @@ _GIT = "git is read-only, because a private git directory needs mounts"
 _LONG = "a path of more than 4,095 bytes cannot be made in a folder with something protected"
 _TERMINAL = "the terminal is one of the host's, made for the run"
 _MOMENTS = "of the moments that the test chooses, none is while the command runs"
+_RENAMES = "folders of the project cannot be renamed in a draft (EXDEV), so that programs copy them"
+_WATCHES = "in the user namespace that podman makes for a user, all watches of that user can be used up"
+_HOST_USERS = "Docker gives a container no user namespace of its own, which every report says"
 
 WEAKER = (
+    ("docker", "test_77_without_landlock_nothing_runs_unless_the_user_accepts_it", _HOST_USERS),
+    ("docker", "test_77_accepting_a_weaker_fence_where_nothing_is_missing_weakens_nothing", _HOST_USERS),
+    ("docker", "test_77_where_user_namespaces_are_forbidden_nothing_runs_and_the_remedy_is_named", _NEEDLESS),
+    ("podman/user", "test_a_bomb_of_renames_ends", _RENAMES),
+    ("podman/user", "test_a_folder_of_secrets_that_the_user_makes_meanwhile_is_hidden_where_it_was_moved", _RENAMES),
+    ("podman/user", "test_a_folder_with_something_hidden_is_not_made_movable", _RENAMES),
+    ("podman/user", "test_a_path_outside_is_not_renamed", _RENAMES),
+    ("podman/user", "test_symlinks_swapped_during_a_rename_lead_nowhere", _RENAMES),
+    ("podman/user", "test_the_project_does_not_change_while_folders_are_renamed", _RENAMES),
+    ("podman/user", "test_a_fence_leaves_watches_to_others", _WATCHES),
     ("landlock", "test_01_a_file_of_the_system_that_no_command_needs_cannot_be_read", _NAMES),
     ("landlock", "test_01_the_home_inside_is_empty_but_for_the_way_to_the_project", _NAMES),
     ("landlock", "test_26_nothing_else_is_in_dev", _NAMES),
@@ -80,7 +93,9 @@ WEAKER = (
 # Tests whose own means do not work with a mechanism, so that they say nothing about it; with the reason. They are
 # skipped. The rows are like those above.
 _OWNER = "the owner of that project has no range of ids of its own"
+_TRACED = "the test traces podman, whose setuid programs then are not"
 UNTRIED = (
+    ("podman/user", "test_32_killed_at_any_instant_nothing_is_left", _TRACED),
     ("podman/root", "test_root_rehearses_and_applies_as_the_owner_of_the_project", _OWNER),
     ("podman/root", "test_root_rehearses_and_applies_as_the_owner_of_the_project_in_a_copy", _OWNER),
     ("podman/root", "test_the_owner_of_a_draft_that_root_rehearses_cannot_look_into_ringfence", _OWNER),
