@@ -88,7 +88,7 @@ def take(paths):
 def _cell(counts):
     words = [f"{counts[kind]} {word}".strip() for kind, word in (("passed", ""), ("weaker", "weaker"), ("failed", "failed"))
              if counts.get(kind)]
-    return ", ".join(words) or "-"
+    return ", ".join(words) or "not tried"
 
 
 def _title(column):

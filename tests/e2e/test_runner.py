@@ -47,7 +47,7 @@ def test_it_runs_as_each(t):
 '''
 
 FENCED = '''
-from harness import bwrap_only, cases, equal
+from harness import bwrap_only, cases, equal, mechanisms
 
 def test_it_has_the_mechanism(t):
     result, report = t.report("true")
@@ -58,6 +58,14 @@ def test_it_holds_for_two(t, word):
     equal(word, "two", "the word")
 
 def test_it_is_not_tried(t):
+    raise AssertionError("it was tried")
+
+@mechanisms("bwrap", "podman")
+def test_it_is_of_some(t):
+    pass
+
+@mechanisms("podman")
+def test_it_is_of_another(t):
     raise AssertionError("it was tried")
 
 @bwrap_only("it looks into bwrap")
@@ -179,11 +187,20 @@ def run_with(t, mechanism):
 def test_what_is_declared_as_weaker_is_counted_apart(t):
     result, outcomes = run_with(t, "bwrap")
     equal(result.code, 0, "exit status", result)
-    equal(result.out.splitlines()[-1], "3 passed, 0 failed, 1 skipped", "the last line", result)
+    equal(result.out.splitlines()[-1], "4 passed, 0 failed, 1 skipped", "the last line", result)
     contains(result.out, "-- 1 weaker than with bwrap", "the lines before it")
     equal(outcomes["test_it_holds_for_two[one]"], ("weaker", "one is not two"), "the outcome of what is weaker")
     equal(outcomes["test_it_holds_for_two[two]"], ("passed", ""), "the outcome of what is not")
     equal(outcomes["test_it_is_not_tried"], ("skipped", "not with bwrap: its means do not work"), "of what says nothing")
+
+
+@timeout(240)
+def test_tests_of_some_mechanisms_run_with_the_usual_one_without_an_option(t):
+    checkout = Checkout(t)
+    checkout.write("tests/e2e/test_fenced.py", FENCED)
+    checkout.write("tests/harness/weaker.py", "UNTRIED = WEAKER = ()\n")
+    result = checkout.run("tests/e2e/test_fenced.py", f"--{t.identity}-only", "-k", "of_some or of_another")
+    equal(result.out.splitlines()[-1], "1 passed, 0 failed, 0 skipped", "the last line", result)
 
 
 @timeout(240)

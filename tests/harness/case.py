@@ -86,7 +86,7 @@ class Case:
     def mechanisms(self, wanted):
         """Those of the wanted ones with which it runs. A module about some of them names these as MECHANISMS."""
         own = getattr(self.function, "mechanisms", self.function.__globals__.get("MECHANISMS", wanted))
-        return [name for name in wanted if name in own]
+        return [name for name in wanted if name in own or (name or fences.USUAL) in own]
 
     def check_needs(self):
         for program in getattr(self.function, "programs", ()):

@@ -93,9 +93,20 @@ WEAKER = (
 # Tests whose own means do not work with a mechanism, so that they say nothing about it; with the reason. They are
 # skipped. The rows are like those above.
 _OWNER = "the owner of that project has no range of ids of its own"
+_NOT_ROOT = "the owner of that project is not root, and Docker's fence is refused to others"
+_DAEMON = "the state folder is on a disk that the test mounts, and Docker's daemon does not see that mount"
 _TRACED = "the test traces podman, whose setuid programs then are not"
 UNTRIED = (
     ("podman/user", "test_32_killed_at_any_instant_nothing_is_left", _TRACED),
+    ("docker", "test_root_rehearses_and_applies_as_the_owner_of_the_project", _NOT_ROOT),
+    ("docker", "test_root_rehearses_and_applies_as_the_owner_of_the_project_in_a_copy", _NOT_ROOT),
+    ("docker", "test_the_owner_of_a_draft_that_root_rehearses_cannot_look_into_ringfence", _NOT_ROOT),
+    ("docker", "test_the_owner_of_a_draft_that_root_rehearses_cannot_look_into_ringfence_in_a_copy", _NOT_ROOT),
+    ("docker", "test_51_root_with_a_project_of_another_becomes_that_user", _NOT_ROOT),
+    ("docker", "test_51_the_user_that_root_becomes_cannot_look_into_ringfence", _NOT_ROOT),
+    ("docker", "test_the_state_of_another_users_project_is_that_users", _NOT_ROOT),
+    ("docker", "test_a_full_disk_lets_no_plant_into_the_project", _DAEMON),
+    ("docker", "test_a_full_disk_lets_no_plant_into_the_project_in_a_copy", _DAEMON),
     ("podman/root", "test_root_rehearses_and_applies_as_the_owner_of_the_project", _OWNER),
     ("podman/root", "test_root_rehearses_and_applies_as_the_owner_of_the_project_in_a_copy", _OWNER),
     ("podman/root", "test_the_owner_of_a_draft_that_root_rehearses_cannot_look_into_ringfence", _OWNER),

@@ -218,7 +218,7 @@ static int make_folder(struct container *container, const char *state, struct er
 	folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (lock < 0 || folder < 0 || flock(lock, LOCK_EX | LOCK_NB) < 0 ||
 	    dprintf(lock, "%s\n", container_engine_name(container->engine.kind)) < 0 ||
-	    rename(unlocked, record) < 0) /* recover() looks for records that are not locked */
+	    rename(unlocked, record) < 0) /* recover() looks for unlocked records */
 		return error_sys(err, "create '%s'", record);
 	container->lock = fd_steal(&lock);
 	container->listener = handover_listen(folder, err);
@@ -236,44 +236,38 @@ static bool await_client(pid_t client)
 	       poll(&(struct pollfd){ .fd = watched, .events = POLLIN }, 1, REMOVE_MS) == 1;
 }
 
-/* Runs the engine's client. Returns whether it ended with status 0, in time. */
-static bool engine_does(const struct launcher *launcher, const struct container_engine *engine,
-			const struct list *words)
+static bool try_to_remove(const struct launcher *launcher, const struct container_engine *engine,
+			  const char *name)
 {
 	AUTO_FD silent = open("/dev/null", O_WRONLY | O_CLOEXEC);
-	struct error ignored;
-	pid_t client = start_client(launcher, engine, words, silent, &ignored);
-	int status = -1;
-
-	if (client > 0 && !await_client(client))
-		process_kill(client);
-	while (client > 0 && waitpid(client, &status, 0) < 0 && errno == EINTR)
-		;
-	return client > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
-
-/*
- * Removes a container, if there is one with this name. Without its monitor, podman takes a dead
- * container for a running one: it waits for it to obey TERM (--time), and the first removal fails.
- * Returns whether that worked.
- */
-static bool remove_container(const struct launcher *launcher, const struct container_engine *engine,
-			     const char *name)
-{
 	struct list words = { 0 };
-	bool removed;
+	struct error ignored;
+	int status = -1;
+	pid_t client;
 
 	list_add(&words, container_engine_name(engine->kind));
 	list_add(&words, "rm");
 	list_add(&words, "--force");
 	if (engine->kind == CONTAINER_ENGINE_PODMAN) {
-		list_add(&words, "--ignore"); /* Docker does so by itself */
-		list_add(&words, "--time=0");
+		list_add(&words, "--ignore"); /* Docker does so by itself, */
+		list_add(&words, "--time=0"); /* and does not wait for TERM */
 	}
 	list_add(&words, name);
-	removed = engine_does(launcher, engine, &words) || engine_does(launcher, engine, &words);
+	client = start_client(launcher, engine, &words, silent, &ignored);
+	if (client > 0 && !await_client(client))
+		process_kill(client);
+	while (client > 0 && waitpid(client, &status, 0) < 0 && errno == EINTR)
+		;
 	list_release(&words);
-	return removed;
+	return client > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/* Removes a container, if there is one with this name. Without its monitor, podman takes a dead
+ * container for a running one, and fails the first time. Returns whether that worked. */
+static bool remove_container(const struct launcher *launcher, const struct container_engine *engine,
+			     const char *name)
+{
+	return try_to_remove(launcher, engine, name) || try_to_remove(launcher, engine, name);
 }
 
 /* Returns the kind of engine in a record, or CONTAINER_ENGINE_COUNT. */
