@@ -246,8 +246,10 @@ static bool remove_container(const struct launcher *launcher, const struct conta
 	list_add(&words, container_engine_name(engine->kind));
 	list_add(&words, "rm");
 	list_add(&words, "--force");
-	if (engine->kind == CONTAINER_ENGINE_PODMAN)
-		list_add(&words, "--ignore"); /* Docker does so by itself */
+	if (engine->kind == CONTAINER_ENGINE_PODMAN) {
+		list_add(&words, "--ignore"); /* as Docker does by itself: of a missing one */
+		list_add(&words, "--time=0"); /* and does not wait for it to obey SIGTERM */
+	}
 	list_add(&words, name);
 	client = start_client(launcher, engine, &words, silent, &ignored);
 	if (client > 0 && !await_client(client))
@@ -310,7 +312,6 @@ static void recover(const struct launcher *launcher, const char *state)
 /* The folder of a container that could not be removed stays, for the next start. */
 static void container_free(struct container *container, bool removed)
 {
-	fd_close(&container->listener);
 	if (container->folder && removed)
 		dirwalk_remove(AT_FDCWD, container->folder, NULL);
 	fd_close(&container->lock);
@@ -342,6 +343,7 @@ void container_end(struct mechanism_start *start, const int *status)
 
 	if (!container)
 		return;
+	fd_close(&container->listener); /* init may wait to be accepted */
 	container_free(container, start->child <= 0 || removed_by_client(start, status) ||
 					  remove_container(start->plan->spec->launcher,
 							   &container->engine, container->name));
