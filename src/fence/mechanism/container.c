@@ -28,8 +28,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* How long an engine may take to remove a container when everything in it is dead. */
-enum { REMOVE_MS = 10000 };
+/* How long an engine may take to remove a container when everything in it is dead. Podman gives it
+ * ten seconds to end. */
+enum { REMOVE_MS = 15000 };
 
 /* ---- the engine's program ---- */
 
@@ -246,10 +247,8 @@ static bool remove_container(const struct launcher *launcher, const struct conta
 	list_add(&words, container_engine_name(engine->kind));
 	list_add(&words, "rm");
 	list_add(&words, "--force");
-	if (engine->kind == CONTAINER_ENGINE_PODMAN) {
-		list_add(&words, "--ignore"); /* as Docker does by itself: of a missing one */
-		list_add(&words, "--time=0"); /* and does not wait for it to obey SIGTERM */
-	}
+	if (engine->kind == CONTAINER_ENGINE_PODMAN)
+		list_add(&words, "--ignore"); /* Docker does so by itself */
 	list_add(&words, name);
 	client = start_client(launcher, engine, &words, silent, &ignored);
 	if (client > 0 && !await_client(client))
@@ -393,6 +392,7 @@ static int add_common(const struct mechanism_start *start, struct list *words, s
 		"--pull=never",
 		"--cap-drop=ALL",
 		"--read-only",
+		"--no-healthcheck", /* it would be a process beside init, without Landlock */
 		"--ipc=private",
 		"--log-driver=none",
 		"--hostname=ringfence",
