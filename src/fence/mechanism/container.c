@@ -28,8 +28,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* How long an engine may take to remove a container when everything in it is dead. */
-enum { REMOVE_MS = 10000 };
+/* How long an engine may take to remove a container when everything in it is dead. Podman gives it
+ * ten seconds to end. */
+enum { REMOVE_MS = 15000 };
 
 /* ---- the engine's program ---- */
 
@@ -323,7 +324,6 @@ static void recover(const struct launcher *launcher, const char *state)
 /* The folder of a container that could not be removed stays, for the next start. */
 static void container_free(struct container *container, bool removed)
 {
-	fd_close(&container->listener);
 	if (container->folder && removed)
 		dirwalk_remove(AT_FDCWD, container->folder, NULL);
 	fd_close(&container->lock);
@@ -356,6 +356,7 @@ void container_end(struct mechanism_start *start, const int *status)
 
 	if (!container)
 		return;
+	fd_close(&container->listener); /* init may wait to be accepted */
 	container_free(container, start->child <= 0 || removed_by_client(start, status) ||
 					  remove_container(start->plan->spec->launcher,
 							   &container->engine, container->name));
@@ -405,6 +406,7 @@ static int add_common(const struct mechanism_start *start, struct list *words, s
 		"--pull=never",
 		"--cap-drop=ALL",
 		"--read-only",
+		"--no-healthcheck", /* it would be a process beside init, without Landlock */
 		"--ipc=private",
 		"--log-driver=none",
 		"--hostname=ringfence",
