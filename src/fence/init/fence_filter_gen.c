@@ -30,7 +30,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/audit.h>
 #include <linux/filter.h>
 #include <sched.h>
 #include <seccomp.h>
@@ -467,7 +466,9 @@ static void write_profile(void)
 	printf("{\"defaultAction\":\"SCMP_ACT_ERRNO\",\"defaultErrnoRet\":%d,"
 	       "\"architectures\":[\"%s\"],\"syscalls\":[\n"
 	       "{\"names\":[\"openat2\"],\"action\":\"SCMP_ACT_ALLOW\"}",
-	       ENOSYS, ARCH_AUDIT == AUDIT_ARCH_X86_64 ? "SCMP_ARCH_X86_64" : "SCMP_ARCH_AARCH64");
+	       ENOSYS,
+	       seccomp_arch_native() == SCMP_ARCH_X86_64 ? "SCMP_ARCH_X86_64"
+							 : "SCMP_ARCH_AARCH64");
 	add_known_calls();
 	add_container_processes();
 	add_modes();

@@ -263,12 +263,14 @@ static bool try_to_remove(const struct launcher *launcher, const struct containe
 	return client > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/* Removes a container, if there is one with this name. Without its monitor, podman takes a dead
- * container for a running one, and fails the first time. Returns whether that worked. */
+/* Removes a container, if there is one with this name, and returns whether that worked. Without its
+ * monitor, podman takes a dead container for a running one, and fails the first time. */
 static bool remove_container(const struct launcher *launcher, const struct container_engine *engine,
 			     const char *name)
 {
-	return try_to_remove(launcher, engine, name) || try_to_remove(launcher, engine, name);
+	if (try_to_remove(launcher, engine, name))
+		return true;
+	return try_to_remove(launcher, engine, name);
 }
 
 /* Returns the kind of engine in a record, or CONTAINER_ENGINE_COUNT. */
