@@ -1,6 +1,7 @@
 """Engines that fail or could be led astray, and what is known of a run whose processes are theirs."""
 
 import os
+import shutil
 import signal
 
 from harness import cases, contains, equal, expect, mechanisms, timeout
@@ -31,6 +32,23 @@ def test_a_signal_ends_the_start_of_an_engine_that_hangs(t, name):
     t.works("true")
     equal(folders(t), [], "records after a start with an engine that works")
     engine.empty()
+
+
+@mechanisms("podman")
+@timeout(300)
+def test_a_start_that_fails_lets_the_engine_remove_the_container(t):
+    """Its ringfence-init waits for descriptors that never come, until the socket is closed."""
+    log = os.path.join(t.outside, "log")
+    script = t.write(os.path.join(t.outside, "engine"), f'#!/bin/sh\necho "$1" >> {log}\nexec /usr/bin/podman "$@"\n', 0o755)
+    env = t.env(RINGFENCE_PODMAN=script)
+    equal(t.fence("true", env=env).code, 0, "exit status before")
+    shutil.rmtree(os.path.join(t.state, "etc"))
+    t.write(os.path.join(t.state, "etc"))
+    result = t.fence("true", env=env)
+    equal(result.code, 125, "exit status", result)
+    contains(result.err, os.path.join(t.state, "etc"))
+    equal(t.read(log).split(), ["run", "run"], "what the engine was called for")
+    equal(folders(t), [], "records of containers")
 
 
 @mechanisms("podman")

@@ -329,7 +329,6 @@ static void recover(const struct launcher *launcher, const char *state)
 /* The folder of a container that could not be removed stays, for the next start. */
 static void container_free(struct container *container, bool removed)
 {
-	fd_close(&container->listener);
 	if (container->folder && removed)
 		dirwalk_remove(AT_FDCWD, container->folder, NULL);
 	fd_close(&container->lock);
@@ -362,6 +361,7 @@ void container_end(struct mechanism_start *start, const int *status)
 
 	if (!container)
 		return;
+	fd_close(&container->listener); /* init may wait to be accepted */
 	container_free(container, start->child <= 0 || removed_by_client(start, status) ||
 					  remove_container(start->plan->spec->launcher,
 							   &container->engine, container->name));
