@@ -3,7 +3,7 @@
 import os
 import stat
 
-from harness import contains, equal, expect, needs
+from harness import contains, equal, expect, mechanisms, needs
 from harness.container import Engine
 
 MECHANISMS = ("podman", "docker")
@@ -33,6 +33,21 @@ def test_what_an_image_says_about_itself_has_no_effect(t):
     equal([line for line in variables if "evil" in line], [], "variables of the image")
     expect(not t.exists("evil"), "no program of the image ran by itself", result)
     equal(report["canaries"]["passed"], report["canaries"]["total"], "the canaries")
+
+
+@needs("busybox")
+@mechanisms("docker")
+def test_the_health_check_of_an_image_does_not_run(t):
+    """The daemon would start it beside ringfence-init, again and again, without Landlock and limits."""
+    engine = Engine(t)
+    check = f'HEALTHCHECK --interval=1s CMD ["/usr/bin/busybox", "touch", "{t.path("evil")}"]'
+    image = engine.image("ill", changes=(check,))
+    equal(engine.inspect(image)["Config"]["Healthcheck"]["Test"][:2], ["CMD", "/usr/bin/busybox"], "the control: the image has one")
+    process = t.fence_start("/usr/bin/busybox", "sh", "-c", "echo ready; read line", opts=("--image", image), stdin=-1)
+    equal(process.stdout.readline(), b"ready\n", "the command")
+    container = engine.inspect(engine.started())
+    t.communicate(process, b"\n")
+    equal(container["Config"]["Healthcheck"]["Test"], ["NONE"], "the health check of the container")
 
 
 def lying_shell(folder):

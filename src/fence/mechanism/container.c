@@ -411,6 +411,7 @@ static int add_common(const struct mechanism_start *start, struct list *words, s
 		"--pull=never",
 		"--cap-drop=ALL",
 		"--read-only",
+		"--no-healthcheck", /* it would be a process beside init, without Landlock */
 		"--ipc=private",
 		"--log-driver=none",
 		"--hostname=ringfence",
