@@ -34,6 +34,11 @@ static unsigned long number_after(const char *text, const char *key, int base)
 	return at ? strtoul(at + strlen(key), NULL, base) : 0;
 }
 
+bool perform_is_waiting(const struct perform_context *performer, const struct seccomp_notif *call)
+{
+	return ioctl(performer->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &call->id) == 0;
+}
+
 int perform_find_caller(pid_t thread, struct perform_caller *ret_caller)
 {
 	char path[64];
@@ -224,8 +229,10 @@ static int start_helper(struct perform_context *performer, int listener,
 
 void perform(struct perform_context *performer, int listener, const struct seccomp_notif *call)
 {
-	struct perform_answer answer = decide(performer, call, false);
+	struct perform_answer answer;
 
+	performer->listener = listener;
+	answer = decide(performer, call, false);
 	if (answer.kind == PERFORM_IN_HELPER) {
 		if (start_helper(performer, listener, call) == 0)
 			return;

@@ -27,6 +27,7 @@ enum { PERFORM_HELPERS = 64, PERFORM_SERVERS = 256 };
 struct perform_context {
 	const struct fence_plan *plan;
 	const struct grant_list *grants;
+	int listener;      /* of the call that is answered */
 	unsigned int port; /* of the gateway on the host's loopback; 0: none */
 	/* Listening TCP sockets of the command, by inode: the latest ones. */
 	uint64_t servers[PERFORM_SERVERS];
@@ -71,6 +72,9 @@ struct perform_caller {
 	pid_t process;
 	mode_t umask;
 };
+
+/* Reports whether the caller still waits. If so, its number is not another process's yet. */
+bool perform_is_waiting(const struct perform_context *performer, const struct seccomp_notif *call);
 
 int perform_find_caller(pid_t thread, struct perform_caller *ret_caller);
 

@@ -33,9 +33,11 @@ union address {
 };
 
 /* Finds the caller, and takes a copy of the socket of its call. Returns it, or -1 with errno. */
-static int take_socket(const struct seccomp_notif *call, struct perform_caller *ret_caller)
+static int take_socket(const struct perform_context *performer, const struct seccomp_notif *call,
+		       struct perform_caller *ret_caller)
 {
 	AUTO_FD process = -1;
+	AUTO_FD socket = -1;
 	int why = perform_find_caller((pid_t)call->pid, ret_caller);
 
 	if (why) {
@@ -43,8 +45,13 @@ static int take_socket(const struct seccomp_notif *call, struct perform_caller *
 		return -1;
 	}
 	process = (int)syscall(SYS_pidfd_open, ret_caller->process, 0);
-	return process < 0 ? -1
-			   : (int)syscall(SYS_pidfd_getfd, process, (int)call->data.args[0], 0);
+	if (process >= 0)
+		socket = (int)syscall(SYS_pidfd_getfd, process, (int)call->data.args[0], 0);
+	if (socket >= 0 && !perform_is_waiting(performer, call)) {
+		errno = ESRCH;
+		return -1;
+	}
+	return fd_steal(&socket);
 }
 
 /* Reads the address of a call. Returns 0, or an errno. */
@@ -251,7 +258,7 @@ struct perform_answer perform_connect(const struct perform_context *performer,
 {
 	struct perform_caller caller;
 	union address address = { 0 };
-	AUTO_FD socket = take_socket(call, &caller);
+	AUTO_FD socket = take_socket(performer, call, &caller);
 	socklen_t size;
 	int why;
 
@@ -298,7 +305,7 @@ struct perform_answer perform_bind(const struct perform_context *performer,
 {
 	struct perform_caller caller;
 	union address address = { 0 };
-	AUTO_FD socket = take_socket(call, &caller);
+	AUTO_FD socket = take_socket(performer, call, &caller);
 	int family = socket < 0 ? -1 : family_of(socket);
 	socklen_t size = 0;
 	int why = socket < 0 ? errno : read_address(call, &caller, &address, &size);
@@ -335,7 +342,7 @@ struct perform_answer perform_listen(struct perform_context *performer,
 				     const struct seccomp_notif *call)
 {
 	struct perform_caller caller;
-	AUTO_FD socket = take_socket(call, &caller);
+	AUTO_FD socket = take_socket(performer, call, &caller);
 
 	if (socket < 0)
 		return PERFORM_ERRNO(errno);
