@@ -100,6 +100,7 @@ _OWNER = "the owner of that project has no range of ids of its own"
 _NOT_ROOT = "the owner of that project is not root, and Docker's fence is refused to others"
 _DAEMON = "the state folder is on a disk that the test mounts, and Docker's daemon does not see that mount"
 _MISLED = "the test leads Docker's client to a socket of its own; tests/containers has the attack on the real one"
+_ELSEWHERE = "the test looks for the command below ringfence, and Docker's daemon starts it"
 _TRACED = "the test traces podman, whose setuid programs then are not"
 UNTRIED = (
     ("podman/user", "test_32_killed_at_any_instant_nothing_is_left", _TRACED),
@@ -113,6 +114,7 @@ UNTRIED = (
     ("docker", "test_a_full_disk_lets_no_plant_into_the_project", _DAEMON),
     ("docker", "test_a_full_disk_lets_no_plant_into_the_project_in_a_copy", _DAEMON),
     ("docker", "test_a_full_disk_does_not_keep_a_plant_in_place", _DAEMON),
+    ("docker", "test_a_full_stderr_does_not_stop_the_clock", _ELSEWHERE),
     ("docker", "test_52_a_container_engines_socket_cannot_be_reached", _MISLED),
     ("podman/root", "test_root_rehearses_and_applies_as_the_owner_of_the_project", _OWNER),
     ("podman/root", "test_root_rehearses_and_applies_as_the_owner_of_the_project_in_a_copy", _OWNER),
