@@ -224,6 +224,8 @@ def run_tests(options, rest, temp, verdict):
         verdict.fail("the suite runs to its end", f"pytest ended with {status}; see above")
     if status == 1 and "-x" not in rest:
         run_again(run, temp, arguments, written["failures"], verdict)
+    if options.results:
+        write_results(options.results, verdict.outcomes)
     for report in rundir.reports(run["trees"]):
         verdict.fail("no sanitizer reports anything", report)
 
@@ -279,8 +281,6 @@ def main():
             verdict.fail(claim, evidence)
         for claim, evidence in rundir.leftovers(temp):
             verdict.fail(claim, evidence)
-        if options.results:
-            write_results(options.results, verdict.outcomes)
         status = verdict.finish()
     return status
 

@@ -127,3 +127,11 @@ def test_a_mount_of_the_host_does_not_appear_inside_and_none_of_the_inside_outsi
     equal((process.returncode, out), (0, b"end\n"), "what the command sees in the folder", err)
     kernel.unmount(t.path("late"))
     equal(len(list(mounts(t.run(["cat", "/proc/self/mountinfo"]).out))), before, "the mounts of the host after the run")
+
+
+def test_the_network_of_the_host_is_there_if_the_user_opens_it(t):
+    """An engine refuses some options beside it."""
+    def network(*opts):
+        return namespaces(t.works("sh", "-c", "readlink /proc/self/ns/net", opts=opts))
+    host = namespaces(t.run(["readlink", "/proc/self/ns/net"]).out)
+    equal((network("--net", "open") == host, network() == host), (True, False), "whether it is the host's")

@@ -234,8 +234,9 @@ class Engines:
                 os.rmdir(top)
 
     def _mounts(self):
-        """Podman binds the folder of its layers to itself, once; Docker's end with its daemon."""
+        """Podman binds the folder of its layers to itself, once; Docker the network of the host."""
         own = {os.path.realpath(self.path(identity, "storage/overlay")) for identity in self.identities}
+        own.add(os.path.realpath(self.path("docker/run/netns/default")))
         for line in _read("/proc/self/mountinfo").splitlines():
             place = line.split()[4]
             if place in own:

@@ -46,6 +46,9 @@ static int add_options(const struct mechanism_start *start, struct list *words, 
 		make_image(&start->container->engine);
 	/* A daemon that maps all users to others would make the project nobody's. */
 	list_add(words, "--userns=host");
+	/* In a network of its own, Docker would let everybody send ICMP. */
+	if (start->plan->spec->net != FENCE_NET_OPEN)
+		list_add(words, "--sysctl=net.ipv4.ping_group_range=1 0");
 	list_add(words, image ? image : EMPTY_IMAGE);
 	return 0;
 }
