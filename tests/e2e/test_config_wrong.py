@@ -145,7 +145,7 @@ VALUES = (
     ("net: {a: b}", 1, "net must be none, list or open, not a map"),
     ("net: \"no\\u202ene\"", 1, "\\xe2\\x80\\xae"),
     ("net: >\n  none\n", 1, "net must be none, list or open"),
-    ("fence:", 1, "fence has no value; it must be auto or bwrap"),
+    ("fence:", 1, "fence has no value; it must be auto, bwrap, podman, docker or landlock"),
     ("fence: none", 1, "fence must be auto or bwrap"),
     ("fence: docker", 1, "fence must be auto or bwrap"),
     ("fence: [auto]", 1, "not a list"),
