@@ -363,7 +363,7 @@ static uint64_t cpu_ms(const struct rusage *spent)
 static void fill_spent(const struct limit_set *limiter, const struct rusage *spent,
 		       const struct wire_use *use, struct fence_use *ret_use)
 {
-	bool engine = limiter->plan->outside;
+	bool engine = limiter->plan && limiter->plan->outside; /* no plan: nothing was started */
 
 	ret_use->cpu_ms = engine ? use->cpu_ms : cpu_ms(spent);
 	remember(&ret_use->memory_peak, engine ? use->memory : (uint64_t)spent->ru_maxrss * 1024);
