@@ -299,6 +299,7 @@ static _Noreturn void become_command(const struct order *order, int terminal, in
 
 	sigemptyset(&none);
 	signal(SIGPIPE, SIG_DFL); /* ringfence ignores it for itself */
+	umask((mode_t)order->flags.umask);
 	if (join_session(order, terminal, &err) < 0 || place_stdio(order, terminal, &err) < 0)
 		fail(&err, false);
 	sigprocmask(SIG_SETMASK, &none, NULL);

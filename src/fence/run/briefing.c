@@ -72,6 +72,8 @@ int briefing_write(struct buffer *order, const struct briefing *briefing, struct
 		flags.rows = size.ws_row;
 		flags.columns = size.ws_col;
 	}
+	flags.umask = umask(0);
+	umask((mode_t)flags.umask);
 	wire_add(order, WIRE_FLAGS, &flags, sizeof flags);
 	wire_add(order, WIRE_LIMITS, &briefing->limits, sizeof briefing->limits);
 	for (char *const *at = spec->command; *at; at++)

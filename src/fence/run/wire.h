@@ -68,6 +68,7 @@ struct wire_flags {
 	uint32_t trace_reads; /* with denials: also ask about reads */
 	uint32_t terminal;    /* bit N: descriptor N becomes the fence's own terminal */
 	uint32_t rows, columns;
+	uint32_t umask;      /* an engine sets its own */
 	uint32_t shared;     /* the command shares the host's namespaces; Landlock has the rules */
 	uint32_t asks_opens; /* with shared: ask outside before files are opened for reading */
 };
