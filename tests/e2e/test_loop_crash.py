@@ -547,7 +547,7 @@ def test_a_disk_that_is_full_at_any_event_changes_nothing(t, number):
     t.leftover_runs = True
     t.own_mounts()
     t.tmpfs(t.state, "4m")
-    # A run may still fit: SQLite frees some pages. What its agent prints is lost, so it must not have paid.
+    # A run may still fit, because SQLite frees some pages. The output of its agent is lost, so it must not pay.
     loop = Loop(t, scripts={"all": "[ -e full ] && exit 1; " + TWO["all"]})
     loop.detach(*EVENTS, env=t.env(RINGFENCE_FAULT=f"{number}s"))
     supervisor = loop.supervisor()

@@ -805,8 +805,8 @@ static void links_at_home(void)
 	CHECK("a symlink to a folder around it comes to an end", finds(all, "plain .config/loop"));
 }
 
-/* Returns whether `auto` is this mechanism where these programs are installed, and gives a reason if
- * it is not the first. */
+/* Returns whether `auto` is this mechanism where these programs are installed, and gives a reason
+ * if it is not the first. */
 static bool chooses(const char *name, bool image, bool bwrap, bool podman, bool docker)
 {
 	const char *const first = image ? "podman" : "bwrap";
