@@ -151,8 +151,12 @@ void fence_spec_taint(const struct fence_spec *spec, struct taint *ret_taint)
 
 bool fence_spec_has_mounts(const struct fence_spec *spec)
 {
-#define IS_THIS(name) || strcmp(spec->mechanism, #name) == 0
-	return !(spec->accepted_weaker & FENCE_WEAKER_NO_FENCE) &&
-	       !(false FENCE_MECHANISMS_SHARING(IS_THIS));
-#undef IS_THIS
+#define NAME(name) #name,
+	static const char *const sharing[] = { FENCE_MECHANISMS_SHARING(NAME) };
+#undef NAME
+
+	for (size_t i = 0; i < sizeof sharing / sizeof *sharing; i++)
+		if (strcmp(spec->mechanism, sharing[i]) == 0)
+			return false;
+	return !(spec->accepted_weaker & FENCE_WEAKER_NO_FENCE);
 }

@@ -58,9 +58,14 @@ const struct mechanism *mechanism_choose(bool image, char **ret_why)
 
 bool mechanism_shares_host(const struct mechanism *mechanism)
 {
-#define IS_THIS(name) || mechanism == &mechanisms[MECHANISM_##name]
-	return false FENCE_MECHANISMS_SHARING(IS_THIS);
-#undef IS_THIS
+#define ID(name) MECHANISM_##name,
+	static const enum mechanism_id sharing[] = { FENCE_MECHANISMS_SHARING(ID) };
+#undef ID
+
+	for (size_t i = 0; i < sizeof sharing / sizeof *sharing; i++)
+		if (mechanism == &mechanisms[sharing[i]])
+			return true;
+	return false;
 }
 
 uint64_t mechanism_setup_ms(const struct fence_plan *plan)
