@@ -118,7 +118,7 @@ static void refusals(void)
 	CHECK("a home in the project is refused", !passes("HOME", "/w/project/home"));
 	CHECK("a home above the project passes", passes("HOME", "/w"));
 	CHECK("a folder with the configuration of engines is refused",
-	      !writes("/home/u/.config", "HOME", "/home/u"));
+	      !writes("/w/home/.config", "HOME", "/w/home"));
 	CHECK("a folder of their images is refused",
 	      !writes("/d/containers", "XDG_DATA_HOME", "/d"));
 	CHECK("a folder beside it passes", writes("/d/other", "XDG_DATA_HOME", "/d"));
