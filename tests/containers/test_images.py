@@ -125,8 +125,8 @@ def test_a_command_sees_the_programs_of_its_image_and_nothing_else_of_it(t):
 
     def change(folder):
         t.write(f"{folder}/usr/mark", "of the image")
-        t.write(f"{folder}/opt/ringfence/bin/tool", "#!/bin/sh\necho the tool; echo $SECRET-$USER; cat /work/mark 2>&1; exit 0\n", 0o755)
-        t.write(f"{folder}/work/mark", "not shown")
+        t.write(f"{folder}/opt/ringfence/bin/tool", "#!/bin/sh\necho the tool; echo $SECRET-$USER; cat /srv/mark 2>&1; exit 0\n", 0o755)
+        t.write(f"{folder}/srv/mark", "not shown")
 
     base = engine.image("plain", change)
     folder = os.path.join(t.outside, "configured")
@@ -138,7 +138,7 @@ def test_a_command_sees_the_programs_of_its_image_and_nothing_else_of_it(t):
     said = fenced(t, name, "tool").splitlines()
     equal(said[0], "the tool", "what the tool of the image says")
     expect(said[1].startswith("-") and said[1] != "-4242", "its environment is not the image's", said)
-    contains(said[2], "/work/mark", "another folder of the image")
+    contains(said[2], "/srv/mark", "another folder of the image")
 
 
 def test_without_a_system_in_its_image_a_command_sees_that_of_the_host_with_the_agents_of_the_image(t):

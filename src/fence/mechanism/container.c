@@ -133,7 +133,7 @@ static char *containers_folder(const char *state, struct error *err)
 {
 	char *path = path_join(state, "containers");
 
-	/* Whoever reaches the socket of a container first is taken for its ringfence-init. */
+	/* The first process that connects to a container's socket is taken for ringfence-init. */
 	if (mkdir(path, 0700) == 0 || errno == EEXIST || state_folder_make(path, 0700) == 0)
 		return path;
 	error_sys(err, "create '%s'", path);
